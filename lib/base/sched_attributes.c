@@ -1,12 +1,14 @@
 #include "base/sched_attributes.h"
 
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
 	SLICE_NS = 100000,
+	RAISED_NICE = -10,
 	RESET_ON_FORK = 1, /* SCHED_FLAG_RESET_ON_FORK */
 };
 
@@ -19,15 +21,45 @@ struct attributes {
 	uint64_t runtime_ns, deadline_ns, period_ns;
 };
 
+static bool get(struct attributes *ret)
+{
+	return syscall(SYS_sched_getattr, 0, ret, sizeof(*ret), 0) == 0 &&
+	       ret->policy == SCHED_OTHER;
+}
+
+static void set(struct attributes attributes)
+{
+	attributes.size = sizeof(attributes);
+	attributes.flags = RESET_ON_FORK;
+	syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
 void sched_request_short_slices(void)
 {
 	struct attributes attributes;
 
-	if (syscall(SYS_sched_getattr, 0, &attributes, sizeof(attributes), 0) ||
-	    attributes.policy != SCHED_OTHER)
+	if (!get(&attributes))
 		return;
-	attributes.size = sizeof(attributes);
-	attributes.flags = RESET_ON_FORK;
 	attributes.runtime_ns = SLICE_NS;
-	syscall(SYS_sched_setattr, 0, &attributes, 0);
+	set(attributes);
+}
+
+static void change_nice(int from, int to)
+{
+	struct attributes attributes;
+
+	if (!get(&attributes) || attributes.nice != from)
+		return;
+	attributes.nice = to;
+	set(attributes);
+}
+
+void sched_raise_priority(void)
+{
+	change_nice(0, RAISED_NICE);
+}
+
+void sched_restore_priority(void)
+{
+	change_nice(RAISED_NICE, 0);
 }

@@ -11,4 +11,12 @@
  */
 void sched_request_short_slices(void);
 
+/*
+ * Gives the calling thread the CPU share of nine others, if it has the usual one and the privilege
+ * (CAP_SYS_NICE): programs that keep all CPUs busy cannot keep it from its rings. Threads and
+ * processes that it starts have the usual share.
+ */
+void sched_raise_priority(void);
+void sched_restore_priority(void);
+
 #endif

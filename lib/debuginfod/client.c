@@ -167,7 +167,8 @@ static uint64_t max_file_bytes(void)
 	return limit.rlim_cur > CLIENT_MARGIN_BYTES ? limit.rlim_cur - CLIENT_MARGIN_BYTES : 0;
 }
 
-/* Says what it lacks in answer to a request: the end that asks would lose it if this end went away first. */
+/* Says what it lacks in answer to a request: the end that asks would lose it if this end went away
+ * first. */
 static bool refuse(const struct client *client)
 {
 	send_message(client, CLIENT_NO_LIBRARY, NULL, 0, -1);

@@ -261,7 +261,7 @@ static const char *make_path(const struct dwarf_lines *lines, const struct line_
 			     struct arena *arena)
 {
 	struct bytes directory = {0};
-	struct path path = {0};
+	struct path path = {.count = 0};
 
 	if (file->directory < lines->directory_count)
 		directory = lines->directories[file->directory];

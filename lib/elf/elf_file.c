@@ -73,13 +73,13 @@ static struct counts read_counts(const struct elf_file *elf, struct elf_copies *
 {
 	const Elf64_Ehdr *header = &elf->header;
 	size_t entry_bytes = elf_section_bytes(elf->is_32);
-	struct bytes at = {0};
 	Elf64_Shdr first = {0};
 	struct counts counts;
 
 	if (header->e_shoff && (header->e_phnum == PN_XNUM || header->e_shnum == 0 ||
 				header->e_shstrndx == SHN_XINDEX)) {
-		at = elf_copies_take(copies, header->e_shoff, entry_bytes);
+		struct bytes at = elf_copies_take(copies, header->e_shoff, entry_bytes);
+
 		elf_take_section(&at, elf->is_32, &first);
 	}
 	counts = (struct counts){

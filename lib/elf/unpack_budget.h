@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* Of files that are foreign (file_origin.h): those of users are small, or not compressed. */
-enum { UNPACK_FOREIGN_BYTES_MAX = 256 << 20 };
+enum { UNPACK_FOREIGN_BYTES_MAX = 96 << 20 };
 
 struct unpack_budget {
 	/* A fourth of the machine's memory: compressed debug information of browsers takes 5 GB. */

@@ -6,6 +6,7 @@
 #include "base/hung_processes.h"
 #include "base/sched_attributes.h"
 #include "perf/captured_stacks.h"
+#include "perf/go_thread.h"
 #include "perf/stack_extents.h"
 #include "perf/standstill.h"
 
@@ -50,7 +51,7 @@ struct capture {
 	const struct process_tree *tree;
 	memory_reader *read;
 	uint64_t patience_ns;
-	unsigned sp_bit, pc_bit;
+	unsigned sp_bit, pc_bit, g_bit;
 	bool idle_priority;
 	int stop_fd;
 	struct stack_extents extents;
@@ -99,6 +100,7 @@ static bool newest_sample(struct copier *copier, struct sampled_thread *ret, siz
 			.time_ns = record.time_ns,
 			.sp = record_register(&record.sample.regs, all->sp_bit),
 			.pc = record_register(&record.sample.regs, all->pc_bit),
+			.g = record_register(&record.sample.regs, all->g_bit),
 			.in_kernel = record.sample.in_kernel,
 		};
 		*dumped_bytes = record.sample.dumped_bytes;
@@ -133,16 +135,41 @@ static void copy_interrupted(const struct capture *all, pid_t tid, uint64_t save
 	into->interrupted_len = all->read(tid, into->interrupted_start, into->interrupted, wanted);
 }
 
+/*
+ * Copies the stack of the goroutine that a thread executes, while it runs on its system stack. Its
+ * g is in a register while it runs Go, and on the system stack while it runs C.
+ */
+static void copy_goroutine(const struct capture *all, const struct sampled_thread *thread,
+			   struct captured_stack *into)
+{
+	uint64_t g_at, g;
+	size_t wanted;
+
+	if (!stack_extents_need_go(&all->extents, thread->tid, thread->sp, &g_at))
+		return;
+	go_thread_read(all->read, thread->tid, thread->g, thread->sp, &into->go);
+	if (!into->go.sp && g_at && all->read(thread->tid, g_at, &g, sizeof(g)) == sizeof(g))
+		go_thread_read(all->read, thread->tid, g, thread->sp, &into->go);
+	if (!into->go.sp)
+		return;
+	wanted = stack_extents_interrupted(&all->extents, thread->tid, into->go.sp);
+	captured_stack_prepare_interrupted(into, wanted);
+	into->interrupted_start = into->go.sp;
+	into->interrupted_len = all->read(thread->tid, into->go.sp, into->interrupted, wanted);
+}
+
 static enum copied copy_stack(struct copier *copier, const struct sampled_thread *thread,
 			      size_t dumped_bytes, struct captured_stack *into)
 {
 	const struct capture *all = copier->all;
 	size_t wanted = stack_extents_wanted(&all->extents, thread->tid, thread->sp, dumped_bytes);
 	uint64_t saved_sp_at = stack_extents_saved_sp_at(&all->extents, thread->tid, thread->sp);
+	uint64_t g_at;
 	memory_reader *read = all->read;
 	size_t from;
 
-	if (!wanted && !saved_sp_at)
+	if (!wanted && !saved_sp_at &&
+	    !stack_extents_need_go(&all->extents, thread->tid, thread->sp, &g_at))
 		return NOT_COPIED;
 	if (!wanted)
 		wanted = dumped_bytes;
@@ -151,7 +178,8 @@ static enum copied copy_stack(struct copier *copier, const struct sampled_thread
 	into->time_ns = thread->time_ns;
 	foreign_read_begin(&copier->read, thread->pid);
 	into->len = from + read(thread->tid, thread->sp + from, into->memory + from, wanted - from);
-	if (saved_sp_at)
+	copy_goroutine(all, thread, into);
+	if (saved_sp_at && !into->interrupted_len)
 		copy_interrupted(all, thread->tid, saved_sp_at, into);
 	if (!foreign_read_end(&copier->read))
 		return LEFT_BEHIND;
@@ -308,6 +336,7 @@ struct capture *capture_new(const struct ring *rings, const unsigned *cpus, size
 	all->patience_ns = options->read_patience_ns ? options->read_patience_ns : PATIENCE_NS;
 	all->sp_bit = options->sp_bit;
 	all->pc_bit = options->pc_bit;
+	all->g_bit = options->g_bit;
 	all->idle_priority = idle_priority;
 	all->rings = rings;
 	all->cpus = cpus;
@@ -375,6 +404,13 @@ uint64_t capture_cost_ns(const struct capture *all, size_t cpu)
 	return all->items[cpu] ? atomic_load(&all->items[cpu]->cost_ns) : 0;
 }
 
+bool capture_is_needed(const struct capture *all, pid_t tid)
+{
+	uint64_t g_at;
+
+	return stack_extents_need_go(&all->extents, tid, 0, &g_at);
+}
+
 void capture_complete(struct capture *all, size_t cpu, struct record *sample)
 {
 	struct captured_stack *stack = NULL;
@@ -390,6 +426,7 @@ void capture_complete(struct capture *all, size_t cpu, struct record *sample)
 		sample->sample.interrupted_stack = bytes_of(stack->interrupted,
 							    stack->interrupted_len);
 		sample->sample.interrupted_start = stack->interrupted_start;
+		sample->sample.go = stack->go;
 	}
 	all->given = stack;
 }

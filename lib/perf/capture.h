@@ -4,7 +4,8 @@
  * sample.
  *
  * Of a thread whose signal handlers run on a stack of their own (sigaltstack), it copies the stack
- * that the handler has interrupted, too.
+ * that the handler has interrupted, too, and of a thread that runs C or the runtime of a Go program
+ * the stack of its goroutine (go_thread.h).
  *
  * Each sample in a capture ring wakes the copier of its CPU. The kernel gives it the CPU in place
  * of the sampled thread, usually before the interrupt that took the sample returns. So the stack is
@@ -57,6 +58,9 @@ DEFINE_CLEANUP(capture, capture_free)
  * borrowed until the next call. For the reader of the ring, for all samples in order.
  */
 void capture_complete(struct capture *capture, size_t cpu, struct record *sample);
+
+/* Whether copiers copy of the thread what the kernel never does: the stack of its goroutine. */
+bool capture_is_needed(const struct capture *capture, pid_t tid);
 
 /*
  * For the reader: the CPU time that the copier of rings[cpu] has lately taken per sample. It comes

@@ -46,6 +46,7 @@ size_t captured_stack_prepare(struct captured_stack *stack, size_t bytes, size_t
 {
 	make_room(&stack->memory, &stack->room, bytes);
 	stack->interrupted_len = 0;
+	stack->go.sp = 0;
 	return overlap_start(dumped_bytes);
 }
 

@@ -24,6 +24,7 @@ struct captured_stack {
 	uint64_t interrupted_start;
 	size_t interrupted_len, interrupted_room;
 	unsigned char *interrupted;
+	struct go_sched go; /* sp 0: the other stack is none of a goroutine */
 };
 
 /* Zeroed: empty. */

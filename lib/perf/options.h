@@ -87,6 +87,7 @@ struct sampler_options {
 				     (stack_program.h) */
 	bool copies_whole_stacks; /* by it, for a file of the records */
 	unsigned sp_bit, pc_bit;  /* of the stack pointer and the pc in the mask of registers */
+	unsigned g_bit;		  /* likewise of the register in which Go keeps its g */
 };
 
 #endif

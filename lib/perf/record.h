@@ -9,6 +9,7 @@
 #define PROF_PERF_RECORD_H
 
 #include "base/bytes.h"
+#include "base/go_sched.h"
 #include "base/stack_slot.h"
 
 #include <stdbool.h>
@@ -67,6 +68,9 @@ struct stack_extent {
 	 * pointer is saved, and the end of the interrupted stack. 0: none, unknown.
 	 */
 	uint64_t saved_sp_at, interrupted_end;
+	/* The thread runs Go on its system stack: where a pointer to its g is. 0: in a register. */
+	bool needs_go;
+	uint64_t g_at;
 	/* What is to be compared of it from now on, borrowed; NULL: no change. */
 	const struct stack_slots *slots;
 };
@@ -104,9 +108,11 @@ struct record_sample {
 	 * taken: the stack may be copied only as far as they say. */
 	unsigned equal_slots;
 	uint64_t slots_version;
-	/* What a copier has copied of the stack that a signal handler has interrupted. */
+	/* What a copier has copied of the stack that a signal handler has interrupted, or of the
+	 * goroutine's that go is about. */
 	struct bytes interrupted_stack;
 	uint64_t interrupted_start;
+	struct go_sched go;
 	/* PERF_SAMPLE_BRANCH_STACK: the branches that the CPU took last, the newest first
 	 * (branch.h). Of a call stack they are its calls that have not returned. */
 	struct bytes branches;

@@ -581,8 +581,8 @@ bool sampler_note_stack(struct sampler *s, const struct record *sample, struct s
 		stack_program_note(s->program, sample, extent);
 	if (s->capture)
 		capture_note_stack(s->capture, sample->tid, extent);
-	return (extent.is_deep || extent.saved_sp_at) &&
-	       is_for_copiers(s, sample->sample.has_program_copied);
+	return extent.needs_go || ((extent.is_deep || extent.saved_sp_at) &&
+				   is_for_copiers(s, sample->sample.has_program_copied));
 }
 
 int sampler_poll_ms(const struct sampler *s)
@@ -724,7 +724,8 @@ static bool complete_by_program(struct sampler *s, size_t cpu, struct record *sa
 static void complete(struct sampler *s, enum ring_kind kind, size_t cpu, struct record *sample)
 {
 	sample->sample.has_program_copied = complete_by_program(s, cpu, sample);
-	if (!sample->sample.has_program_copied && kind == RINGS_CAPTURED && s->capture)
+	if (kind == RINGS_CAPTURED && s->capture &&
+	    (!sample->sample.has_program_copied || capture_is_needed(s->capture, sample->tid)))
 		complete_by_copier(s, cpu, sample);
 }
 
@@ -775,12 +776,14 @@ void sampler_end_keeping(struct sampler *s)
 
 static struct error *source_enable(void *source)
 {
+	sched_raise_priority();
 	return sampler_enable(source);
 }
 
 static void source_disable(void *source)
 {
 	sampler_disable(source);
+	sched_restore_priority();
 }
 
 static int source_fd(const void *source)

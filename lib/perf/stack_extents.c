@@ -42,7 +42,8 @@ static void begin(struct known_extent *known)
 	known->unrest = 0;
 	known->is_whole = known->is_deep = false;
 	known->end = 0;
-	known->saved_sp_at = known->interrupted_end = 0;
+	known->saved_sp_at = known->interrupted_end = known->g_at = 0;
+	known->needs_go = false;
 }
 
 void stack_extents_note(struct stack_extents *extents, pid_t tid, struct stack_extent extent)
@@ -51,14 +52,18 @@ void stack_extents_note(struct stack_extents *extents, pid_t tid, struct stack_e
 
 	if (known->tid == tid && extent.is_deep)
 		known->is_deep = true;
-	if (!extent.end && !extent.saved_sp_at)
+	if (!extent.end && !extent.saved_sp_at && !extent.needs_go)
 		return;
 	if (known->tid != tid)
 		begin(known);
-	if (extent.saved_sp_at) {
+	if (extent.saved_sp_at)
 		known->saved_sp_at = extent.saved_sp_at;
+	if (extent.saved_sp_at || extent.interrupted_end)
 		known->interrupted_end = extent.interrupted_end;
-	}
+	if (extent.needs_go)
+		known->needs_go = true;
+	if (extent.g_at)
+		known->g_at = extent.g_at;
 	if (extent.end) {
 		note_end(known, extent);
 		known->is_deep = extent.is_deep;
@@ -78,6 +83,16 @@ uint64_t stack_extents_saved_sp_at(const struct stack_extents *extents, pid_t ti
 	uint64_t saved_at = known->saved_sp_at;
 
 	return known->tid == tid && saved_at - sp < HANDLER_BYTES_MAX ? saved_at : 0;
+}
+
+bool stack_extents_need_go(const struct stack_extents *extents, pid_t tid, uint64_t sp,
+			   uint64_t *g_at)
+{
+	const struct known_extent *known = &extents->items[index_of(tid)];
+	uint64_t at = known->g_at;
+
+	*g_at = at - sp < BYTES_MAX ? at : 0;
+	return known->tid == tid && known->needs_go;
 }
 
 size_t stack_extents_wanted(const struct stack_extents *extents, pid_t tid, uint64_t sp,

@@ -19,7 +19,8 @@ struct known_extent {
 	atomic_int tid;
 	_Atomic uint64_t end;
 	atomic_bool is_whole, is_deep;
-	_Atomic uint64_t saved_sp_at, interrupted_end; /* as in stack_extent */
+	_Atomic uint64_t saved_sp_at, interrupted_end, g_at; /* as in stack_extent */
+	atomic_bool needs_go;				     /* it has done so */
 	/* Rises with each sample whose stack ends elsewhere than the one before, falls with each
 	 * other one. Above a threshold the thread switches stacks, as threads of Go do. */
 	atomic_int unrest;
@@ -44,7 +45,13 @@ size_t stack_extents_wanted(const struct stack_extents *extents, pid_t tid, uint
  * stack pointer can be in the handler; else 0.
  */
 uint64_t stack_extents_saved_sp_at(const struct stack_extents *extents, pid_t tid, uint64_t sp);
-/* How many bytes of the interrupted stack are worth copying. */
+/*
+ * Whether a thread has run Go on its system stack, and where a pointer to its g may be then: at
+ * *g_at, unless that is 0.
+ */
+bool stack_extents_need_go(const struct stack_extents *extents, pid_t tid, uint64_t sp,
+			   uint64_t *g_at);
+/* How many bytes of the interrupted stack, or of the goroutine's, are worth copying. */
 size_t stack_extents_interrupted(const struct stack_extents *extents, pid_t tid, uint64_t sp);
 
 #endif

@@ -22,6 +22,7 @@ struct sampled_thread {
 	pid_t pid, tid;
 	uint64_t time_ns;
 	uint64_t sp, pc;
+	uint64_t g; /* of Go, in a register */
 	bool in_kernel;
 };
 

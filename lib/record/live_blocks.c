@@ -33,6 +33,11 @@ struct live_blocks {
 	struct idmap by_pid; /* (pid, 0) → owner */
 };
 
+/* With the index by address, which has twice as many entries at most. */
+_Static_assert(LIVE_BLOCKS_MAX *(sizeof(struct live_block) + 2 * sizeof(struct idmap_entry)) <=
+		       120 << 20,
+	       "as the header promises");
+
 struct live_blocks *live_blocks_new(uint32_t limit)
 {
 	struct live_blocks *blocks = xcalloc(1, sizeof(*blocks));

@@ -1,6 +1,6 @@
 /*
  * The sampled blocks that live: a set by process and address, with the blocks of each process, and
- * its mappings in the order of their addresses. It holds LIVE_BLOCKS_MAX blocks (250 MB), whatever
+ * its mappings in the order of their addresses. It holds LIVE_BLOCKS_MAX blocks (120 MB), whatever
  * a program claims to allocate.
  */
 #ifndef PROF_RECORD_LIVE_BLOCKS_H
@@ -8,7 +8,7 @@
 
 #include "profile/profile.h"
 
-enum { LIVE_BLOCKS_MAX = 2 << 20 };
+enum { LIVE_BLOCKS_MAX = 1 << 20 };
 
 struct live_block {
 	pid_t pid;

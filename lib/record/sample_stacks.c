@@ -185,10 +185,11 @@ static bool unwind(struct sample_stacks *stacks, const struct record *record,
 	struct unwinder *unwinder = unwinder_of(stacks, arch);
 	const struct stack_copies copies = {.own = sample->stack,
 					    .interrupted = sample->interrupted_stack,
-					    .interrupted_start = sample->interrupted_start};
+					    .interrupted_start = sample->interrupted_start,
+					    .go = sample->go};
 	bool complete = walk(stacks, unwinder, record, regs, &copies, chain) == UNWIND_ROOT;
 	bool deep = chain->needed_bytes > sample->dumped_bytes;
-	bool exceeds = deep || chain->saved_sp_at; /* the kernel's copy */
+	bool exceeds = deep || chain->saved_sp_at || chain->needs_go; /* the kernel's copy */
 	uint64_t sp = regs->values[arch->sp];
 
 	if (!complete &&
@@ -201,6 +202,8 @@ static bool unwind(struct sample_stacks *stacks, const struct record *record,
 		.is_deep = deep,
 		.saved_sp_at = chain->saved_sp_at,
 		.interrupted_end = chain->interrupted_end,
+		.needs_go = chain->needs_go,
+		.g_at = chain->g_at,
 	};
 	if (!complete && chain->interrupted_end)
 		stacks->extent.interrupted_end += CUT_OFF_BYTES;

@@ -220,6 +220,7 @@ static struct sampler_options options_of(const struct sampling *sampling,
 		.copies_whole_stacks = config->writes_raw,
 		.sp_bit = arch->perf_sp,
 		.pc_bit = arch->perf_pc,
+		.g_bit = arch->perf_g,
 	};
 }
 

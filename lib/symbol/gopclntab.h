@@ -3,11 +3,10 @@
  * without symbols and DWARF (-ldflags="-s -w"): vaddr → inline chain with files and lines, as Go's
  * runtime prints them.
  *
- * Supports the layouts of Go 1.18 and later; an unknown layout gives nothing. Opening reads a
- * header; each address is then looked up in the file itself. Strings are copied into the arena;
- * the ELF file must outlive the table. Thread-safe after construction, with one arena per thread.
- * Source: runtime/symtab.go, symtabinl.go and runtime2.go (pcHeader, moduledata, _func,
- * inlinedCall), internal/abi/symtab.go, cmd/link/internal/ld/pcln.go of Go.
+ * Opening reads a header (elf/go_table.h); each address is then looked up in the file itself.
+ * Strings are copied into the arena; the ELF file must outlive the table. Thread-safe after
+ * construction, with one arena per thread. Source: runtime/symtab.go, symtabinl.go and runtime2.go
+ * (_func, inlinedCall), internal/abi/symtab.go of Go.
  */
 #ifndef PROF_SYMBOL_GOPCLNTAB_H
 #define PROF_SYMBOL_GOPCLNTAB_H

@@ -68,6 +68,7 @@ struct arch {
 		*perf_to_dwarf; /* by perf number; PERF_REG_PC for the pc, PERF_REG_NONE for none */
 	unsigned perf_count;
 	unsigned perf_sp, perf_pc; /* perf's numbers of the stack pointer and the pc */
+	unsigned perf_g;	   /* of the register in which Go keeps its g; 0: none */
 	bool record_on_top;	   /* the caller's stack begins directly above the frame record */
 	bool ra_in_register;	   /* a leaf's return address is in register `ra` (aarch64's lr) */
 	uint64_t pc_mask;	   /* bits that an address of code can have */

@@ -96,6 +96,7 @@ const struct arch arch_x86_64 = {
 	.perf_count = sizeof(perf_to_dwarf),
 	.perf_sp = 7,
 	.perf_pc = 8,
+	.perf_g = 22, /* r14 */
 	.record_on_top = true,
 	.ra_in_register = false,
 	.pc_mask = UINT64_MAX,

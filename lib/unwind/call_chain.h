@@ -49,6 +49,12 @@ struct call_chain {
 	 * none, unknown. needed_bytes is 0 then.
 	 */
 	uint64_t saved_sp_at, interrupted_end;
+	/*
+	 * The thread left one of Go's stacks for another (go_code.h) and needs to know where. g_at:
+	 * the address of a pointer to its g; 0: it is in the register of the leaf.
+	 */
+	bool needs_go;
+	uint64_t g_at;
 	/* A pc or the address of a call that was met and is in no mapping; 0: there was none. */
 	uint64_t unmapped_pc;
 };

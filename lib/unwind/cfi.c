@@ -47,7 +47,7 @@ enum { SOURCES = 2, COPIES = 3 };
 
 struct cfi {
 	const struct arch *arch;
-	bool is_go;
+	struct go_code go;
 	struct cfi_row defaults;
 	struct source sources[SOURCES];
 	unsigned source_count;
@@ -256,9 +256,7 @@ struct cfi *cfi_new(struct elf_file *elf, const struct arch *arch)
 	struct cfi *cfi = xcalloc(1, sizeof(*cfi));
 
 	cfi->arch = arch;
-	/* Linkers other than Go's put the table among other data. */
-	cfi->is_go = elf_file_has_section(elf, ".gopclntab") ||
-		     elf_file_has_section(elf, ".go.buildinfo");
+	go_code_read(&cfi->go, elf);
 	cfi_row_default(arch, &cfi->defaults);
 	add_eh_frame(cfi, elf);
 	add_debug_frame(cfi, elf);
@@ -302,9 +300,19 @@ size_t cfi_memory_bytes(const struct cfi *cfi)
 	return bytes;
 }
 
-bool cfi_is_go(const struct cfi *cfi)
+static bool is_in_eh_frame(const struct cfi *cfi, uint64_t vaddr)
 {
-	return cfi->is_go;
+	struct cfi_fde fde;
+
+	return cfi->source_count && cfi->sources[0].section.is_eh_frame &&
+	       source_find(&cfi->sources[0], vaddr, &fde);
+}
+
+enum go_function cfi_go(const struct cfi *cfi, uint64_t vaddr)
+{
+	if (!cfi->go.is_of_go || cfi->go.end)
+		return go_code_at(&cfi->go, vaddr);
+	return is_in_eh_frame(cfi, vaddr) ? GO_NONE : GO_ORDINARY;
 }
 
 /* The first word that a Go function pushes is the caller's frame pointer. */
@@ -315,6 +323,22 @@ static void add_frame_pointer(const struct arch *arch, struct cfi_row *row)
 	if (!arch->ra_in_register && fp->how == CFI_SAME && row->cfa.how == CFI_REGISTER &&
 	    row->cfa.reg == arch->sp && row->cfa.offset >= 16)
 		*fp = (struct cfi_value){.how = CFI_AT_CFA, .offset = -16};
+}
+
+static bool find_in_go_table(const struct cfi *cfi, uint64_t vaddr, struct cfi_rule *ret)
+{
+	uint32_t depth;
+
+	if (!go_code_depth(&cfi->go, vaddr, &depth))
+		return false;
+	*ret = (struct cfi_rule){.start = vaddr, .end = vaddr + 1, .row = cfi->defaults};
+	ret->row.cfa = (struct cfi_value){
+		.how = CFI_REGISTER,
+		.reg = (uint8_t)cfi->arch->sp,
+		.offset = (int64_t)depth + cfi->arch->word_bytes,
+	};
+	add_frame_pointer(cfi->arch, &ret->row);
+	return true;
 }
 
 bool cfi_find(const struct cfi *cfi, uint64_t vaddr, unsigned *steps, struct cfi_rule *ret)
@@ -329,11 +353,11 @@ bool cfi_find(const struct cfi *cfi, uint64_t vaddr, unsigned *steps, struct cfi
 		if (!cfi_program_run(&source->section, &fde, cfi->arch, &cfi->defaults, vaddr,
 				     steps, ret))
 			return false;
-		if (cfi->is_go && !source->section.is_eh_frame)
+		if (!source->section.is_eh_frame && cfi_go(cfi, vaddr) != GO_NONE)
 			add_frame_pointer(cfi->arch, &ret->row);
 		return true;
 	}
-	return false;
+	return find_in_go_table(cfi, vaddr, ret);
 }
 
 bool cfi_function(const struct cfi *cfi, uint64_t vaddr, uint64_t *start, uint64_t *end)

@@ -2,8 +2,9 @@
  * Call frame information of one module: vaddr → the rule that finds the caller. Source: DWARF 5,
  * 6.4; LSB, .eh_frame and .eh_frame_hdr.
  *
- * .eh_frame is asked first, then .debug_frame. .eh_frame_hdr is searched in place; a section
- * without such a table is indexed by cfi_index(), which takes as long as the section is large.
+ * .eh_frame is asked first, then .debug_frame, then the table that Go's runtime itself uses.
+ * .eh_frame_hdr is searched in place; a section without such a table is indexed by cfi_index(),
+ * which takes as long as the section is large.
  *
  * A foreign file (elf_file_is_foreign()) is read from a private copy, made by cfi_new(): its owner
  * can neither change it under a lookup nor make a lookup wait. Other files are read where they are
@@ -16,6 +17,7 @@
 #include "elf/elf_file.h"
 #include "unwind/arch.h"
 #include "unwind/cfi_rule.h"
+#include "unwind/go_code.h"
 
 #include <stdatomic.h>
 
@@ -44,12 +46,14 @@ void cfi_index(struct cfi *cfi, const atomic_bool *cancel);
 size_t cfi_memory_bytes(const struct cfi *cfi);
 
 /*
- * True for Go programs. Every Go function with a frame keeps a frame pointer, which Go's CFI does
- * not state; cfi_find() adds it. Go's CFI is also wrong in functions that switch stacks
- * (runtime.mcall, systemstack), where frame pointers are right: they are 0 at the end of the stack
- * or lead into the other stack.
+ * Whether the code at vaddr is of Go, and which of its functions switches stacks; other code of the
+ * same file may be of C. Every Go function with a frame keeps a frame pointer, which Go's CFI does
+ * not state; cfi_find() adds it. Go's CFI is also wrong in functions that switch stacks, where
+ * frame pointers are right: they are 0 at the end of the stack or lead into the other stack.
+ * Where the file's table of functions is not found, code is of Go that .eh_frame does not describe:
+ * Go's compiler writes .debug_frame alone.
  */
-bool cfi_is_go(const struct cfi *cfi);
+enum go_function cfi_go(const struct cfi *cfi, uint64_t vaddr);
 
 /*
  * False if no valid entry covers vaddr. Registers that an entry does not mention follow the psABI.

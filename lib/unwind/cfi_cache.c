@@ -15,7 +15,7 @@
 enum { SMALL_BYTES = 256 << 10 };
 
 /* See the header. */
-enum { COPIES_KB_MAX = 128 << 10, OWNER_CPU_MS_MAX = 10000 };
+enum { COPIES_KB_MAX = 96 << 10, OWNER_CPU_MS_MAX = 10000 };
 
 /* The CFI of one file. */
 struct part {

@@ -7,7 +7,7 @@
  * waits up to 20 ms for a module, and all stacks of a second 100 ms; until the CFI is there the
  * module has none.
  *
- * Memory is bounded: of the private copies of foreign files 128 MB are kept, the owner with most of
+ * Memory is bounded: of the private copies of foreign files 96 MB are kept, the owner with most of
  * them loses that which was used least recently, and gets it again at the next lookup; no owner
  * gets any when loading his files has taken 10 s of CPU time.
  */

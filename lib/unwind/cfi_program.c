@@ -65,8 +65,6 @@ static struct cfi_value expression(struct program *program, enum cfi_how how)
 {
 	struct bytes block = bytes_sub(&program->at, bytes_uleb(&program->at));
 
-	if (bytes_left(&block) > UINT32_MAX)
-		program->failed = true;
 	return (struct cfi_value){.how = (uint8_t)how,
 				  .expression_bytes = (uint32_t)bytes_left(&block),
 				  .expression = block.at};

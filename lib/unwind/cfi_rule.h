@@ -39,6 +39,7 @@ struct cfi_row {
 struct cfi_rule {
 	uint64_t start, end;
 	bool signal_frame; /* augmentation S: the caller was interrupted, it did not call */
+	bool is_inferred;  /* from code of which it is not certain where its function begins */
 	struct cfi_row row;
 };
 

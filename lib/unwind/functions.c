@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "elf/classes.h"
+#include "unwind/called_functions.h"
 
 #include <stdlib.h>
 
@@ -11,6 +12,7 @@ struct entry {
 	uint64_t start;
 	uint32_t size; /* 0: unknown */
 	bool is_part;  /* of a function, but its beginning is not one */
+	bool is_inferred;
 };
 
 struct functions {
@@ -109,6 +111,22 @@ static bool read_table(struct functions *functions, struct elf_file *elf, const 
 	       read_symbols(functions, symbols.data, strings.data);
 }
 
+static void sort(struct functions *functions)
+{
+	qsort(functions->entries, functions->count, sizeof(*functions->entries), compare);
+	drop_overlaps(functions);
+}
+
+/* Most functions are called repeatedly. */
+static bool add_called(void *user, uint64_t vaddr)
+{
+	struct functions *functions = user;
+
+	if (functions->count == FUNCTIONS_MAX)
+		sort(functions);
+	return add(functions, (struct entry){.start = vaddr, .is_inferred = true});
+}
+
 struct functions *functions_new(struct elf_file *elf)
 {
 	struct functions *functions;
@@ -116,13 +134,16 @@ struct functions *functions_new(struct elf_file *elf)
 	if (elf_file_is_32(elf))
 		return NULL;
 	functions = xcalloc(1, sizeof(*functions));
-	if (!read_table(functions, elf, ".symtab", ".strtab") && !functions->count &&
-	    !read_table(functions, elf, ".dynsym", ".dynstr")) {
+	if (!read_table(functions, elf, ".symtab", ".strtab") && !functions->count) {
+		read_table(functions, elf, ".dynsym", ".dynstr");
+		if (elf_file_machine(elf) == EM_X86_64)
+			called_functions_find(elf, add_called, functions);
+	}
+	if (!functions->count) {
 		functions_free(functions);
 		return NULL;
 	}
-	qsort(functions->entries, functions->count, sizeof(*functions->entries), compare);
-	drop_overlaps(functions);
+	sort(functions);
 	return functions;
 }
 
@@ -152,6 +173,7 @@ bool functions_find(const struct functions *functions, uint64_t vaddr, struct fu
 	entry = &functions->entries[low - 1];
 	ret->start = entry->start;
 	ret->is_sized = entry->size;
+	ret->is_inferred = entry->is_inferred;
 	if (entry->size)
 		ret->end = entry->start + entry->size;
 	else if (low < functions->count)

@@ -1,7 +1,8 @@
 /*
- * Where the functions of a file begin and end, from its symbol table: .symtab, else .dynsym. The
- * table is private memory, read once; it is made in a thread of cfi_loader.h. Of 64-bit files.
- * Source: gABI, "Symbol Table".
+ * Where the functions of a file begin and end, from its symbol table: .symtab, else .dynsym; in
+ * x86-64 code also from its calls (called_functions.h), unless there is a .symtab. The table is
+ * private memory, read once; it is made in a thread of cfi_loader.h. Of 64-bit files. Source: gABI,
+ * "Symbol Table".
  */
 #ifndef PROF_UNWIND_FUNCTIONS_H
 #define PROF_UNWIND_FUNCTIONS_H
@@ -17,6 +18,7 @@ void functions_free(struct functions *functions);
 struct function_range {
 	uint64_t start, end; /* vaddrs */
 	bool is_sized;	     /* the symbol says the end; else the next function begins there */
+	bool is_inferred;    /* from calls: the function may begin or end elsewhere */
 };
 
 /* False if the vaddr is in none, or in a part of one that jumps lead to ("f.cold"). */

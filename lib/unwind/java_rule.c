@@ -29,25 +29,20 @@ static bool is_push_fp(const unsigned char *at)
 	return at[0] == 0x55;
 }
 
-/* mov %rsp,%rbp; returns its length, or 0. */
-static unsigned set_fp_length(const unsigned char *at)
+/* mov %rsp,%rbp */
+static bool is_set_fp(const unsigned char *at)
 {
-	return STARTS(at, 0x48, 0x8b, 0xec) || STARTS(at, 0x48, 0x89, 0xe5) ? 3 : 0;
+	return STARTS(at, 0x48, 0x8b, 0xec) || STARTS(at, 0x48, 0x89, 0xe5);
 }
 
-/* sub $bytes,%rsp; returns its length, or 0. */
-static unsigned reserve_length(const unsigned char *at, uint32_t *bytes)
+/* sub $bytes,%rsp */
+static bool is_reserve(const unsigned char *at, uint32_t *bytes)
 {
-	*bytes = 0;
-	if (STARTS(at, 0x48, 0x83, 0xec)) {
-		*bytes = at[3];
-		return 4;
-	}
-	if (STARTS(at, 0x48, 0x81, 0xec)) {
-		memcpy(bytes, at + 3, sizeof(*bytes));
-		return 7;
-	}
-	return 0;
+	*bytes = at[3];
+	if (STARTS(at, 0x48, 0x83, 0xec))
+		return true;
+	memcpy(bytes, at + 3, sizeof(*bytes));
+	return STARTS(at, 0x48, 0x81, 0xec);
 }
 
 /* --- Compiled methods ------------------------------------------------------------------------- */
@@ -65,11 +60,11 @@ static struct java_rule prologue_rule(const struct code_blob *blob, uint64_t pc,
 	for (unsigned i = 0; i < left && i + 8 < JAVA_CODE_AFTER; i++) {
 		uint32_t reserved;
 
-		if (!reserve_length(code->after + i, &reserved))
+		if (!is_reserve(code->after + i, &reserved))
 			continue;
 		pushes = i >= 1 && is_push_fp(code->after + i - 1);
 		pushes |= i >= 4 && is_push_fp(code->after + i - 4) &&
-			  set_fp_length(code->after + i - 3);
+			  is_set_fp(code->after + i - 3);
 		if (reserved == blob->frame_bytes - 8)
 			return rule_of(JAVA_TOP);
 		if (reserved == blob->frame_bytes - 16)
@@ -241,7 +236,7 @@ static struct java_rule edge_rule(const struct java_code *code)
 
 	if (leads_to_return(at) || is_push_fp(at))
 		return rule_of(JAVA_TOP);
-	if (set_fp_length(at) && is_push_fp(code->before + JAVA_CODE_BEFORE - 1))
+	if (is_set_fp(at) && is_push_fp(code->before + JAVA_CODE_BEFORE - 1))
 		return rule_of(JAVA_PUSHED);
 	if (at[0] == 0x5d && leads_to_return(at + 1))
 		return rule_of(JAVA_PUSHED);

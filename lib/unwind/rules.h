@@ -22,11 +22,15 @@ enum rule_kind {
 	RULE_FULL, /* does not fit: evaluate the CFI */
 };
 
+/* The rule is of a function of which it is not certain where it begins. */
+enum { RULE_INFERRED = 0x80 };
+
 /* Still in its register, not in memory: fp, and on aarch64 a leaf's return address. */
 enum { RULE_SAME = INT16_MIN };
 
 struct rule {
-	uint16_t kind; /* enum rule_kind */
+	uint8_t kind; /* enum rule_kind, perhaps with RULE_INFERRED */
+	uint8_t go;   /* enum go_function: whose rules apply, whatever the kind */
 	int16_t cfa_words;
 	int16_t fp_words; /* saved at CFA + fp_words words, or RULE_SAME */
 	int16_t ra_words; /* likewise */

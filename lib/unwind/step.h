@@ -31,9 +31,15 @@ bool step_guess(struct walk *walk, struct owners *owners);
 bool step_by_frame_pointer(struct walk *walk);
 /* True if this is a signal frame, by its code. */
 bool is_signal_frame(struct walk *walk);
-/* True if a call precedes the pc, or the address. */
+/* True if a call precedes the pc. */
 bool is_after_call(struct walk *walk);
+/* True if a call precedes the address, which may have led to the pc. */
 bool is_return_address(struct walk *walk, uint64_t address);
+/*
+ * Whether a function may jump to the code before the pc, as far as its first code tells: a call of
+ * another function proves that its return address is left over from that.
+ */
+bool may_jump_here(struct walk *walk, uint64_t function);
 /* Where the call before the return address leads. False: there is no call, or it does not say. */
 bool called_function(struct walk *walk, uint64_t return_address, uint64_t *pc);
 

@@ -10,13 +10,63 @@ enum { LEAF_BYTES_MAX = 64 << 10 };
 /* The words that hand-written functions push, with some room for locals. */
 enum { SEARCH_WORDS = 32 };
 
+/* How much of a called function's code is searched for a jump; and of a stub, which only jumps. */
+enum { JUMPS_WITHIN_BYTES = 512, STUB_BYTES = 8 };
+
 /* The kind of code before an address. */
 enum call {
-	CALL_NONE,
+	CALL_NONE,   /* or one of another function, which does not jump to this one */
 	CALL_UNSEEN, /* there is no file to read the code from */
+	CALL_JUMPS,  /* of another function, which may jump to this one */
 	CALL_SOMEWHERE,
 	CALL_HERE, /* a call of the function that contains the pc, as far as can be determined */
 };
+
+static bool is_before_pc(const struct walk *walk, uint64_t address)
+{
+	return walk->regs.pc - address < LEAF_BYTES_MAX;
+}
+
+static bool may_jump_within(struct walk *walk, uint64_t function, size_t len)
+{
+	const struct arch *arch = walk->arch;
+	unsigned char code[JUMPS_WITHIN_BYTES];
+	struct location at;
+	uint64_t target;
+
+	if (!arch->jump_at || !walk_locate(walk, function, &at) ||
+	    !walk_read_file(walk, &at, function, function, code, len))
+		return true;
+	for (size_t i = 0; i < len; i++) {
+		enum jump jump = arch->jump_at(code + i, len - i, function + i, &target);
+
+		if (jump == JUMP_INDIRECT || (jump == JUMP_DIRECT && is_before_pc(walk, target)))
+			return true;
+	}
+	return false;
+}
+
+bool may_jump_here(struct walk *walk, uint64_t function)
+{
+	return may_jump_within(walk, function, JUMPS_WITHIN_BYTES);
+}
+
+static enum call call_of(struct walk *walk, uint64_t function)
+{
+	if (may_jump_within(walk, function, STUB_BYTES))
+		return CALL_SOMEWHERE;
+	return may_jump_here(walk, function) ? CALL_JUMPS : CALL_NONE;
+}
+
+/* Reads the code before an address, if that is a call. */
+static bool read_call(struct walk *walk, uint64_t address, unsigned char code[CODE_BYTES])
+{
+	struct location at;
+
+	return walk_locate(walk, address - 1, &at) &&
+	       walk_read_file(walk, &at, address - 1, address - CODE_BYTES, code, CODE_BYTES) &&
+	       walk->arch->ends_with_call(code);
+}
 
 static enum call call_before(struct walk *walk, uint64_t address)
 {
@@ -29,11 +79,12 @@ static enum call call_before(struct walk *walk, uint64_t address)
 		return CALL_NONE;
 	if (!address_spaces_module(walk->spaces, at.module)->elf)
 		return CALL_UNSEEN;
-	if (!walk_read_file(walk, &at, address - 1, address - sizeof(code), code, sizeof(code)) ||
-	    !arch->ends_with_call(code))
+	if (!read_call(walk, address, code))
 		return CALL_NONE;
-	if (!arch->call_target(code, address, &target) || walk->regs.pc - target >= LEAF_BYTES_MAX)
+	if (!arch->call_target(code, address, &target))
 		return CALL_SOMEWHERE;
+	if (!is_before_pc(walk, target))
+		return call_of(walk, target);
 	/*
 	 * The link register can be stale: it has the return address of a call that this function
 	 * made.
@@ -87,7 +138,7 @@ static bool step_by_instruction(struct walk *walk)
 		return false;
 	pushed = walk->arch->pushed_words(code);
 	if (pushed < 0 || !walk_read_stack(walk, walk->regs.values[walk->arch->sp], 0, &saved_fp) ||
-	    !step_over(walk, (unsigned)pushed, CALL_SOMEWHERE))
+	    !step_over(walk, (unsigned)pushed, CALL_JUMPS))
 		return false;
 	if (pushed)
 		regs_set(&walk->regs, walk->arch->fp, saved_fp);
@@ -101,8 +152,11 @@ static bool step_from_frame_pointer(struct walk *walk, enum call enough)
 
 	if (!regs_know(&walk->regs, arch->fp))
 		return walk_stop(walk, UNWIND_LOST);
-	if (fp == 0) /* the outermost frame (psABI); in a leaf, fp can have any value */
-		return walk_stop(walk, walk->is_return_address ? UNWIND_ROOT : UNWIND_LOST);
+	/* The outermost frame, where code keeps a frame pointer; in a leaf, fp can have any value.
+	 */
+	if (fp == 0)
+		return walk_stop(walk, walk->is_go && walk->is_return_address ? UNWIND_ROOT
+									      : UNWIND_LOST);
 	if (fp < walk->regs.values[arch->sp] || fp % arch->word_bytes)
 		return walk_stop(walk, UNWIND_LOST);
 	if (!walk_read_stack(walk, fp, FRAME_POINTER_REACH_BYTES, &saved_fp) ||
@@ -131,7 +185,7 @@ static bool step_from_own_record(struct walk *walk)
 
 	return arch->ra_in_register && walk_has(walk, slot, arch->word_bytes) &&
 	       walk_read_stack(walk, slot, 0, &ra) && ra == walk->regs.values[arch->ra] &&
-	       step_from_frame_pointer(walk, CALL_SOMEWHERE);
+	       step_from_frame_pointer(walk, CALL_JUMPS);
 }
 
 /* Steps as if the function had pushed nothing. */
@@ -142,14 +196,25 @@ static bool step_from_top(struct walk *walk, enum call enough)
 	return step_over(walk, 0, enough);
 }
 
-/* Searches the lowest words of the frame for a return address. */
+/* Whether the word may be a return address in code that cannot be read. */
+static bool is_unseen(struct walk *walk, unsigned pushed)
+{
+	uint64_t word, slot = walk->regs.values[walk->arch->sp] + pushed * walk->arch->word_bytes;
+
+	return walk_read_stack(walk, slot, 0, &word) && call_before(walk, word) == CALL_UNSEEN;
+}
+
+/* Searches the lowest words of the frame for a return address, up to one that may be it. */
 static bool step_by_search(struct walk *walk)
 {
 	enum unwind_stop stop = walk->stop;
 
-	for (unsigned pushed = 0; pushed < SEARCH_WORDS && !walk->arch->ra_in_register; pushed++)
+	for (unsigned pushed = 0; pushed < SEARCH_WORDS && !walk->arch->ra_in_register; pushed++) {
 		if (step_over(walk, pushed, CALL_SOMEWHERE))
 			return true;
+		if (is_unseen(walk, pushed))
+			break;
+	}
 	return walk_stop(walk, stop);
 }
 
@@ -227,24 +292,22 @@ static bool step_from_signal_frame(struct walk *walk)
 
 bool is_return_address(struct walk *walk, uint64_t address)
 {
-	return call_before(walk, address) >= CALL_SOMEWHERE;
+	return call_before(walk, address) >= CALL_JUMPS;
 }
 
 bool called_function(struct walk *walk, uint64_t return_address, uint64_t *pc)
 {
 	unsigned char code[CODE_BYTES];
-	struct location at;
 
-	return walk_locate(walk, return_address - 1, &at) &&
-	       walk_read_file(walk, &at, return_address - 1, return_address - sizeof(code), code,
-			      sizeof(code)) &&
-	       walk->arch->ends_with_call(code) &&
+	return read_call(walk, return_address, code) &&
 	       walk->arch->call_target(code, return_address, pc);
 }
 
 bool is_after_call(struct walk *walk)
 {
-	return is_return_address(walk, walk->regs.pc);
+	unsigned char code[CODE_BYTES];
+
+	return read_call(walk, walk->regs.pc, code);
 }
 
 /*
@@ -272,6 +335,6 @@ bool step_guess(struct walk *walk, struct owners *owners)
 		       step_by_search_from_caller(walk);
 	return step_by_instruction(walk) || step_from_own_record(walk) ||
 	       step_from_top(walk, CALL_HERE) || step_from_frame_pointer(walk, CALL_HERE) ||
-	       owners_step(owners, walk) || step_from_top(walk, CALL_SOMEWHERE) ||
+	       owners_step(owners, walk) || step_from_top(walk, CALL_JUMPS) ||
 	       step_from_frame_pointer(walk, CALL_UNSEEN) || step_by_search(walk);
 }

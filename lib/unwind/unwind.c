@@ -8,6 +8,7 @@
 #include "unwind/owners.h"
 #include "unwind/rules.h"
 #include "unwind/step.h"
+#include "unwind/step_go.h"
 #include "unwind/step_java.h"
 #include "unwind/walk.h"
 
@@ -99,6 +100,7 @@ static bool find_rule(const struct cfi *cfi, uint64_t vaddr, struct walk *walk,
 
 	walk->steps += allowed - left;
 	*is_final = left || allowed == PROGRAM_STEPS_MAX;
+	ret->is_inferred = false;
 	return found;
 }
 
@@ -115,14 +117,16 @@ static bool rule_by_code(struct unwinder *unwinder, const struct module_cfi *cfi
 	struct function_range function;
 	bool found;
 
-	if (!cfi->functions || cfi_is_go(cfi->own) || !allowed ||
+	if (!cfi->functions || cfi_go(cfi->own, vaddr) != GO_NONE || !allowed ||
 	    !functions_find(cfi->functions, vaddr, &function) ||
 	    function.end - function.start > CODE_RULE_BYTES_MAX ||
 	    !elf_file_read(elf, function.start, unwinder->code, function.end - function.start) ||
 	    is_signal_frame(walk))
 		return false;
 	found = code_rule_find(unwinder->code_rule, unwinder->code, function.end - function.start,
-			       function.is_sized, vaddr - function.start, &left, ret);
+			       function.is_sized || function.is_inferred, vaddr - function.start,
+			       &left, ret);
+	ret->is_inferred = function.is_inferred;
 	ret->start = vaddr;
 	ret->end = vaddr + 1;
 	walk->steps += allowed - left;
@@ -155,6 +159,16 @@ static bool full_rule(struct unwinder *unwinder, const struct module_cfi *cfi,
 	return *is_final && rule_by_code(unwinder, cfi, vaddr, elf, walk, ret, is_final);
 }
 
+static enum go_function go_at(const struct unwinder *unwinder, const struct module_cfi *cfi,
+			      const struct location *at)
+{
+	const struct elf_file *elf = address_spaces_module(unwinder->spaces, at->module)->elf;
+	uint64_t vaddr;
+
+	return elf_file_offset_to_vaddr(elf, at->offset, &vaddr) ? cfi_go(cfi->own, vaddr)
+								 : GO_NONE;
+}
+
 static struct rule rule_at(struct unwinder *unwinder, const struct module_cfi *cfi,
 			   const struct location *at, struct walk *walk)
 {
@@ -167,8 +181,11 @@ static struct rule rule_at(struct unwinder *unwinder, const struct module_cfi *c
 		return rule;
 	}
 	unwinder->counts.rules_missed++;
-	if (full_rule(unwinder, cfi, at, walk, &full, &is_final))
+	if (full_rule(unwinder, cfi, at, walk, &full, &is_final)) {
 		rule = rule_pack(unwinder->arch, &full);
+		rule.kind |= full.is_inferred ? RULE_INFERRED : 0;
+	}
+	rule.go = (uint8_t)go_at(unwinder, cfi, at);
 	if (is_final)
 		rules_put(unwinder->rules, at->module, at->offset, rule);
 	return rule;
@@ -240,24 +257,6 @@ static bool has_switched_stacks(const struct walk *walk, struct rule rule)
 }
 
 /*
- * After Go has switched stacks, the frame pointer is correct: 0 at the root, else an address on
- * the other stack.
- */
-static bool step_to_other_stack(struct walk *walk)
-{
-	uint64_t fp = walk->regs.values[walk->arch->fp];
-
-	if (!regs_know(&walk->regs, walk->arch->fp) || fp % 8 != 0)
-		return walk_stop(walk, UNWIND_LOST);
-	if (fp == 0)
-		return walk_stop(walk, UNWIND_ROOT);
-	if (walk_has(walk, fp, 16))
-		return step_by_frame_pointer(walk);
-	walk_stop_unread(walk, fp, STACK_REACH_BYTES);
-	return walk_stop(walk, UNWIND_TRUNCATED);
-}
-
-/*
  * Whether the stack begins here: at a program entry without CFI, or at a pc without a call before
  * it, because the creator of the stack set the start of a function as return address of the first
  * function (makecontext).
@@ -282,25 +281,27 @@ static bool begins_stack(struct unwinder *unwinder, const struct module_cfi *cfi
  * Whether this is runtime.goexit, to whose second instruction the first function of a goroutine
  * returns without having been called from there. Stale data of the stack's former user lies above.
  */
-static bool begins_goroutine(const struct module_cfi *cfi, struct walk *walk, struct rule rule)
+static bool begins_goroutine(struct walk *walk, struct rule rule)
 {
 	int16_t untouched = walk->arch->ra_in_register ? 0 : 1;
 
-	return (rule.kind == RULE_NONE || rule.cfa_words == untouched) && walk->is_return_address &&
-	       cfi_is_go(cfi->own) && !is_after_call(walk);
+	return rule.go && (rule.kind == RULE_NONE || rule.cfa_words == untouched) &&
+	       walk->is_return_address && !is_after_call(walk);
 }
 
 /* The most frequent rules: of all others false, and nothing has changed. */
-static inline ALWAYS_INLINE bool step_plainly(const struct module_cfi *cfi, struct walk *walk,
-					      struct rule rule, bool notes, bool *more)
+static inline ALWAYS_INLINE bool step_plainly(struct walk *walk, struct rule rule, bool notes,
+					      bool *more)
 {
 	if (notes)
-		walk->uses_fp = rule.kind == RULE_FP || cfi_is_go(cfi->own);
+		walk->uses_fp = rule.kind == RULE_FP || rule.go;
+	if (rule.go > GO_ORDINARY && go_switches(walk, rule.go))
+		return false;
 	switch ((enum rule_kind)rule.kind) {
 	case RULE_SP:
-		if (begins_goroutine(cfi, walk, rule))
+		if (rule.go && begins_goroutine(walk, rule))
 			*more = walk_stop(walk, UNWIND_ROOT);
-		else if (cfi_is_go(cfi->own) && has_switched_stacks(walk, rule))
+		else if (rule.go && has_switched_stacks(walk, rule))
 			*more = step_to_other_stack(walk);
 		else
 			*more = step_by_rule(walk, rule, notes);
@@ -319,6 +320,39 @@ static inline ALWAYS_INLINE bool step_plainly(const struct module_cfi *cfi, stru
 	return false;
 }
 
+/* Whether a call before the address leads to the function at the pc. */
+static bool is_called_from(const struct module_cfi *cfi, const struct elf_file *elf,
+			   struct walk *walk, uint64_t return_address)
+{
+	struct function_range function;
+	uint64_t vaddr, target;
+
+	if (!is_return_address(walk, return_address) ||
+	    !elf_file_offset_to_vaddr(elf, walk->at.offset, &vaddr) ||
+	    !functions_find(cfi->functions, vaddr, &function))
+		return false;
+	return !called_function(walk, return_address, &target) ||
+	       target == walk_pc(walk) - (vaddr - function.start) || may_jump_here(walk, target);
+}
+
+/*
+ * By a rule of a function whose beginning is not certain, if the call that it leads to is of the
+ * function. False: it is not, and nothing has changed.
+ */
+static bool step_inferred(struct unwinder *unwinder, const struct module_cfi *cfi,
+			  struct walk *walk, struct rule rule, bool *more)
+{
+	const struct elf_file *elf = address_spaces_module(unwinder->spaces, walk->at.module)->elf;
+	struct walk caller = *walk;
+
+	rule.kind &= (uint8_t)~RULE_INFERRED;
+	if (!step_plainly(&caller, rule, false, more) ||
+	    (*more && !(cfi->functions && is_called_from(cfi, elf, walk, caller.regs.pc))))
+		return false;
+	*walk = caller;
+	return true;
+}
+
 static inline ALWAYS_INLINE bool
 step_by_cfi(struct unwinder *unwinder, const struct module_cfi *cfi, struct walk *walk, bool notes)
 {
@@ -328,11 +362,21 @@ step_by_cfi(struct unwinder *unwinder, const struct module_cfi *cfi, struct walk
 
 	if (!walk->tracks_all)
 		rule = rule_at(unwinder, cfi, &walk->at, walk);
+	else
+		rule.go = (uint8_t)go_at(unwinder, cfi, &walk->at);
+	walk->is_go = rule.go;
 	/* The walk came here by a frame pointer, which does not give the stack pointer. */
 	if (rule.kind == RULE_SP && !regs_know(&walk->regs, walk->arch->sp))
 		return step_by_frame_pointer(walk);
-	if (step_plainly(cfi, walk, rule, notes, &more))
+	if (step_plainly(walk, rule, notes, &more))
 		return more;
+	if (rule.go > GO_ORDINARY && go_switches(walk, rule.go))
+		return step_go(walk, rule.go);
+	if (rule.kind & RULE_INFERRED) {
+		if (step_inferred(unwinder, cfi, walk, rule, &more))
+			return more;
+		rule.kind = RULE_NONE;
+	}
 	if (rule.kind == RULE_FULL && full_rule(unwinder, cfi, &walk->at, walk, &full, &is_final))
 		return step_full(walk, &full) || owners_step(unwinder->owners, walk);
 	if (rule.kind == RULE_NONE && !is_signal_frame(walk) && begins_stack(unwinder, cfi, walk))
@@ -354,18 +398,14 @@ static bool step_without_cfi(struct unwinder *unwinder, struct walk *walk)
 /* Inlined, as the only caller would have it: all walks are 5 % faster. */
 static inline ALWAYS_INLINE bool step(struct unwinder *unwinder, struct walk *walk, bool notes)
 {
-	module_id module = walk->at.module;
-	const struct module_cfi *cfi = cfi_cache_get(unwinder->cfi, module);
+	const struct module_cfi *cfi = cfi_cache_get(unwinder->cfi, walk->at.module);
 
+	walk->is_go = false;
 	if (!cfi)
 		return step_without_cfi(unwinder, walk);
 	if (step_by_cfi(unwinder, cfi, walk, notes))
 		return true;
-	if (walk->stop != UNWIND_LOST)
-		return false;
-	/* The owner of a frame was looked for in other modules. */
-	cfi = cfi_cache_get(unwinder->cfi, module);
-	return cfi && cfi_is_go(cfi->own) && step_to_other_stack(walk);
+	return walk->stop == UNWIND_LOST && walk->is_go && step_to_other_stack(walk);
 }
 
 static struct frame frame_of(const struct walk *walk)
@@ -557,7 +597,9 @@ static void note_needed(const struct walk *walk, enum unwind_stop stop, struct c
 	chain->needed_bytes = walk->changed_stack ? 0 : needed_bytes;
 	chain->interrupted_end = walk->changed_stack && needed_bytes
 					 ? walk->stack_start + needed_bytes
-					 : 0;
+					 : walk->other_end;
+	chain->needs_go = walk->go.needs_sched;
+	chain->g_at = walk->go.g_at;
 }
 
 static struct walk walk_begin(const struct unwinder *unwinder, pid_t pid, uint64_t time_ns,
@@ -569,6 +611,7 @@ static struct walk walk_begin(const struct unwinder *unwinder, pid_t pid, uint64
 		.pid = pid,
 		.time_ns = time_ns,
 		.stack_start = regs->values[unwinder->arch->sp],
+		.own_start = regs->values[unwinder->arch->sp],
 		.stack_bytes = bytes_left(&stacks->own),
 		.stack = stacks->own.at,
 		.copies = stacks,
@@ -615,7 +658,7 @@ static bool step_known(const struct unwinder *unwinder, struct walk *walk)
 
 	if (!cfi || !known_rule(unwinder, walk, 0, &rule) ||
 	    (rule.kind == RULE_SP && !regs_know(&walk->regs, walk->arch->sp)) ||
-	    !step_plainly(cfi, walk, rule, false, &more))
+	    !step_plainly(walk, rule, false, &more))
 		return walk_stop(walk, UNWIND_LOST);
 	return more;
 }
@@ -657,22 +700,19 @@ bool unwinder_walk_known(const struct unwinder *unwinder, pid_t pid, uint64_t ti
  * Whether a frame pointer chain continues from this function to its caller. In Go it does from all
  * callers, with or without CFI (cfi.h).
  */
-static bool keeps_frame_pointer(const struct module_cfi *cfi, const struct walk *walk,
-				struct rule rule)
+static bool keeps_frame_pointer(const struct walk *walk, struct rule rule)
 {
-	if (cfi_is_go(cfi->own))
+	if (rule.go)
 		return walk->is_return_address && (rule.kind == RULE_NONE || rule.fp_words == -2);
 	return rule.kind == RULE_FP && rule.fp_words == -2;
 }
 
-/* Moves to the frame of a return address; false if it is not in a mapping. */
-static bool jump(struct walk *walk, uint64_t pc)
+/* Moves to the frame of a return address. Outside of all mappings it has no CFI. */
+static void jump(struct walk *walk, uint64_t pc)
 {
-	if (!walk_locate(walk, pc - 1, &walk->at))
-		return false;
+	walk_locate(walk, pc - 1, &walk->at);
 	walk->regs.pc = pc;
 	walk->is_return_address = true;
-	return true;
 }
 
 /* Appends addresses as frames until one is a root. */
@@ -686,11 +726,12 @@ static bool jump_to_root(struct unwinder *unwinder, struct walk *walk, struct by
 		if (!cfi)
 			return false;
 		rule = rule_at(unwinder, cfi, &walk->at, walk);
-		if (rule.kind == RULE_ROOT || begins_goroutine(cfi, walk, rule))
+		if (rule.kind == RULE_ROOT || begins_goroutine(walk, rule))
 			return true;
-		if (!keeps_frame_pointer(cfi, walk, rule) || !bytes_left(&addresses) ||
-		    *count == chain->room || !jump(walk, bytes_u64(&addresses)))
+		if (!keeps_frame_pointer(walk, rule) || !bytes_left(&addresses) ||
+		    *count == chain->room)
 			return false;
+		jump(walk, bytes_u64(&addresses));
 		chain->frames[(*count)++] = frame_of(walk);
 	}
 }
@@ -720,6 +761,29 @@ static bool find_last(struct walk *walk, const struct call_chain *chain, struct 
 	return false;
 }
 
+/*
+ * Of a walk that ended where Go has called C: to the goroutine, if the C code has left the frame
+ * pointer as it was. The first address is that of the sample, the second follows the call.
+ */
+static bool follow_call_of_c(struct unwinder *unwinder, struct walk *walk,
+			     const struct call_chain *chain, struct bytes *addresses)
+{
+	const struct frame *last = &chain->frames[chain->count - 1];
+	const struct module_cfi *cfi = cfi_cache_get(unwinder->cfi, last->module);
+	const struct location at = {.module = last->module, .offset = last->offset - 1};
+	uint64_t target;
+
+	if (!cfi || !last->is_return_address || go_at(unwinder, cfi, &at) != GO_CALLS_C)
+		return false;
+	bytes_u64(addresses);
+	jump(walk, bytes_u64(addresses));
+	if (walk->at.module != last->module || !called_function(walk, walk->regs.pc, &target) ||
+	    !walk_locate(walk, target, &walk->at) || go_at(unwinder, cfi, &walk->at) != GO_CALLS_C)
+		return false;
+	jump(walk, walk->regs.pc);
+	return true;
+}
+
 bool unwinder_splice(struct unwinder *unwinder, pid_t pid, uint64_t time_ns, struct bytes addresses,
 		     struct call_chain *chain)
 {
@@ -729,10 +793,18 @@ bool unwinder_splice(struct unwinder *unwinder, pid_t pid, uint64_t time_ns, str
 		.pid = pid,
 		.time_ns = time_ns,
 	};
+	struct bytes after_call = addresses;
 	unsigned count = chain->count;
 
-	if (chain->left_out || !find_last(&walk, chain, &addresses) ||
-	    !jump_to_root(unwinder, &walk, addresses, chain, &count))
+	if (chain->left_out || count == chain->room)
+		return false;
+	if (follow_call_of_c(unwinder, &walk, chain, &after_call))
+		chain->frames[count++] = frame_of(&walk);
+	else if (find_last(&walk, chain, &addresses))
+		after_call = addresses;
+	else
+		return false;
+	if (!jump_to_root(unwinder, &walk, after_call, chain, &count))
 		return false;
 	chain->count = count;
 	return true;

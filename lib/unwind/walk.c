@@ -6,6 +6,12 @@ enum { AHEAD_BYTES = 1024, LINE_BYTES = 64 };
 /* How far below the stack an overflow is noticed. */
 enum { OVERFLOW_BYTES = 64 << 10 };
 
+/* What is read above the stack pointer of the last frame on another stack. */
+enum { LAST_BYTES = 16 };
+
+/* Calls from Go to C and back in one stack; each continues above the one before. */
+enum { SWITCHES_MAX = 256 };
+
 static bool locate(const struct walk *walk, uint64_t pc, struct location *ret)
 {
 	return walk->only_known
@@ -100,6 +106,35 @@ bool walk_change_stack(struct walk *walk, uint64_t saved_sp_at, uint64_t sp)
 	walk->fetched_bytes = 0;
 	walk->needed_bytes = 0;
 	return true;
+}
+
+static bool has(struct bytes copy, uint64_t start, uint64_t address)
+{
+	return address - start < bytes_left(&copy);
+}
+
+bool walk_switch(struct walk *walk, uint64_t sp)
+{
+	const struct stack_copies *copies = walk->copies;
+	bool is_own = sp - walk->own_start < STACK_REACH_BYTES;
+	struct bytes copy = is_own ? copies->own : copies->interrupted;
+	uint64_t start = is_own ? walk->own_start : copies->interrupted_start;
+
+	if ((!is_own && !has(copy, start, sp)) || walk->go.switches++ == SWITCHES_MAX)
+		return walk_stop(walk, UNWIND_TRUNCATED);
+	if (walk->changed_stack)
+		walk->other_end = walk->regs.values[walk->arch->sp] + LAST_BYTES;
+	walk->changed_stack = !is_own;
+	walk->stack = copy.at;
+	walk->stack_start = start;
+	walk->stack_bytes = bytes_left(&copy);
+	walk->fetched_bytes = 0;
+	walk->needed_bytes = 0;
+	regs_set(&walk->regs, walk->arch->sp, sp);
+	if (has(copy, start, sp))
+		return true;
+	walk_stop_unread(walk, sp, STACK_REACH_BYTES);
+	return false;
 }
 
 /* Where the kernel's signal frame, which is at sp, has the interrupted stack pointer. */

@@ -19,6 +19,14 @@ enum { STACK_REACH_BYTES = 1 << 30 };
 
 enum { RECENT_MAPPINGS = 4 };
 
+/* Of the stacks of a Go thread (go_code.h). */
+struct go_walk {
+	unsigned switches; /* from one to the other so far */
+	uint64_t sp;	   /* where the goroutine's continues above a callback; 0: unknown */
+	bool needs_sched;  /* see call_chain */
+	uint64_t g_at;
+};
+
 struct walk {
 	struct address_spaces *spaces;
 	const struct arch *arch;
@@ -28,6 +36,8 @@ struct walk {
 	uint64_t stack_start, stack_bytes;
 	const unsigned char *stack;
 	const struct stack_copies *copies;
+	uint64_t own_start, other_end; /* of the copies: see walk_switch() */
+	struct go_walk go;
 	uint64_t fetched_bytes;	       /* see walk_fetch_ahead() */
 	uint64_t needed_bytes;	       /* see call_chain; 0: no more than the copy so far */
 	uint64_t unmapped_pc;	       /* see call_chain */
@@ -36,6 +46,7 @@ struct walk {
 	bool only_known;	       /* see unwinder_walk_known() */
 	struct regs regs;
 	bool is_return_address; /* of regs.pc: the call precedes it */
+	bool is_go;		/* the code at the pc is of Go */
 	bool is_bare;		/* began with sp and pc alone */
 	bool sought_owner;	/* see owners.h: once a walk … */
 	bool omitted_owner;	/* … or not at all, but it should be if the walk is lost */
@@ -150,6 +161,12 @@ void walk_fetch_ahead(struct walk *walk);
  * pointer there. False if there is no copy of it, or the walk has changed stacks before.
  */
 bool walk_change_stack(struct walk *walk, uint64_t saved_sp_at, uint64_t sp);
+
+/*
+ * Continues at sp on whichever copy has it, also on the one that the walk began on. False, and the
+ * walk has stopped as truncated: neither has it, or it was changed too often.
+ */
+bool walk_switch(struct walk *walk, uint64_t sp);
 
 /*
  * Moves to the caller's frame. sp must grow; it may stay the same only if nothing was pushed, as

@@ -11,7 +11,6 @@ import subprocess
 ROOTS = re.compile(r"_?start(_c)?|(__|__GI_+)?clone3?|(start|linux)\.(_start|posixCallMainAndExit)\w*|.*\.(goexit|mstart|rt0_go|mcall|"
                    r"rt0_\w+)(\.abi0|\.\w+)?|caml_start_program")
 ENTRY_BYTES = 64
-CHAIN_OF_JUMPS = 6
 CALL = re.compile(rb"\xe8....\Z|\xff[\xd0-\xd7]\Z|\xff[\x10-\x13\x15-\x17].{0,4}\Z|\xff[\x50-\x57]..?\Z|\xff[\x90-\x97].{4,5}\Z|"
                   rb"\xff\x14.(.{4})?\Z", re.DOTALL)
 

@@ -2,7 +2,6 @@
 Source: https://chromedevtools.github.io/devtools-protocol/, and --remote-debugging-pipe: messages of
 JSON that end in a NUL, read from descriptor 3 and written to descriptor 4."""
 
-import base64
 import json
 import os
 import select
@@ -195,10 +194,6 @@ class Page:
 
     def write(self, text):
         self.call("Input.insertText", text=text)
-
-    def screenshot(self, path):
-        data = self.call("Page.captureScreenshot", format="png")["data"]
-        path.write_bytes(base64.b64decode(data))
 
     def close(self):
         self.browser.call("Target.closeTarget", targetId=self.target)

@@ -116,6 +116,12 @@ class Prof:
         commands.append(result)
         return result
 
+    def run(self, *arguments, **options):
+        """Runs prof to its end, which must be a success."""
+        result = self(*arguments, **options)
+        assert result.returncode == 0, result.stderr
+        return result
+
     def start(self, *arguments, **options):
         """Starts prof in its own process group, as a shell would."""
         options = {"text": True, "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
@@ -125,8 +131,7 @@ class Prof:
     def record(self, *arguments, **options):
         """Makes a recording that must succeed, and reads its folded and pprof outputs."""
         folded, pprof = self.folder / "record.folded", self.folder / "record.pb.gz"
-        result = self("record", "-o", folded, "-o", pprof, *arguments, **options)
-        assert result.returncode == 0, result.stderr
+        result = self.run("record", "-o", folded, "-o", pprof, *arguments, **options)
         return Recording(result, Stacks.read(folded), Pprof.read(pprof))
 
 

@@ -12,7 +12,6 @@ takes fewer than 7,000 samples."""
 import json
 import math
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -64,8 +63,7 @@ def said(output, period, is_counted=lambda function, pid: True):
 
 
 def report(prof, path, *arguments):
-    result = prof("report", "--json", "--min", "0", *arguments, path)
-    assert result.returncode == 0, result.stderr
+    result = prof.run("report", "--json", "--min", "0", *arguments, path)
     return json.loads(result.stdout)
 
 
@@ -99,8 +97,7 @@ def assert_true(prof, path, output, period, **which):
 
 
 def record(prof, target, how, *words, options=(), out="out.pb.gz"):
-    result = prof("record", f"--alloc={how}", *options, "-o", out, "--", target("allocations"), *words, env=ENVIRONMENT)
-    assert result.returncode == 0, result.stderr
+    result = prof.run("record", f"--alloc={how}", *options, "-o", out, "--", target("allocations"), *words, env=ENVIRONMENT)
     return result
 
 
@@ -123,8 +120,7 @@ def test_bytes_and_objects_of_each_function_are_true(everything):
 def test_root_can_record_every_call_of_malloc_without_the_library(prof, root, target):
     if not os.path.exists("/sys/bus/event_source/devices/uprobe"):
         pytest.skip("needs uprobes")
-    result = prof("record", "--alloc=uprobe", "-o", "out.pb.gz", "--", target("allocations"), "medium", "keep", env=ENVIRONMENT)
-    assert result.returncode == 0, result.stderr
+    result = prof.run("record", "--alloc=uprobe", "-o", "out.pb.gz", "--", target("allocations"), "medium", "keep", env=ENVIRONMENT)
     allocated = said(result.stdout, KB)[0]
     if " 0 lost" in result.stderr:
         found = weights(prof, "out.pb.gz", "alloc_space")
@@ -215,15 +211,6 @@ def test_leaks_show_the_ages_of_what_lives(prof, target):
     assert ages == rows["leak"]["ages"]
 
 
-def test_what_lives_is_compared(prof, target):
-    record(prof, target, "4k", "medium*4", out="before.pb.gz")
-    record(prof, target, "4k", "medium*4", "leak*4", out="after.pb.gz")
-    text = prof("diff", "-e", "inuse_space", "before.pb.gz", "after.pb.gz").stdout
-    more = re.search(r"^  leak \+([0-9.]+) points$", text, re.MULTILINE)
-    # 4 MiB beside 1 MB, of 1,024 and 244 samples: a standard deviation is 7 %.
-    assert more and float(more[1]) == pytest.approx(419, rel=SIGMAS * 0.08), text
-
-
 # ---- Where it runs ----
 
 
@@ -255,9 +242,8 @@ def test_cpu_time_and_allocations_are_recorded_together(prof, target):
 
 
 def test_a_library_that_is_opened_later_has_its_functions(prof, target):
-    result = prof("record", "--alloc=512k", "-o", "out.pb.gz", "--", target("opener"), "0.3",
-                  target("allocating_plugin.so"), "plugin_allocates", env=ENVIRONMENT)
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "--alloc=512k", "-o", "out.pb.gz", "--", target("opener"), "0.3",
+             target("allocating_plugin.so"), "plugin_allocates", env=ENVIRONMENT)
     found = report(prof, "out.pb.gz", "-e", "alloc_space")
     rows = {row["name"]: row["self"]["weight"] for row in found["rows"]}
     assert rows["plugin_allocates"] > 0.9 * found["all"]["weight"]
@@ -268,8 +254,7 @@ def test_a_library_that_is_opened_later_has_its_functions(prof, target):
 
 def test_extensions_of_python_are_unwound(prof):
     code = "import bz2\nfor _ in range(20000): bz2.BZ2Compressor(9).compress(b'x')"  # some MB each
-    result = prof("record", "--alloc=64m", "-o", "out.pb.gz", "--", sys.executable, "-c", code, env=ENVIRONMENT)
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "--alloc=64m", "-o", "out.pb.gz", "--", sys.executable, "-c", code, env=ENVIRONMENT)
     found = report(prof, "out.pb.gz", "-e", "alloc_space", "--by", "module")
     through = {os.path.basename(row["name"]).split(".")[0]: row["total"]["weight"] for row in found["rows"]}
     assert through["_bz2"] > 0.9 * found["all"]["weight"], through
@@ -285,8 +270,7 @@ def test_jit_code_has_its_callers_and_names(prof):
         function often() { let sum = 0; for (let i = 0; i < 4000; i++) sum += grow(100000).length; return sum; }
         for (let round = 0; round < 5; round++) often();
         """)
-    result = prof("record", "--alloc=2m", "-o", "out.pb.gz", "--", node, "--perf-basic-prof", script)
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "--alloc=2m", "-o", "out.pb.gz", "--", node, "--perf-basic-prof", script)
     allocations = report(prof, "out.pb.gz")["quality"]["events"][0]
     assert allocations["samples"] > 500 and allocations["truncated"] < 0.05 * allocations["samples"]
     through, all_of_it = (report(prof, "out.pb.gz", "-e", "alloc_space", *focus)["all"]["weight"]

@@ -24,8 +24,7 @@ def future(name):
 
 def record(prof, *arguments):
     """The stacks of the event await in nanoseconds, and what was printed."""
-    result = prof("record", "--await", "--weight", "ns", "--show-event", "await", "-o", "await.folded", "-o", "await.pb.gz", *arguments)
-    assert result.returncode == 0, result.stderr
+    result = prof.run("record", "--await", "--weight", "ns", "--show-event", "await", "-o", "await.folded", "-o", "await.pb.gz", *arguments)
     return Stacks.read(prof.folder / "await.folded"), result
 
 

@@ -80,8 +80,7 @@ def with_branches(program):
 def pprof(prof, program, recording):
     """The pprof profile of those."""
     recording(with_branches(program), branch_type=BRANCH_ANY | BRANCH_TYPE_SAVE)
-    result = prof("convert", "perf.data", "-o", "out.pb.gz")
-    assert result.returncode == 0, result.stderr
+    result = prof.run("convert", "perf.data", "-o", "out.pb.gz")
     assert "2 samples, 0 lost" in result.stderr
     return Pprof.read(prof.folder / "out.pb.gz")
 

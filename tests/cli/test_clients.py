@@ -52,8 +52,7 @@ def test_pprof_shows_functions_callers_lines_and_mappings(recorder, client, reco
 
 
 def test_pprof_shows_waiting_beside_cpu_time(prof, client, target):
-    result = prof("record", "--wall", "-o", "record.pb.gz", "--", target("asleep"), "halves", "0.5")
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "--wall", "-o", "record.pb.gz", "--", target("asleep"), "halves", "0.5")
     waiting = pprof(client, prof, "-top", "-cum", "-sample_index=off-cpu")
     assert "Type: off-cpu" in waiting and re.search(r"\bsleeps\b", waiting) and "[nanosleep]" in waiting, waiting
     running = pprof(client, prof, "-top", "-cum")
@@ -78,8 +77,7 @@ def total_of(folded):
 
 
 def test_inferno_folds_the_text_of_perf_script_into_the_same_stacks(prof, client, target):
-    result = prof("record", "-F", "999", "-o", "record.folded", "-o", "record.perf.txt", "--", target("interpreter"), "0.3")
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "-F", "999", "-o", "record.folded", "-o", "record.perf.txt", "--", target("interpreter"), "0.3")
     collapsed = output_of(client("inferno-collapse-perf"), str(prof.folder / "record.perf.txt")).splitlines()
     # What is not sampled has no times.
     folded = [line for line in (prof.folder / "record.folded").read_text(encoding="utf-8").splitlines()
@@ -91,8 +89,7 @@ def test_inferno_folds_the_text_of_perf_script_into_the_same_stacks(prof, client
 
 
 def test_flamescope_finds_the_time_of_every_sample(prof, target):
-    result = prof("record", "-F", "999", "-o", "record.folded", "-o", "record.perf.txt", "--", target("threads"), "0.3")
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "-F", "999", "-o", "record.folded", "-o", "record.perf.txt", "--", target("threads"), "0.3")
     text = (prof.folder / "record.perf.txt").read_text(encoding="utf-8")
     times = [float(time) for time in re.findall(r" +([0-9.]+): .+?:", text)]  # as it looks for them
     assert len(times) == Stacks.read(prof.folder / "record.folded").total

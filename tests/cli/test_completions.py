@@ -139,8 +139,7 @@ def test_the_choices_of_an_option_are_those_that_it_takes(prof, command):
     for spelling, argument in offered(prof, command):
         choices = [choice for choice in argument.split("|") if re.fullmatch(r"[a-z]+(\[.*\])?", choice)]
         for choice in choices:
-            result = prof(command, spelling, choice.partition("[")[0], "--help")
-            assert result.returncode == 0, result.stderr
+            prof.run(command, spelling, choice.partition("[")[0], "--help")
         if choices and choices == argument.split("|"):
             asked += 1
             said = prof(command, spelling, "nonsense").stderr

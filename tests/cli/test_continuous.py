@@ -109,8 +109,7 @@ def test_a_recorder_that_was_killed_leaves_nothing_that_lasts(prof, ring):
     hidden, other = ring / ".prof.0123456789abcdef", ring / ".prof.notes"
     for path in (hidden, other):
         path.write_bytes(b"x")
-    result = prof("record", "--every", "1m", "-o", f"{ring}/", "--", "true")
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "--every", "1m", "-o", f"{ring}/", "--", "true")
     assert not hidden.exists() and other.exists()
 
 
@@ -166,8 +165,7 @@ def test_a_clock_that_was_set_back_replaces_no_segment(recorded, ring):
 
 
 def test_a_directory_is_made(prof):
-    result = prof("record", "--every", "1m", "-o", "100% new/", "--", "true")
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "--every", "1m", "-o", "100% new/", "--", "true")
     assert (prof.folder / "100% new").stat().st_mode & 0o777 == 0o700
     assert len(segments(prof.folder / "100% new")) == 1
 
@@ -227,15 +225,13 @@ def test_a_segment_that_cannot_be_read_is_left_out(prof, day):
 
 
 def test_ranges_are_compared(prof, day):
-    result = prof("diff", "--json", f"{day}@2026-11-24 14:00..2026-11-24 14:01", f"{day}@2026-11-24 14:01..2026-11-24 14:02", env=UTC)
-    assert result.returncode == 0, result.stderr
+    result = prof.run("diff", "--json", f"{day}@2026-11-24 14:00..2026-11-24 14:01", f"{day}@2026-11-24 14:01..2026-11-24 14:02", env=UTC)
     changed = {row["name"] for row in json.loads(result.stdout)["functions"] if row["self"]["significant"]}
     assert changed == {"f0", "f1"}
 
 
 def test_a_range_becomes_a_page(prof, day):
-    result = prof("convert", day, "--since", "2026-11-24 14:05", "-o", "x.html", "-o", "x.folded", env=UTC)
-    assert result.returncode == 0, result.stderr
+    prof.run("convert", day, "--since", "2026-11-24 14:05", "-o", "x.html", "-o", "x.folded", env=UTC)
     stacks = Stacks.read(prof.folder / "x.folded")
     assert stacks.total == 350 and stacks.holding("f5") == 60 and not stacks.holding("f4")
 

@@ -152,9 +152,8 @@ echo "left 0.2" | {target("phases")} >/dev/null
 echo "snapshot left.pb.gz" >"$ctl"
 echo "right 0.2" | {target("phases")} >/dev/null
 printf "disable\\nsnapshot right.pb.gz\\nsnapshot nothing.pb.gz\\n" >"$ctl"'''
-    result = prof("record", "--control", "auto", "-o", "rest.pb.gz", "--",
-                  "sh", "-c", "ctl=${PROF_CONTROL#fifo:}; ctl=${ctl%,*}" + script)
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "--control", "auto", "-o", "rest.pb.gz", "--",
+             "sh", "-c", "ctl=${PROF_CONTROL#fifo:}; ctl=${ctl%,*}" + script)
     assert of(weights(prof.folder / "left.pb.gz"), "left") > 0.18
     sums = weights(prof.folder / "right.pb.gz")
     assert of(sums, "right") > 0.18 and sums["left"] == 0, sums
@@ -181,17 +180,15 @@ def check_children(sums):
 
 @pytest.mark.parametrize("arguments", [[], ["--wall"]])
 def test_a_command_and_its_children_control_their_recorder(prof, target, arguments):
-    result = prof("record", "-D", "-1", "--control", "auto", "-o", "out.pb.gz", *arguments, "--",
-                  "sh", "-c", SCRIPT.replace("PHASES", str(target("phases"))))
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "-D", "-1", "--control", "auto", "-o", "out.pb.gz", *arguments, "--",
+             "sh", "-c", SCRIPT.replace("PHASES", str(target("phases"))))
     check_children(weights(prof.folder / "out.pb.gz"))
 
 
 def test_an_ordinary_user_s_command_controls_its_recorder(ordinary, target):
     phases = ordinary.bring(target("phases"))
-    result = ordinary("record", "-D", "-1", "--control", "auto", "-o", "out.pb.gz", "--wall", "--",
-                      "sh", "-c", SCRIPT.replace("PHASES", str(phases)))
-    assert result.returncode == 0, result.stderr
+    ordinary.run("record", "-D", "-1", "--control", "auto", "-o", "out.pb.gz", "--wall", "--",
+                 "sh", "-c", SCRIPT.replace("PHASES", str(phases)))
     check_children(weights(ordinary.folder / "out.pb.gz"))
 
 
@@ -205,8 +202,7 @@ def test_a_recording_file_has_what_was_enabled(prof, phases, channel, controlled
     target("left 0.2")
     channel("stop")
     end(process)
-    result = prof("convert", "out.data", "-o", "out.pb.gz")
-    assert result.returncode == 0, result.stderr
+    prof.run("convert", "out.data", "-o", "out.pb.gz")
     assert_only(prof.folder / "out.pb.gz", "right", 0.3, "left")
 
 

@@ -119,9 +119,8 @@ def convert(prof):
     """convert(file, …) is the folded output, the pprof output and stderr."""
 
     def run(data, *arguments, **options):
-        result = prof("convert", data, "-o", "out.folded", "-o", "out.pb.gz", *arguments,
-                      env={**os.environ, "HOME": str(prof.folder)}, **options)
-        assert result.returncode == 0, result.stderr
+        result = prof.run("convert", data, "-o", "out.folded", "-o", "out.pb.gz", *arguments,
+                          env={**os.environ, "HOME": str(prof.folder)}, **options)
         return Stacks.read(prof.folder / "out.folded"), Pprof.read(prof.folder / "out.pb.gz"), result.stderr
 
     return run
@@ -195,8 +194,7 @@ def test_events_with_the_same_name_are_kept_separate(perf, convert, prof, target
                   if kind.startswith("cpu")]
         assert len(counts) == 2 and min(counts) > 0.8 * max(counts) > 0, kinds
     for extension in EXTENSIONS:
-        result = prof("convert", data, "-o", f"out{extension}")
-        assert result.returncode == 0, result.stderr
+        prof.run("convert", data, "-o", f"out{extension}")
 
 
 def cut_off(data):
@@ -286,8 +284,7 @@ def test_a_failed_conversion_prints_a_line_that_says_why(prof):
 
 def record_both(prof, *arguments):
     """Records with prof into perf.data and other formats at the same time."""
-    result = prof("record", "-q", "-o", "raw.data", "-o", "live.folded", "-o", "live.pb.gz", "--no-inline", *arguments)
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "-q", "-o", "raw.data", "-o", "live.folded", "-o", "live.pb.gz", "--no-inline", *arguments)
     return prof.folder / "raw.data", Pprof.read(prof.folder / "live.pb.gz")
 
 

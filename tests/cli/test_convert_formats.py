@@ -22,8 +22,7 @@ shop;runtime.main;main.main;runtime/pprof.Do;main.main.func1;main.work;main.spin
 
 
 def convert(prof, source, *arguments, **options):
-    result = prof("convert", source, *arguments, **options)
-    assert result.returncode == 0, result.stderr
+    result = prof.run("convert", source, *arguments, **options)
     return result
 
 

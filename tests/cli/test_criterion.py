@@ -76,9 +76,8 @@ def test_a_recorder_that_runs_the_benchmarks_is_used(prof, client):
     no_recorder = prof.folder / "convert"
     no_recorder.write_text(f'#!/bin/sh\n[ "$1" = convert ] && exec {prof.binary} "$@"\n', encoding="utf-8")
     no_recorder.chmod(0o755)
-    result = prof("record", "--control", "auto", "-o", "rest.pb.gz", "--",
-                  client("benchmarks"), "--bench", "--profile-time", "1", env=environment(prof, PROF=str(no_recorder)))
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "--control", "auto", "-o", "rest.pb.gz", "--",
+             client("benchmarks"), "--bench", "--profile-time", "1", env=environment(prof, PROF=str(no_recorder)))
     check_profiles(prof)
 
 
@@ -108,8 +107,7 @@ def test_measuring_starts_no_recorder(prof, benchmarks):
 
 def test_a_region_of_a_program_is_sampled_alone(prof, client):
     region = client("region")
-    result = prof("record", "--control", "auto", "-D", "-1", "-o", "out.pb.gz", "--", region)
-    assert result.returncode == 0, result.stderr
+    result = prof.run("record", "--control", "auto", "-D", "-1", "-o", "out.pb.gz", "--", region)
     assert share(prof.folder / "out.pb.gz", "primes") > 0.98
     alone = subprocess.run([region], check=True, capture_output=True, text=True, timeout=TIME_LIMIT_S)
     assert alone.stdout == result.stdout and not alone.stderr

@@ -156,8 +156,7 @@ def url(stripped, tmp_path_factory):
 
 def convert(prof, recording, cache, url, *words, **options):
     """The stacks of a recording, converted, and what was said."""
-    result = prof("convert", recording, "-o", "out.folded", *words, env=environment(cache, url), **options)
-    assert result.returncode == 0, result.stderr
+    result = prof.run("convert", recording, "-o", "out.folded", *words, env=environment(cache, url), **options)
     return Stacks.read(prof.folder / "out.folded"), result.stderr
 
 
@@ -457,9 +456,8 @@ def moved(tmp_path_factory):
 
 
 def annotate(prof, program, server, cache, *words):
-    result = prof("annotate", program.program.with_name("perf.data"), "deep::Worker::churn", *words,
-                  env=environment(cache, server.url))
-    assert result.returncode == 0, result.stderr
+    result = prof.run("annotate", program.program.with_name("perf.data"), "deep::Worker::churn", *words,
+                      env=environment(cache, server.url))
     return result
 
 
@@ -493,9 +491,8 @@ def test_what_is_complete_or_on_no_server_is_not_asked_for_again(prof, recording
     assert any(stripped.build_id in path for path in server.asked)
     server.asked.clear()
     convert(prof, recording, cache, server.url)
-    result = prof("record", "-F", "499", "-o", "whole.folded", stripped.program.with_name("work.whole"),
-                  env=environment(cache / "another", server.url))
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "-F", "499", "-o", "whole.folded", stripped.program.with_name("work.whole"),
+             env=environment(cache / "another", server.url))
     assert not [path for path in server.asked if stripped.build_id in path]
 
 
@@ -504,7 +501,6 @@ def test_prof_says_that_the_library_is_missing(prof, recording, cache, tmp_path)
     libraries.mkdir()
     (libraries / "libdebuginfod.so.1").touch()
     env = {**environment(cache, "http://127.0.0.1:1"), "LD_LIBRARY_PATH": str(libraries)}
-    result = prof("convert", recording, "-o", "out.folded", env=env)
-    assert result.returncode == 0, result.stderr
+    result = prof.run("convert", recording, "-o", "out.folded", env=env)
     assert "apt install libdebuginfod1" in result.stderr
     assert_whole_without_names(Stacks.read(prof.folder / "out.folded"))

@@ -202,8 +202,7 @@ def test_the_page_of_a_pure_slow_down_has_no_blue(prof, browser, old, slow, tmp_
 
 
 def record(prof, name, *command):
-    result = prof("record", "-q", "-o", name, *command)
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "-q", "-o", name, *command)
     return name
 
 
@@ -232,8 +231,7 @@ def test_recordings_of_running_processes_are_compared_by_shares(prof, diff, serv
 
 
 def test_folded_stacks_compare_with_anything_and_the_event_may_be_chosen(prof, diff, target):
-    result = prof("record", "-q", "-e", "cpu-clock", "-e", "page-faults", "-o", "one.folded", "-o", "two.pb.gz", target("shares"), "0.3")
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "-q", "-e", "cpu-clock", "-e", "page-faults", "-o", "one.folded", "-o", "two.pb.gz", target("shares"), "0.3")
     # What was not sampled counts as samples in folded stacks alone.
     folded = prof.folder / "one.folded"
     folded.write_text("".join(line for line in folded.read_text().splitlines(True) if "[not sampled]" not in line))

@@ -13,8 +13,7 @@ from time_limit import TIME_LIMIT_S
 
 
 def examine(prof, *words, **options):
-    result = prof("doctor", *words, "--json", **options)
-    assert result.returncode == 0, result.stderr
+    result = prof.run("doctor", *words, "--json", **options)
     answer = json.loads(result.stdout)
     assert answer["schema"] == "prof-doctor/1"
     return answer
@@ -48,8 +47,7 @@ def test_the_machine_is_examined_with_the_rights_of_the_caller(root, prof, ordin
 
 
 def test_the_worst_comes_first_and_each_finding_has_its_command_below(prof):
-    result = prof("doctor", env={**os.environ, "DEBUGINFOD_URLS": ""})
-    assert result.returncode == 0, result.stderr
+    result = prof.run("doctor", env={**os.environ, "DEBUGINFOD_URLS": ""})
     states = [line.split()[0] for line in result.stdout.splitlines() if not line.startswith(" ")]
     assert states == sorted(states, key=["missing", "limited", "ok"].index)
     assert "helps: export DEBUGINFOD_URLS=https://debuginfod." in result.stdout

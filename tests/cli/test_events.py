@@ -60,8 +60,7 @@ def test_cycles_are_counted_on_every_kind_of_cpu_as_one_event(prof, on_hybrid, o
 
 def test_perf_reads_the_events_of_each_kind_and_prof_the_sum(prof, client, on_hybrid, on_both_cpus):
     perf = client("perf")
-    result = prof("record", "-e", "cycles", "-o", "record.data", "-o", "record.folded", "--", *on_both_cpus, env=on_hybrid())
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "-e", "cycles", "-o", "record.data", "-o", "record.folded", "--", *on_both_cpus, env=on_hybrid())
     listed = subprocess.run([perf, "evlist", "-i", "record.data"], cwd=prof.folder, capture_output=True, text=True, check=True)
     assert listed.stdout.split() == ["cpu_atom/cycles/", "cpu_core/cycles/"]
     script = subprocess.run([perf, "script", "-i", "record.data", "-F", "event,ip"], cwd=prof.folder, capture_output=True, text=True, check=True)

@@ -27,9 +27,8 @@ def recorder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def recording(recorder, target):
     """The file of a run with threads, processes and inlined functions, and its folded stacks."""
-    result = recorder("record", "-F", "999", "-o", "run.firefox.json.gz", "-o", "run.folded", "--",
-                      target("family"), "0.5", target("interpreter"))
-    assert result.returncode == 0, result.stderr
+    recorder.run("record", "-F", "999", "-o", "run.firefox.json.gz", "-o", "run.folded", "--",
+                 target("family"), "0.5", target("interpreter"))
     return load(recorder.folder / "run.firefox.json.gz"), Stacks.read(recorder.folder / "run.folded")
 
 
@@ -111,8 +110,7 @@ def test_a_profile_without_timestamps_is_complete(recording, recorder):
     assert prof("record", "-o", "run.pb.gz", "-F", "999", "--", "true").returncode == 0
     (prof.folder / "in.folded").write_text("shop;main;<script>\u202e 7\nshop;main 18\n", encoding="utf-8")
     for name in ("in.folded", "run.folded", "run.pb.gz"):
-        result = prof("convert", name, "-o", "again.firefox.json.gz")
-        assert result.returncode == 0, result.stderr
+        prof.run("convert", name, "-o", "again.firefox.json.gz")
         check_tables(load(prof.folder / "again.firefox.json.gz"))
 
 
@@ -163,8 +161,7 @@ def test_mozillas_own_loader_shows_the_threads_and_functions(recording, profiler
 @pytest.fixture(scope="module")
 def waits(recorder, target):
     """The file of a recording of CPU time and waiting, and its folded stacks: (process, outermost, …): nanoseconds."""
-    result = recorder("record", "--wall", "-o", "waits.firefox.json.gz", "-o", "waits.folded", "--", target("waits"), "1")
-    assert result.returncode == 0, result.stderr
+    recorder.run("record", "--wall", "-o", "waits.firefox.json.gz", "-o", "waits.folded", "--", target("waits"), "1")
     return load(recorder.folder / "waits.firefox.json.gz"), Stacks.read(recorder.folder / "waits.folded")
 
 

@@ -60,8 +60,7 @@ def file_of(path, text, user, mode):
 
 def record(prof, process):
     until_busy = [sys.executable, Path(__file__).parent / "until_busy.py", process.pid, "0.2"]
-    result = prof("record", "--source", "-o", "page.html", "-o", "out.pb.gz", "-p", process.pid, "--", *until_busy)
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "--source", "-o", "page.html", "-o", "out.pb.gz", "-p", process.pid, "--", *until_busy)
 
 
 def page_data(prof):
@@ -128,8 +127,7 @@ def test_a_recording_of_another_user_names_programs_that_he_can_read(prof, tmp_p
     build = [tool("gcc"), "-g", "-O0", "-x", "c", "-o", program, "-"]
     source = PROGRAM.format(source="busy.c").replace("for (;;)", "for (int i = 0; i < 3000; i++)")
     subprocess.run(build, check=True, text=True, input=source)
-    result = prof("record", "-o", "perf.data", "--", program)
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "-o", "perf.data", "--", program)
     assert "busy_part" in prof("report", "perf.data").stdout
     os.chown(prof.folder / "perf.data", SOMEBODY, SOMEBODY)
     shown = prof("report", "perf.data").stdout

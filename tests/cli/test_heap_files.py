@@ -56,8 +56,7 @@ def tcmallocs(allocates, tmp_path_factory):
 
 def by_function(prof, path, event):
     """What functions have allocated themselves, in bytes or blocks."""
-    result = prof("convert", path, "-e", event, "-o", "-", "--format", "folded", "--weight", "period")
-    assert result.returncode == 0, result.stderr
+    result = prof.run("convert", path, "-e", event, "-o", "-", "--format", "folded", "--weight", "period")
     sums = dict.fromkeys(FUNCTIONS, 0)
     for line in result.stdout.splitlines():
         stack, _, weight = line.rpartition(" ")
@@ -109,8 +108,7 @@ def test_the_tools_of_the_allocators_find_the_same(prof, jemallocs, tcmallocs, a
 
 
 def test_a_report_shows_what_is_in_use_first(prof, jemallocs):
-    result = prof("report", jemallocs[0])
-    assert result.returncode == 0, result.stderr
+    result = prof.run("report", jemallocs[0])
     assert re.search(r"\n  alloc_space: .* samples, one per .*\n> inuse_space: .* at the end, .* of what was allocated\n", result.stdout)
     assert re.search(r"keep_large\S*\s+allocates$", result.stdout, re.MULTILINE)
 
@@ -124,8 +122,7 @@ def test_allocations_that_the_file_does_not_know_are_no_events(prof, allocates, 
 
 def test_two_files_are_compared(prof, allocates, tmp_path, jemallocs):
     path, _ = jemalloc(allocates, tmp_path, ",prof_accum:true")
-    result = prof("diff", jemallocs[0], path)
-    assert result.returncode == 0, result.stderr
+    result = prof.run("diff", jemallocs[0], path)
     assert "inuse_space" in result.stdout
 
 

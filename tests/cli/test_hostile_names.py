@@ -24,8 +24,7 @@ def hostile(prof):
     (prof.folder / "in.folded").write_bytes(b"app;main 1\n" * 10 + stack + b" 7\n")
 
     def converted(name):
-        result = prof("convert", "in.folded", "-o", name)
-        assert result.returncode == 0, result.stderr
+        prof.run("convert", "in.folded", "-o", name)
         return prof.folder / name
 
     return converted
@@ -123,11 +122,13 @@ def test_no_command_lets_the_names_of_a_program_control_the_terminal(prof, clien
     for arguments in ["record", "-v", "-o", "rude.pb.gz", "-o", "rude.data", f"./{RUDE}"], \
             ["top", "-b", "-n", "1", "-d", "0.3", "--by", "process", f"./{RUDE}"], \
             *(["report", "--by", by, "rude.pb.gz"] for by in ("function", "module", "process", "thread", "file", "line")), \
-            ["report", "--json", "rude.pb.gz"], ["report", "rude.data"], ["annotate", "rude.pb.gz", function], \
+            ["report", "--json", "rude.pb.gz"], ["report", "rude.data"], ["report", "--callees", "main", "rude.pb.gz"], \
+            ["report", "--color", "always", "rude.pb.gz"], ["annotate", "rude.pb.gz", function], \
             ["annotate", "--asm", "rude.pb.gz", function], ["annotate", "--json", "rude.pb.gz", function], ["diff", "rude.pb.gz", "rude.data"], \
             ["diff", "--json", "rude.pb.gz", "rude.data"], ["convert", "rude.pb.gz", "-o", "-", "--format", "folded"], \
             ["convert", "rude.data", "-o", "-", "--format", "perf-script"]:
         result = prof(*arguments)
-        found = OBEYED.search(result.stdout.replace("\t", "") + result.stderr)
+        shown = re.sub(r"\x1b\[[0-9;]*m", "", result.stdout) if "--color" in arguments else result.stdout
+        found = OBEYED.search(shown.replace("\t", "") + result.stderr)
         assert result.stdout + result.stderr and not found, (arguments, found, result)
         assert result.returncode == 0 or arguments[0] == "annotate", (arguments, result)

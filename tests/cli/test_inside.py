@@ -71,8 +71,7 @@ def test_a_library_that_is_opened_later_is_unwound(prof, target):
 
 
 def test_a_program_keeps_its_own_profiling_signal(prof, target):
-    result = prof("record", "--via", "inside", "-o", "out.pb.gz", "--", target("own_profile"))
-    assert result.returncode == 0, result.stderr
+    result = prof.run("record", "--via", "inside", "-o", "out.pb.gz", "--", target("own_profile"))
     counted = int(result.stdout)
     samples = json.loads(prof("report", "--json", "out.pb.gz").stdout)["quality"]["samples"]
     assert counted > 50 and samples > 50, (counted, samples)

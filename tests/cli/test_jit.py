@@ -62,16 +62,14 @@ def test_functions_that_had_one_address_one_after_the_other_have_their_own_names
 def test_a_recording_of_perf_finds_the_names_by_its_times(prof):
     subprocess.run([tool("perf"), "record", "-q", "-k", "mono", "--call-graph", "dwarf,1024", "-F", "999", "-e", "cpu-clock", "-o", "perf.data",
                     TARGET, "1", "dump"], check=True, cwd=prof.folder, capture_output=True)
-    result = prof("convert", "perf.data", "-o", "out.folded")
-    assert result.returncode == 0, result.stderr
+    prof.run("convert", "perf.data", "-o", "out.folded")
     assert_shares(Stacks.read(prof.folder / "out.folded"))
 
 
 def test_a_recording_of_another_clock_has_the_last_names(prof):
     subprocess.run([tool("perf"), "record", "-q", "-F", "999", "-e", "cpu-clock", "-o", "perf.data", TARGET, "0.5", "dump"], check=True,
                    cwd=prof.folder, capture_output=True)
-    result = prof("convert", "perf.data", "-o", "out.folded")
-    assert result.returncode == 0, result.stderr
+    prof.run("convert", "perf.data", "-o", "out.folded")
     stacks = Stacks.read(prof.folder / "out.folded")
     assert stacks.share("moved") > 0.9, stacks.hottest()
 
@@ -88,8 +86,7 @@ def test_the_lines_of_the_code_are_shown_and_it_stays_jit_code_in_a_profile(dump
     for name, first in ("first", 10), ("second", 20):
         assert set() < lines[name] <= {("recompiled.jit", first), ("recompiled.jit", first + 1)}
     assert lines["moved"] == {("", 0)}
-    result = prof("convert", "record.pb.gz", "--annotate", "-o", "again.folded")
-    assert result.returncode == 0, result.stderr
+    prof.run("convert", "record.pb.gz", "--annotate", "-o", "again.folded")
     assert {"first_[j]", "second_[j]", "moved_[j]"} == set(jit_frames(Stacks.read(prof.folder / "again.folded")))
 
 
@@ -118,8 +115,7 @@ def script(tmp_path):
 
 
 def assert_named(prof, *command):
-    result = prof("record", "-F", "999", "-o", "out.folded", "-o", "out.pb.gz", "--annotate", "--", *command)
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "-F", "999", "-o", "out.folded", "-o", "out.pb.gz", "--annotate", "--", *command)
     stacks = Stacks.read(prof.folder / "out.folded")
     frames = jit_frames(stacks)
     unnamed = [frame for frame in frames if UNNAMED.match(frame)]

@@ -118,9 +118,8 @@ def pcs_of(function, start):
 
 def convert(prof, system, pcs, *options, output="out.folded", **recorded):
     out = system.folder / output
-    result = prof("convert", system.recording(pcs, **recorded), "--kernel-lines", "--debug-dir", system.debug, *options,
-                  "-o", out)
-    assert result.returncode == 0, result.stderr
+    result = prof.run("convert", system.recording(pcs, **recorded), "--kernel-lines", "--debug-dir", system.debug, *options,
+                      "-o", out)
     return out, result.stderr
 
 

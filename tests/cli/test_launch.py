@@ -15,8 +15,7 @@ def record(prof, *command, **options):
 
 
 def test_without_output_option_the_profile_is_prof_pb_gz(prof, target):
-    result = prof("record", target("shares"), "0.2", stdout=None, capture_output=False, stderr=subprocess.PIPE)
-    assert result.returncode == 0, result.stderr
+    result = prof.run("record", target("shares"), "0.2", stdout=None, capture_output=False, stderr=subprocess.PIPE)
     Pprof.read(prof.folder / "prof.pb.gz").check()
     assert "prof.pb.gz" in result.stderr
 
@@ -112,8 +111,7 @@ def test_software_events_are_sampled_by_their_period_too(prof):
 
 
 def test_a_command_that_is_stopped_ends_with_the_duration(prof):
-    result = prof("record", "--duration", "0.2", "-o", "out.folded", "--", "sh", "-c", "kill -STOP $$")
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "--duration", "0.2", "-o", "out.folded", "--", "sh", "-c", "kill -STOP $$")
 
 
 def test_duration_ends_a_recording(prof, target):
@@ -124,8 +122,7 @@ def test_duration_ends_a_recording(prof, target):
 
 def test_sampling_begins_when_the_delay_is_over(prof, target):
     before_ns = time.time_ns()
-    result = prof("record", "-D", 300, "--duration", 0.7, "-o", "out.folded", "-o", "out.pb.gz", "--", target("shares"), 600)
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "-D", 300, "--duration", 0.7, "-o", "out.folded", "-o", "out.pb.gz", "--", target("shares"), 600)
     stacks = Stacks.read(prof.folder / "out.folded")
     assert stacks.total > 0 and stacks.share("main", "spend") > 0.5, "what was mapped before is known"
     answer = json.loads(prof("report", "out.pb.gz", "--json").stdout)

@@ -6,8 +6,7 @@ import pytest
 
 
 def events(prof, *arguments):
-    result = prof("list", "--json", *arguments)
-    assert result.returncode == 0, result.stderr
+    result = prof.run("list", "--json", *arguments)
     listed = json.loads(result.stdout)
     assert listed["version"] == 1
     return {event["name"]: event for event in listed["events"]}

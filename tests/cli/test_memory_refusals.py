@@ -48,8 +48,7 @@ def assert_refused(prof, why, instead, *command):
 
 
 def assert_noticed(prof, what, instead, *command):
-    result = prof("record", "--alloc", "-o", "out.pb.gz", *command)
-    assert result.returncode == 0, result.stderr
+    result = prof.run("record", "--alloc", "-o", "out.pb.gz", *command)
     first = result.stderr.splitlines()[0]
     assert what in first and instead in first
     assert result.stdout == "ran\n"

@@ -34,8 +34,7 @@ def stacks(prof):
 
 
 def report(prof, *options):
-    result = prof("report", "in.folded", "--json", "--min", "0", *options)
-    assert result.returncode == 0, result.stderr
+    result = prof.run("report", "in.folded", "--json", "--min", "0", *options)
     return {row["name"]: row["self"]["weight"] for row in json.loads(result.stdout)["rows"]}
 
 
@@ -99,8 +98,7 @@ READERS = {"x.ndjson": names_of_rows, "x.folded": names_of_folded, "x.pb.gz": na
                                                (("--names", "no-generics"), set(NO_GENERICS))], ids=["usual", "short", "no-generics"])
 def test_every_file_has_the_names_of_the_report(prof, stacks, options, expected):
     outputs = [word for name in READERS for word in ("-o", name)]
-    result = prof("convert", "in.folded", *outputs, *options)
-    assert result.returncode == 0, result.stderr
+    prof.run("convert", "in.folded", *outputs, *options)
     for name, read in READERS.items():
         assert expected <= read(prof.folder / name) <= expected | {"shop", "all"}, name
 

@@ -81,8 +81,7 @@ def test_a_link_of_another_user_leads_to_no_other_directory(prof, archive, their
 def test_own_links_lead_to_the_directory(prof, tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "profiles").symlink_to("data")
-    result = prof("record", "--every", "1m", "-o", "profiles/", "--", "true")
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "--every", "1m", "-o", "profiles/", "--", "true")
     assert len(segments(tmp_path / "data")) == 1
 
 
@@ -100,8 +99,7 @@ def test_segments_of_others_are_neither_read_nor_removed_nor_counted(prof, their
     hidden = theirs / ".prof.0123456789abcdef"
     hidden.touch()
     give_away(hidden)
-    result = prof("record", "--every", "1m", "--keep", "1h", "-o", theirs, "--", "true")
-    assert result.returncode == 0, result.stderr
+    result = prof.run("record", "--every", "1m", "--keep", "1h", "-o", theirs, "--", "true")
     assert foreign.exists() and hard.exists() and fifo.exists() and hidden.exists() and not own.exists()
     assert result.stderr.count(f"{theirs}: segments of other users are ignored: 2\n") == 1
 

@@ -29,9 +29,8 @@ def test_one_run_writes_several_outputs_of_the_same_samples(prof, target):
 def test_two_events_with_the_same_name_are_separate_in_every_output(prof, target):
     outputs = ("x.firefox.json.gz", "y.perf.txt", "z.pb.gz", "s.speedscope.json", "p.html", "v.svg", "f.folded", "n.ndjson", "r.data")
     # Without copies of stacks: a full ring would lose the second of two samples at the same time.
-    result = prof("record", "-e", "cpu-clock", "-e", "cpu-clock", "--call-graph", "fp",
-                  *(argument for output in outputs for argument in ("-o", output)), target("shares"), "0.3")
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "-e", "cpu-clock", "-e", "cpu-clock", "--call-graph", "fp",
+             *(argument for output in outputs for argument in ("-o", output)), target("shares"), "0.3")
     pprof = Pprof.read(prof.folder / "z.pb.gz")
     pprof.check()
     events = [index for index, (kind, _) in enumerate(pprof.sample_types()) if kind.startswith("cpu")]
@@ -89,8 +88,7 @@ def test_an_output_is_written_through_a_symbolic_link(prof, target, there):
     link.symlink_to("first")
     if there:
         file.write_text("old 1\n", encoding="ascii")
-    result = prof("record", "-o", link, target("shares"), "0.2")
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "-o", link, target("shares"), "0.2")
     assert link.is_symlink() and Stacks.read(link).total > 50
     assert not file.is_symlink() and file.stat().st_mode & 0o777 == 0o600
     assert sorted(os.listdir(prof.folder / "data")) == ["out.folded"] + ["out.folded.old"] * there
@@ -110,8 +108,7 @@ def test_a_dangling_link_is_reported_before_the_command_runs(prof, leads_to):
 def test_a_link_to_stdout_or_a_device_is_written_into(prof, target):
     for name, leads_to in ("out", "/dev/stdout"), ("null", "/dev/null"):
         (prof.folder / name).symlink_to(leads_to)
-    result = prof("record", "-o", "out", "-o", "null", target("shares"), "0.2")
-    assert result.returncode == 0, result.stderr
+    result = prof.run("record", "-o", "out", "-o", "null", target("shares"), "0.2")
     assert Stacks(result.stdout).total > 50
     assert sorted(os.listdir(prof.folder)) == ["null", "out"]
 
@@ -190,8 +187,7 @@ def test_own_links_and_fifos_in_a_shared_directory_are_used(prof, shared, starte
     (shared / "latest.folded").symlink_to(prof.folder / "out.folded")
     os.mkfifo(shared / "fifo")
     reader = started(subprocess.Popen(["cat", shared / "fifo"], stdout=subprocess.DEVNULL))
-    result = prof("record", "-o", shared / "latest.folded", "-o", shared / "fifo", "true")
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "-o", shared / "latest.folded", "-o", shared / "fifo", "true")
     assert reader.wait(TIME_LIMIT_S) == 0 and (prof.folder / "out.folded").exists()
 
 
@@ -200,8 +196,7 @@ def test_under_sudo_the_links_and_fifos_of_the_caller_are_used(prof, shared, sta
     os.mkfifo(shared / "fifo")
     os.chown(shared / "fifo", OTHER, OTHER)
     reader = started(subprocess.Popen(["cat", shared / "fifo"], stdout=subprocess.DEVNULL))
-    result = prof("record", "-o", shared / "fifo", "-o", shared / "out.folded", "true", env=caller)
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "-o", shared / "fifo", "-o", shared / "out.folded", "true", env=caller)
     assert reader.wait(TIME_LIMIT_S) == 0 and (shared / "out.folded").stat().st_uid == OTHER
 
 
@@ -209,8 +204,7 @@ def test_an_old_file_that_cannot_be_kept_does_not_cost_the_profile(prof, target)
     (prof.folder / "x.folded.old").mkdir()
     (prof.folder / "x.folded.old" / "a").touch()
     (prof.folder / "x.folded").write_text("before", encoding="ascii")
-    result = prof("record", "-o", "x.folded", target("shares"), "0.2")
-    assert result.returncode == 0, result.stderr
+    result = prof.run("record", "-o", "x.folded", target("shares"), "0.2")
     assert "the previous x.folded is not kept" in result.stderr
     assert Stacks.read(prof.folder / "x.folded").total > 50
     assert sorted(os.listdir(prof.folder)) == ["x.folded", "x.folded.old"]
@@ -299,8 +293,7 @@ def test_the_same_output_twice_is_an_error_and_nothing_is_recorded(prof):
 
 def test_numbered_outputs_are_different_ones_and_kept_side_by_side(prof):
     for outputs in ["out%n.folded", "out%n.folded"], ["out%n.folded"]:
-        result = prof("record", *(word for name in outputs for word in ("-o", name)), "--", "true")
-        assert result.returncode == 0, result.stderr
+        prof.run("record", *(word for name in outputs for word in ("-o", name)), "--", "true")
     assert sorted(os.listdir(prof.folder)) == ["out1.folded", "out2.folded", "out3.folded"]
 
 

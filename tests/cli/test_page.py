@@ -31,8 +31,7 @@ def show(prof, browser):
     def open_page(folded=None, hash="", **how):
         if folded is not None:
             (prof.folder / "in.folded").write_bytes(folded if isinstance(folded, bytes) else folded.encode())
-            result = prof("convert", "in.folded", "-o", "page.html")
-            assert result.returncode == 0, result.stderr
+            prof.run("convert", "in.folded", "-o", "page.html")
         page = browser.open(f"file://{prof.folder}/page.html{hash}", **how)
         pages.append(page)
         page.until("document.documentElement.dataset.ready || !document.getElementById('empty').hidden")
@@ -48,8 +47,7 @@ def show(prof, browser):
 @pytest.fixture(scope="module")
 def recording_of_threads(tmp_path_factory, target):
     prof = Prof(tmp_path_factory.mktemp("threads"))
-    result = prof("record", "-o", "page.html", "-o", "page.folded", "--", target("threads"))
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "-o", "page.html", "-o", "page.folded", "--", target("threads"))
     return prof.folder
 
 
@@ -784,8 +782,7 @@ def test_waits_are_in_the_order_of_time(waiting):
 
 
 def test_a_recording_of_waiting_shows_what_threads_wait_for(prof, target, show):
-    result = prof("record", "--wall", "-o", "page.html", "--", target("waits"), "1", "1000", "20000", "mutex", "sleep")
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "--wall", "-o", "page.html", "--", target("waits"), "1", "1000", "20000", "mutex", "sleep")
     page = show()
     assert re.fullmatch(r"of [\d.]+ thread-seconds [\d.]+ CPU, [\d.]+ wanted a CPU, [\d.]+ waiting", page.value("document.getElementById('went').textContent"))
     page.press_on("[data-measure=waiting]")

@@ -120,8 +120,7 @@ def test_the_processes_of_a_user_are_recorded_and_no_others(root, prof, busy, un
 def test_a_user_may_name_themselves(ordinary, paranoid, busy):
     paranoid(2)
     busy(NOBODY)
-    result = ordinary("record", "-u", NOBODY, "--duration", "1", "-o", "out.folded")
-    assert result.returncode == 0, result.stderr
+    ordinary.run("record", "-u", NOBODY, "--duration", "1", "-o", "out.folded")
     assert Stacks.read(ordinary.folder / "out.folded").of_process("shares") > 0
 
 

@@ -184,8 +184,7 @@ def test_go_programs_get_no_return_probes(prof, root, tmp_path):
 
 
 def test_calls_are_measured(prof, probed):
-    result = prof("record", "--latency", "nap", "-o", "naps.pb.gz", probed, "naps", 8, 4)
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "--latency", "nap", "-o", "naps.pb.gz", probed, "naps", 8, 4)
     pprof = Pprof.read(prof.folder / "naps.pb.gz")
     report = prof("report", "naps.pb.gz").stdout
     assert "latency:nap: 8 samples" in report

@@ -96,8 +96,7 @@ def test_without_inheritance_children_are_not_in_it(prof, programs, whole_cpus, 
 
 def test_a_perf_data_file_holds_the_records_of_the_tree_alone(prof, programs, whole_cpus, strangers, client):
     arguments = "-F", 999, "-o", "out.data", "-o", "out.folded", "--", sys.executable, "-c", RUNS, 50, *programs("short")
-    result = prof("record", *arguments)
-    assert result.returncode == 0, result.stderr
+    prof.run("record", *arguments)
     assert prof("convert", "out.data", "-o", "again.folded").returncode == 0
     direct, converted = ((prof.folder / name).read_text(encoding="utf-8") for name in ("out.folded", "again.folded"))
     assert converted == direct and "\nshort;" in direct

@@ -234,8 +234,7 @@ def expected_samples(pprof, value):
 
 
 def test_opentelemetry_gets_every_sample_stack_name_and_build_id(prof, server, recorded):
-    result = prof("convert", recorded, "--push", server.url("otlp"), "--label", "env=prod")
-    assert result.returncode == 0, result.stderr
+    result = prof.run("convert", recorded, "--push", server.url("otlp"), "--label", "env=prod")
     (path, headers, body), = server.requests
     assert (path, headers["Content-Type"], headers["Content-Encoding"]) == (PATHS["otlp"], "application/x-protobuf", "gzip")
     pprof, got = Pprof.read(recorded), Otlp(body)
@@ -276,8 +275,7 @@ def test_a_request_that_is_sent_twice_has_the_same_ids(prof, server, recorded):
 
 @pytest.mark.parametrize("protocol", ["pyroscope", "parca"])
 def test_the_others_get_the_pprof_file_with_labels(prof, server, recorded, protocol):
-    result = prof("convert", recorded, "--push", server.url(protocol) + "/", "--label", "service.name=shop", "--label", "env=prod")
-    assert result.returncode == 0, result.stderr
+    prof.run("convert", recorded, "--push", server.url(protocol) + "/", "--label", "service.name=shop", "--label", "env=prod")
     (path, headers, body), = server.requests
     assert path == PATHS[protocol]
     assert headers["Content-Type"] == {"pyroscope": "application/proto", "parca": "application/json"}[protocol]
@@ -306,8 +304,7 @@ def assert_the_same_without_threads(pushed, recorded):
 
 def test_a_recording_is_pushed_to_all_servers_and_kept(prof, server, targets):
     targets_of_push = [word for protocol in PATHS for word in ("--push", server.url(protocol))]
-    result = prof("record", "-o", "prof.pb.gz", *targets_of_push, targets / "threads", "0.2")
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "-o", "prof.pb.gz", *targets_of_push, targets / "threads", "0.2")
     assert [path for path, _, _ in server.requests] == list(PATHS.values())
     assert Pprof.read(prof.folder / "prof.pb.gz").total() > 0
 
@@ -317,10 +314,8 @@ def test_credentials_reach_the_server_and_no_profile(prof, server, targets, tmp_
     token.write_text("s3cret-token\n", encoding="ascii")
     token.chmod(0o600)
     url = server.url("pyroscope", user="me:s3cret-word@")
-    result = prof("record", "-o", "prof.pb.gz", "--push", url, "--push-header", "X-Scope-OrgID: s3cret-team", "-v", targets / "threads", "0.2")
-    assert result.returncode == 0, result.stderr
-    result = prof("convert", "prof.pb.gz", "--push", server.url("otlp"), "--push-token-file", token)
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "-o", "prof.pb.gz", "--push", url, "--push-header", "X-Scope-OrgID: s3cret-team", "-v", targets / "threads", "0.2")
+    result = prof.run("convert", "prof.pb.gz", "--push", server.url("otlp"), "--push-token-file", token)
     (_, first, _), (_, second, _) = server.requests
     assert first["Authorization"] == "Basic " + base64.b64encode(b"me:s3cret-word").decode()
     assert first["X-Scope-OrgID"] == "s3cret-team"
@@ -517,16 +512,14 @@ def test_a_server_with_tls_is_believed_only_with_a_known_certificate(prof, serve
     url = server.url("otlp").replace("http:", "https:")
     result = prof("convert", recorded, "--push", url)  # it is not asked again
     assert result.returncode == 1 and "certificate" in result.stderr and not server.requests
-    result = prof("convert", recorded, "--push", url, env={**os.environ, "SSL_CERT_FILE": str(certificate)})
-    assert result.returncode == 0, result.stderr
+    prof.run("convert", recorded, "--push", url, env={**os.environ, "SSL_CERT_FILE": str(certificate)})
     assert len(server.requests) == 1
 
 
 def test_a_user_without_privileges_pushes(ordinary, server, recorded):
     copy = ordinary.bring(recorded)
     os.chown(copy, NOBODY, NOBODY)
-    result = ordinary("convert", copy, "--push", server.url("otlp"))
-    assert result.returncode == 0, result.stderr
+    ordinary.run("convert", copy, "--push", server.url("otlp"))
     assert len(server.requests) == 1
 
 
@@ -625,8 +618,7 @@ def test_the_state_is_not_what_another_user_has_put_there(prof, root, server, ri
         os.chown(state, 54321, 54321, follow_symlinks=False)
     ring.rename(theirs)
     os.chown(theirs, 54321, 54321)
-    result = prof("record", "--every", "1m", "-o", theirs, "--push", server.url("otlp"), "--", "true")
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "--every", "1m", "-o", theirs, "--push", server.url("otlp"), "--", "true")
     assert len(server.requests) == len(done(theirs)) == 4 and private.read_text(encoding="ascii") == "kept"
 
 
@@ -742,8 +734,7 @@ def collector(request, tmp_path):
 
 def test_an_opentelemetry_collector_takes_it(prof, collector, recorded):
     port, output, process = collector
-    result = prof("convert", recorded, "--push", f"otlp:http://127.0.0.1:{port}", "--label", "env=prod", timeout=TIME_LIMIT_S)
-    assert result.returncode == 0, result.stderr
+    prof.run("convert", recorded, "--push", f"otlp:http://127.0.0.1:{port}", "--label", "env=prod", timeout=TIME_LIMIT_S)
     process.terminate()
     printed = output.read()
     pprof = Pprof.read(recorded)
@@ -760,8 +751,7 @@ def test_an_opentelemetry_collector_takes_it(prof, collector, recorded):
 def test_an_opentelemetry_collector_takes_it_in_parts(prof, collector):
     port, output, process = collector
     write_segment(prof.folder, 0, 60, {f"main;function_with_a_long_name_{number}": 1 for number in range(40)})
-    result = prof("convert", name_at(0), "--push", f"otlp:http://127.0.0.1:{port}")
-    assert result.returncode == 0, result.stderr
+    result = prof.run("convert", name_at(0), "--push", f"otlp:http://127.0.0.1:{port}")
     assert re.search(r"in \d+ parts", result.stderr)
     process.terminate()
     assert sum(int(value) for value in re.findall(r"Values: \[(\d+)\]", output.read())) == 40 * 10**9
@@ -778,8 +768,7 @@ def pyroscope():
 def test_the_handler_of_pyroscope_takes_it(prof, pyroscope, recorded):
     port, series = pyroscope
     url = f"pyroscope:http://127.0.0.1:{port}"
-    result = prof("convert", recorded, "--push", url, "--label", "env=prod")
-    assert result.returncode == 0, result.stderr
+    prof.run("convert", recorded, "--push", url, "--label", "env=prod")
     got = json.loads(series.readline())
     assert got["Labels"]["__name__"] == "process_cpu"
     assert (got["Labels"]["service_name"], got["Labels"]["env"]) == ("threads", "prod")

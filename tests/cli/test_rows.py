@@ -48,14 +48,12 @@ def history(ring):
 
 
 def convert(prof, *arguments):
-    result = prof("convert", *arguments, env=UTC)
-    assert result.returncode == 0, result.stderr
+    result = prof.run("convert", *arguments, env=UTC)
     return result
 
 
 def test_a_recording_is_rows_of_seconds(prof, target):
-    result = prof("record", "-q", "-F", "199", "-o", "x.ndjson", "-o", "x.pb.gz", "--label", "env=prod", target("shares"), "1.2")
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "-q", "-F", "199", "-o", "x.ndjson", "-o", "x.pb.gz", "--label", "env=prod", target("shares"), "1.2")
     recorded, pprof = rows(prof.folder / "x.ndjson"), Pprof.read(prof.folder / "x.pb.gz")
     assert sum(row["samples"] for row in recorded) == pprof.total()
     assert sum(row["value"] for row in recorded) == sum(sample.value[1] for sample in pprof.message.sample)

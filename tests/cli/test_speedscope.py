@@ -14,8 +14,7 @@ from profiles import Stacks
 def folder(target, tmp_path_factory):
     """With the outputs of a run."""
     prof = Prof(tmp_path_factory.mktemp("speedscope"))
-    result = prof("record", "-F", "999", "-o", "run.speedscope.json", "-o", "run.folded", "--", target("threads"), "0.3")
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "-F", "999", "-o", "run.speedscope.json", "-o", "run.folded", "--", target("threads"), "0.3")
     return prof.folder
 
 
@@ -65,8 +64,7 @@ def test_it_holds_the_same_stacks_as_the_folded_output(recording):
 
 
 def test_waiting_has_tracks_of_its_own(prof, target, node_package):
-    result = prof("record", "--wall", "-o", "run.speedscope.json", "-o", "run.pb.gz", "--", target("waits"), "1")
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "--wall", "-o", "run.speedscope.json", "-o", "run.pb.gz", "--", target("waits"), "1")
     file = json.loads((prof.folder / "run.speedscope.json").read_bytes())
     schema = json.loads((node_package("speedscope") / "dist" / "release" / "file-format-schema.json").read_bytes())
     assert fault(file, schema, schema) is None

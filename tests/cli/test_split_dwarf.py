@@ -159,8 +159,7 @@ def recording(program):
 def converted(prof, data):
     """The outputs with names and with lines, and what prof says."""
     outputs = [prof.folder / f"out{extension}" for extension in (".folded", ".speedscope.json")]
-    result = prof("convert", data, *(argument for output in outputs for argument in ("-o", output)))
-    assert result.returncode == 0, result.stderr
+    result = prof.run("convert", data, *(argument for output in outputs for argument in ("-o", output)))
     return [output.read_text(encoding="utf-8") for output in outputs], result.stderr
 
 

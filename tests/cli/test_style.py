@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -86,3 +87,14 @@ def test_eslint_finds_nothing(client, node_package):
     result = subprocess.run([client("node"), node_package("eslint") / "bin" / "eslint.js", "."], cwd=SOURCE,
                             capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_the_tests_that_security_md_names_exist():
+    def lacks(name, functions):
+        text = "".join(path.read_text(encoding="utf-8") for path in SOURCE.glob(f"tests/*/{name}.*") if path.suffix in (".c", ".py"))
+        return [f"{name}: {function}" for function in re.findall(r"\w+", functions) or [""] if f"{function}(" not in text]
+
+    text = " ".join((SOURCE / "docs" / "SECURITY.md").read_text(encoding="utf-8").split())
+    named = re.findall(r"`((?:test|fuzz)_\w+)(?:\.py)?`(?:: (`\w+`(?:, `\w+`)*))?", text)
+    assert len(named) > 100
+    assert not [lack for name, functions in named for lack in lacks(name, functions)]

@@ -9,7 +9,6 @@ import pytest
 from time_limit import TIME_LIMIT_S
 
 SVG = "{http://www.w3.org/2000/svg}"
-XHTML = "{http://www.w3.org/1999/xhtml}"
 
 STACKS = """\
 app;main;parse;alloc 10
@@ -28,8 +27,7 @@ def drawing(prof):
     def draw(stacks=STACKS):
         path = prof.folder / "flame.svg"
         (prof.folder / "in.folded").write_text(stacks, encoding="utf-8")
-        result = prof("convert", "in.folded", "-o", path)
-        assert result.returncode == 0, result.stderr
+        result = prof.run("convert", "in.folded", "-o", path)
         assert "xdg-open" in result.stderr
         return path
 
@@ -188,8 +186,7 @@ def test_the_svg_is_complete_without_its_script(drawing, prof, browser):
 
 
 def test_a_profile_without_samples_says_so(prof, browser):
-    result = prof("record", "-o", "empty.svg", "-e", "cpu-clock", "-F", "1", "--", "true")
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "-o", "empty.svg", "-e", "cpu-clock", "-F", "1", "--", "true")
     page = browser.open(f"file://{prof.folder}/empty.svg")
     assert "No samples" in page.value("document.documentElement.textContent")
     assert not page.problems

@@ -85,8 +85,7 @@ def test_segments_add_up_to_the_time_of_the_program(prof, recorded):
 
 
 def test_segments_by_time_add_up_to_the_command(prof, target):
-    result = prof("record", "--switch-output=1s", "-o", "out.pb.gz", "--", "sh", "-c", f"echo left 2.1 | {target('phases')}")
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "--switch-output=1s", "-o", "out.pb.gz", "--", "sh", "-c", f"echo left 2.1 | {target('phases')}")
     segments = names(prof.folder)
     assert len(segments) >= 3
     assert sum(weights(path)["left"] for path in segments) == pytest.approx(2.1, abs=0.1)
@@ -250,22 +249,19 @@ def test_what_makes_no_sense_is_refused_before_the_command_runs(prof, arguments,
 
 
 def test_names_have_the_time_if_asked(prof):
-    result = prof("record", "--timestamp-filename", "-k", "mono", "-o", "out.pb.gz", "--", "true")
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "--timestamp-filename", "-k", "mono", "-o", "out.pb.gz", "--", "true")
     assert [path.name for path in names(prof.folder)] == os.listdir(prof.folder)
 
 
 @pytest.mark.parametrize("output, size", [("out.pb.gz", "500B"), ("out.data", "100K")])
 def test_a_recording_ends_at_its_size(prof, target, output, size):
-    result = prof("record", "--max-size", size, "-o", output, "--", target("shares"), "200")
-    assert result.returncode == 0, result.stderr
+    result = prof.run("record", "--max-size", size, "-o", output, "--", target("shares"), "200")
     assert "(--max-size)" in result.stderr
     assert (prof.folder / output).stat().st_size < 10 << 20
 
 
 def test_a_dry_run_says_what_would_be_recorded_and_runs_nothing(prof):
-    result = prof("record", "--dry-run", "-e", "cpu-clock", "-F", "99", "-o", "out.pb.gz", "--", "touch", "ran")
-    assert result.returncode == 0, result.stderr
+    result = prof.run("record", "--dry-run", "-e", "cpu-clock", "-F", "99", "-o", "out.pb.gz", "--", "touch", "ran")
     assert "the command touch" in result.stderr and "cpu-clock at 99 Hz" in result.stderr and "out.pb.gz (pprof)" in result.stderr
     assert not os.listdir(prof.folder)
 

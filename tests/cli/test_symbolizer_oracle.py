@@ -109,15 +109,13 @@ RECORDED = {
 def convert(prof, symbolizer, **options):
     """The folded stacks and the pprof message of raw.data."""
     names = [prof.folder / f"{symbolizer}.folded", prof.folder / f"{symbolizer}.pb.gz"]
-    result = prof("convert", "--symbolizer", symbolizer, *(word for name in names for word in ("-o", name)), "raw.data",
-                  **options)
-    assert result.returncode == 0, result.stderr
+    prof.run("convert", "--symbolizer", symbolizer, *(word for name in names for word in ("-o", name)), "raw.data",
+             **options)
     return names[0].read_bytes(), gzip.decompress(names[1].read_bytes())
 
 
 def record(prof, command):
-    result = prof("record", "-F", "2000", "-o", "raw.data", "--", *command)
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "-F", "2000", "-o", "raw.data", "--", *command)
 
 
 @pytest.mark.parametrize("name", RECORDED)

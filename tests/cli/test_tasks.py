@@ -22,8 +22,7 @@ shop;{WORKER} 5
 
 
 def report(prof, profile, *args):
-    result = prof("report", "--by", "task", "--json", "--min", "0", profile, *args)
-    assert result.returncode == 0, result.stderr
+    result = prof.run("report", "--by", "task", "--json", "--min", "0", profile, *args)
     return json.loads(result.stdout)
 
 
@@ -35,8 +34,7 @@ def weights(prof, profile, *args):
 def record(prof, tmp_path, *command, args=()):
     """A profile, and what the command prints: lines of a number and a task."""
     profile = tmp_path / "x.pb.gz"
-    result = prof("record", "-q", "--wall", *args, "-o", profile, "--", *command)
-    assert result.returncode == 0, result.stderr
+    result = prof.run("record", "-q", "--wall", *args, "-o", profile, "--", *command)
     clocks = Counter()
     for line in result.stdout.splitlines():
         ns, name = line.split(" ", 1)

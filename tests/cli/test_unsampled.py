@@ -19,9 +19,8 @@ SHORT = "200 true + 50 ls -l /usr/bin + 50 sed s/a/b/ /etc/services".split()
 
 def record_script(prof, target, *options, programs=None):
     """The messages, folded stacks in nanoseconds, and the nanoseconds that each program used."""
-    result = prof("record", "-o", "out.folded", "-o", "out.pb.gz", "--weight", "ns", *options,
-                  "--", prof.bring(target("script")), "used", *SHORT)
-    assert result.returncode == 0, result.stderr
+    result = prof.run("record", "-o", "out.folded", "-o", "out.pb.gz", "--weight", "ns", *options,
+                      "--", prof.bring(target("script")), "used", *SHORT)
     return result.stderr, Stacks.read(prof.folder / "out.folded"), what_was_used(prof)
 
 
@@ -67,8 +66,7 @@ def assert_quality(prof, stacks):
 
 def test_a_profile_of_nothing_but_what_was_not_sampled_does_not_lack_samples(ordinary, paranoid):
     paranoid(2)
-    result = ordinary("record", "-F", "1", "-o", "out.folded", "--", "sh", "-c", "ls /etc; ls /etc")
-    assert result.returncode == 0, result.stderr
+    result = ordinary.run("record", "-F", "1", "-o", "out.folded", "--", "sh", "-c", "ls /etc; ls /etc")
     assert "100.0 % not sampled" in result.stderr and f"{MISSING} is" in result.stderr
     assert "no samples: " not in result.stderr
 
@@ -110,9 +108,8 @@ def test_a_process_that_was_attached_to_has_its_time_in_the_kernel(ordinary, par
     reader = started(subprocess.Popen([ordinary.bring(target("kernel_reader"))], user=NOBODY, group=NOBODY,
                                       extra_groups=[], stdout=subprocess.PIPE, cwd=ordinary.folder))
     reader.stdout.readline()
-    result = ordinary("record", "-p", reader.pid, "-o", "out.folded", "--weight", "ns", "--",
-                      "sh", "-c", f"kill -USR1 {reader.pid}; until [ -e used ]; do sleep 0.05; done")
-    assert result.returncode == 0, result.stderr
+    result = ordinary.run("record", "-p", reader.pid, "-o", "out.folded", "--weight", "ns", "--",
+                          "sh", "-c", f"kill -USR1 {reader.pid}; until [ -e used ]; do sleep 0.05; done")
     stacks = Stacks.read(ordinary.folder / "out.folded")
     used_ns = int((ordinary.folder / "used").read_text(encoding="ascii"))
     assert 0.97 < all_of(stacks) / used_ns < 1.02, stacks.missing

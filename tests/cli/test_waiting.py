@@ -36,9 +36,8 @@ def state_of(pid, tid=None):
 
 def record(prof, *arguments, **options):
     """The stacks of off-cpu in nanoseconds, and what was printed."""
-    result = prof("record", "--weight", "ns", "--show-event", "off-cpu", "-o", "record.folded", "-o", "record.pb.gz", *arguments,
-                  **options)
-    assert result.returncode == 0, result.stderr
+    result = prof.run("record", "--weight", "ns", "--show-event", "off-cpu", "-o", "record.folded", "-o", "record.pb.gz", *arguments,
+                      **options)
     return Stacks.read(prof.folder / "record.folded"), result
 
 
@@ -201,8 +200,7 @@ def test_an_ordinary_user_attaches_to_a_program_of_their_own(ordinary, paranoid,
 
 @pytest.mark.parametrize("option", ["--wall", "--off-cpu"])
 def test_a_program_that_ends_at_once_can_be_recorded(prof, option):
-    result = prof("record", option, "-o", "out.pb.gz", "--", "true")
-    assert result.returncode == 0, result.stderr
+    prof.run("record", option, "-o", "out.pb.gz", "--", "true")
     assert (prof.folder / "out.pb.gz").exists()
 
 
@@ -247,8 +245,7 @@ def test_a_checkpoint_holds_what_was_waited_for_until_then(prof, sleeper, starte
 
 
 def test_text_of_wall_time_holds_both_events_in_the_order_of_time(prof, target):
-    result = prof("record", "--wall", "-o", "out.folded", "-o", "out.perf.txt", "--", target("asleep"), "halves", "0.5")
-    assert result.returncode == 0, result.stderr
+    prof.run("record", "--wall", "-o", "out.folded", "-o", "out.perf.txt", "--", target("asleep"), "halves", "0.5")
     stacks = Stacks.read(prof.folder / "out.folded")
     assert stacks.holding("computes") and stacks.holding("sleeps", "[nanosleep]"), stacks.hottest()
     times = [float(time) for time in re.findall(r"^\S.* ([\d.]+): +\d+ ", (prof.folder / "out.perf.txt").read_text(), re.M)]

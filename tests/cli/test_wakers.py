@@ -15,9 +15,8 @@ WOKEN = re.compile(r"\[woken by (.*)\]")
 
 
 def record(prof, *arguments, event="off-cpu"):
-    result = prof("record", "--wakers", *([] if "--wall" in arguments else ["--off-cpu"]), "--weight", "ns", "--show-event", event,
-                  "-o", "record.folded", "-o", "record.pb.gz", *arguments)
-    assert result.returncode == 0, result.stderr
+    result = prof.run("record", "--wakers", *([] if "--wall" in arguments else ["--off-cpu"]), "--weight", "ns", "--show-event", event,
+                      "-o", "record.folded", "-o", "record.pb.gz", *arguments)
     return Stacks.read(prof.folder / "record.folded"), result
 
 

@@ -1,7 +1,6 @@
 """Files are read by symbol workers: processes without rights, whose end costs names at most."""
 
 import os
-import re
 import signal
 import subprocess
 import time

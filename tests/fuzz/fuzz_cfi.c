@@ -11,8 +11,6 @@
 
 #include <stdlib.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 enum { ENTRIES_MAX = 256, STEPS_MAX = 10000 };
 
 static void look_up(struct cfi *cfi, uint64_t vaddr)

@@ -21,8 +21,6 @@ union control {
 	char room[CMSG_SPACE(FDS_MAX * sizeof(int))];
 };
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void send_packet(int socket, struct bytes *from)
 {
 	size_t len = bytes_u16(from), fds = bytes_u8(from) % (FDS_MAX + 1);

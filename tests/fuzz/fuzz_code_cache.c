@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 struct repeated {
 	struct vm_memory memory;
 	const uint8_t *data;

@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 enum { BYTES_MAX = 256, STEPS = 1 << 12 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

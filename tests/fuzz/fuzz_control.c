@@ -5,8 +5,6 @@
 #include <stdint.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void take_all(struct control_words *words)
 {
 	struct control_command command;

@@ -5,8 +5,6 @@
 
 #include <assert.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct bytes from = bytes_of(data, size);

@@ -14,8 +14,6 @@
 
 enum { ADDRESSES = 64, START = 0x1000, STEP = 4, OF_SUPPLEMENT = 16 };
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void read_sections(struct bytes input, struct dwarf_sections *debug,
 			  struct dwarf_sections *alt)
 {

@@ -31,8 +31,6 @@
 
 enum { SEGMENTS_MAX = 8, ADDRESSES_OF_SEGMENT = 32, DISASSEMBLED_BYTES = 256, STEPS_MAX = 10000 };
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_bytes, unsigned seed);
 /* libFuzzer's own; there is none where the corpus is replayed. */
 __attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_bytes);
 

@@ -11,8 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 enum { LINES = 3 };
 
 static char root[] = "/tmp/prof-fuzz-event-XXXXXX";

@@ -2,8 +2,6 @@
 #include "replay.h"
 #include "unwind/expression.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static bool load(void *user, uint64_t address, unsigned size_bytes, uint64_t *ret)
 {
 	(void)user;

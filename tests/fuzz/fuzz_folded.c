@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 struct text {
 	char *data;
 	size_t len;

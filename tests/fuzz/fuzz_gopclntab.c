@@ -3,8 +3,6 @@
 
 #include <assert.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void resolve(const struct gopclntab *table, uint64_t vaddr, struct arena *arena)
 {
 	struct inline_chain chain = gopclntab_resolve(table, vaddr, arena);

@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 /* A hash of all of them, until one is refused. */
 static uint64_t read_stacks(struct heap_file *file)
 {

@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static const char *const sections[] = {
 	".text",       ".symtab",    ".strtab",	      ".eh_frame",	".debug_info",
 	".debug_line", ".debug_str", ".debug_abbrev", ".gnu_debuglink", ".gnu_debugaltlink",

@@ -1,44 +1,134 @@
 /*
  * A hostile program writes into the memory that it shares with prof.
  *
- * Input, of 32-bit words: parts that each begin with the lane (low byte), the place in it (0: its
- * beginning, 1: before its end, 2: where it stands), by how much its head moves, and the number of
- * bytes that follow. After each part the lanes are read.
+ * Input: a first byte of 255 and then operations (struct input), or plain bytes. Plain bytes are
+ * parts of 32-bit words: the lane (low byte), the place in it (0: its beginning, 1: before its end,
+ * 2: where it stands), by how much its head moves, the number of bytes that follow, and these. The
+ * lanes are read after each part.
  */
+#include "../unit/lane_writer.h"
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "inside/source.h"
+#include "replay.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { PC_BIT = 8, PARTS_MAX = 64 };
+enum {
+	PC_BIT = 8,
+	PARTS_MAX = 64,
+	OPERATIONS = 255, /* the first byte of an input */
+	OPERATIONS_MAX = 96,
+	LANES = 4,
+	LINE_BYTES = 4400,
+	OWN_START = 1 << 16, /* the addresses of made-up mappings are lower */
+};
 
-static const struct inside_file *shared_file(void)
+/* Records name one of these. */
+static struct {
+	struct inside_file file;
+	pid_t self, child, stranger; /* the stranger does not share the file */
+} world;
+
+static void check(bool holds)
 {
-	static struct inside_file file;
-
-	if (!file.mapped && inside_file_make(&file))
+	if (!holds)
 		abort();
-	return &file;
 }
 
-static struct inside_lane *lane_at(const struct inside_file *file, unsigned index)
+static pid_t waiting_child(void)
 {
-	return (struct inside_lane *)(void *)(file->mapped +
-					      (size_t)(1 + index) * INSIDE_PAGE_BYTES);
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	return pid;
 }
 
-static void write_part(const struct inside_file *file, struct bytes *from)
+static void prepare_world(void)
+{
+	if (!world.self) {
+		world.stranger = waiting_child();
+		check(!inside_file_make(&world.file));
+		world.child = waiting_child();
+		world.self = getpid();
+	}
+	check(fallocate(world.file.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+			(off_t)INSIDE_FILE_BYTES) == 0);
+}
+
+static uint64_t sum_of(struct bytes bytes)
+{
+	uint64_t sum = 0;
+
+	while (bytes_left(&bytes))
+		sum = sum * 31 + bytes_u8(&bytes);
+	return sum;
+}
+
+/* Reads every byte that a record claims to have. Notes what no clock and no process id changes. */
+static void check_record(const struct record *record, bool is_noted)
+{
+	uint64_t numbers[] = {record->type, 0, 0, 0};
+
+	check(record->type == RECORD_LOST || (record->pid > 0 && record->tid > 0));
+	check(record->pid != world.stranger);
+	check(record->time_ns <= clock_now_ns());
+	if (record->type == RECORD_MMAP) {
+		check(record->mmap.is_claimed || record->pid == world.self ||
+		      record->pid == world.child);
+		numbers[1] = record->mmap.is_claimed;
+		numbers[2] = strlen(record->mmap.path);
+		is_noted &= record->mmap.start < OWN_START;
+	} else if (record->type == RECORD_SAMPLE || record->type == RECORD_ALLOC) {
+		numbers[1] = sum_of(record->sample.regs.values) ^ sum_of(record->sample.stack);
+		numbers[2] = record->type == RECORD_ALLOC ? record->allocation.address
+							  : record->sample.period;
+	} else if (record->type == RECORD_FREE) {
+		numbers[1] = record->allocation.address;
+	} else {
+		numbers[1] = record->type == RECORD_COMM ? strlen(record->comm.name) : 0;
+		is_noted = false;
+	}
+	for (unsigned i = 0; is_noted && i < ARRAY_SIZE(numbers); i++)
+		note_number("records", numbers[i]);
+	check(numbers[1] != 0x8badf00d8badf00d); /* so that the reads are not left out */
+}
+
+static bool read_next(struct record_source *records, bool is_noted)
+{
+	struct record record;
+	bool is_there = record_source_next(records, &record);
+
+	if (is_there)
+		check_record(&record, is_noted);
+	return is_there;
+}
+
+static void read_batch(struct record_source *records, bool is_noted)
+{
+	record_source_batch(records);
+	while (read_next(records, is_noted))
+		continue;
+}
+
+/* ---- Plain bytes ---- */
+
+static void write_part(struct bytes *from)
 {
 	unsigned index = bytes_u32(from) % INSIDE_LANES, place = bytes_u32(from) % 3;
 	uint32_t moved = bytes_u32(from);
 	struct bytes what = bytes_sub(from, bytes_u32(from) % (64 << 10));
-	struct inside_lane *lane = lane_at(file, index);
-	unsigned char *ring = file->mapped + (size_t)(1 + INSIDE_LANES) * INSIDE_PAGE_BYTES +
-			      (size_t)index * INSIDE_LANE_BYTES;
+	struct inside_lane *lane = lane_of(&world.file, index);
+	unsigned char *ring = lane_bytes(&world.file, index);
 	size_t len = bytes_left(&what);
 
 	if (place < 2)
@@ -48,42 +138,254 @@ static void write_part(const struct inside_file *file, struct bytes *from)
 	lane->head += moved;
 }
 
-/* Reads every byte that a record claims to have, and returns their sum. */
-static uint64_t touch(const struct record *record)
+static void read_parts(struct record_source *records, struct bytes from)
 {
-	uint64_t sum = 0;
-	struct bytes parts[] = {record->sample.regs.values, record->sample.stack};
+	for (unsigned i = 0; i < PARTS_MAX && bytes_left(&from); i++) {
+		write_part(&from);
+		read_batch(records, false);
+	}
+}
 
-	if (record->type == RECORD_MMAP)
-		sum += strlen(record->mmap.path);
-	else if (record->type == RECORD_COMM)
-		sum += strlen(record->comm.name);
-	else if (record->type == RECORD_SAMPLE || record->type == RECORD_ALLOC)
-		for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-			while (bytes_left(&parts[i]))
-				sum += bytes_u8(&parts[i]);
-	return sum;
+/* ---- Operations ---- */
+
+struct input {
+	const uint8_t *at, *end;
+	struct inside_source *source;
+	struct record_source records;
+	uint64_t begin_ns, written;
+};
+
+static unsigned take(struct input *input, unsigned below)
+{
+	return input->at < input->end ? *input->at++ % below : 0;
+}
+
+static int take_pid(struct input *input)
+{
+	int pids[] = {world.self, world.child, world.stranger, INT32_MAX, 0, -1};
+
+	return pids[take(input, ARRAY_SIZE(pids))];
+}
+
+/* Records have their order from their number, not from the clock. */
+static uint64_t take_time(struct input *input)
+{
+	uint64_t now_ns = input->begin_ns + ++input->written;
+	uint64_t times_ns[] = {now_ns, now_ns, now_ns, 1, now_ns + 1000 * NS_PER_SECOND};
+
+	return times_ns[take(input, ARRAY_SIZE(times_ns))];
+}
+
+/* The first mapping of a file's code in this process. */
+static const char *own_mapping(void)
+{
+	static char line[LINE_BYTES];
+	FILE *maps = fopen("/proc/self/maps", "re");
+
+	while (maps && fgets(line, sizeof(line), maps) &&
+	       (!strstr(line, " r-xp ") || !strchr(line, '/')))
+		continue;
+	if (maps)
+		fclose(maps);
+	return line;
+}
+
+static const char *take_mappings(struct input *input)
+{
+	static const char *const texts[] = {
+		"1000-3000 r-xp 00000000 fe:01 77 /bin/program\n8000-9000 r-xp 0 00:00 0 [vdso]\n",
+		"9000-8000 r-xp 0 fe:01 77 /a\nffffffffffffffff-0 r-xp 0 0:0 1 /b\n",
+		"nonsense\n\n1-2 r-xp ffffffffffffffffffff fe:01 77 /c",
+		"5000-6000 r-xp 0 fe:01 77 ../../etc/shadow\n3000-4000 ---p 0 fe:01 77 /d\n",
+	};
+	unsigned which = take(input, ARRAY_SIZE(texts) + 1);
+
+	return which < ARRAY_SIZE(texts) ? texts[which] : own_mapping();
+}
+
+static void write_record(struct input *input, enum inside_type type)
+{
+	struct {
+		struct inside_header header;
+		uint64_t words[1 + LINE_BYTES / 8];
+	} record = {0};
+	/* The registers and the stack of a sample. */
+	const uint64_t stack[] = {7 << (PC_BIT - 2), 32, 1, 2, 0x1234, 11, 12, 13, 14};
+	unsigned flags = take(input, 4), words = 3;
+	int pid = take_pid(input), tid = take_pid(input);
+	unsigned lane = take(input, LANES), address = take(input, 16);
+
+	record.header = header_of(type, flags, pid, tid);
+	record.header.time_ns = take_time(input);
+	record.words[0] = type == INSIDE_START ? (uint32_t)take_pid(input) : address;
+	record.words[1] = UINT64_C(1) << take(input, 64);
+	if (type == INSIDE_MAPS) {
+		strcpy((char *)&record.words[1], take_mappings(input));
+		record.words[0] = strlen((char *)&record.words[1]);
+		words = 1 + ((unsigned)record.words[0] + 7) / 8;
+	} else if (type == INSIDE_CPU || type == INSIDE_ALLOC) {
+		words = type == INSIDE_CPU ? 1 : 3;
+		memcpy(&record.words[words], stack, sizeof(stack));
+		words += ARRAY_SIZE(stack);
+	}
+	lane_write(&world.file, lane, &record, sizeof(record.header) + words * 8);
+}
+
+/* A length, a type, a mask of registers, … of a record that was written, and read perhaps. */
+static void change_ring(struct input *input)
+{
+	unsigned index = take(input, LANES);
+	uint64_t at = lane_of(&world.file, index)->head - 8 * (uint64_t)take(input, 128);
+
+	at += take(input, 8);
+	lane_bytes(&world.file, index)[at % INSIDE_LANE_BYTES] = (unsigned char)take(input, 256);
+}
+
+static void change_lane(struct input *input)
+{
+	struct inside_lane *lane = lane_of(&world.file, take(input, LANES));
+	const uint64_t steps[] = {8,
+				  64,
+				  1,
+				  (uint64_t)-8,
+				  INSIDE_LANE_BYTES - 64,
+				  INSIDE_LANE_BYTES,
+				  INSIDE_LANE_BYTES + 8,
+				  UINT64_C(1) << 63};
+	uint64_t *changed[] = {&lane->head, &lane->tail};
+	bool of_tail = take(input, 8) == 0;
+
+	*changed[of_tail] += steps[take(input, ARRAY_SIZE(steps))];
+	lane->owner = (uint32_t)take_pid(input);
+}
+
+static void change_control(struct input *input)
+{
+	struct inside_control *control = world.file.control;
+	uint64_t *counters[] = {&control->magic,      &control->alloc_period,  &control->lost,
+				&control->lost_frees, &control->lost_mappings, &control->untracked};
+	unsigned which = take(input, ARRAY_SIZE(counters));
+
+	*counters[which] += UINT64_C(1) << take(input, 64);
+}
+
+static void steer(struct input *input)
+{
+	switch (take(input, 6)) {
+	case 0:
+		inside_source_pause(input->source);
+		break;
+	case 1:
+		inside_source_resume(input->source);
+		break;
+	case 2:
+		inside_source_limit(input->source, input->begin_ns + take(input, 32));
+		break;
+	case 3:
+		inside_source_limit(input->source, 0);
+		break;
+	case 4:
+		inside_source_skip(input->source);
+		break;
+	default:
+		record_source_disable(&input->records);
+		break;
+	}
+}
+
+static void operate(struct input *input)
+{
+	unsigned kind = take(input, 16);
+
+	if (kind >= INSIDE_START && kind <= INSIDE_FREE) {
+		write_record(input, kind);
+		return;
+	}
+	switch (kind) {
+	case 6:
+		read_batch(&input->records, true);
+		break;
+	case 7:
+		record_source_batch(&input->records);
+		break;
+	case 8:
+		for (unsigned i = take(input, 16); i > 0 && read_next(&input->records, true); i--)
+			continue;
+		break;
+	case 9:
+		change_lane(input);
+		break;
+	case 10:
+		change_control(input);
+		break;
+	case 11:
+		steer(input);
+		break;
+	default:
+		change_ring(input);
+		break;
+	}
+}
+
+/* Whatever was written, a lane that makes sense again is read again. */
+static void check_that_lanes_work(struct input *input)
+{
+	inside_source_limit(input->source, 0);
+	for (unsigned i = 0; i < LANES; i++) {
+		struct record record;
+		struct inside_lane *lane = lane_of(&world.file, i);
+
+		lane->head = (lane->head + 7) / 8 * 8;
+		for (unsigned again = 0; again < 2; again++)
+			read_batch(&input->records, false);
+		lane_write_free(&world.file, i, world.self, world.self, 4321);
+		record_source_batch(&input->records);
+		do
+			check(record_source_next(&input->records, &record));
+		while (record.type != RECORD_FREE);
+		check(record.allocation.address == 4321 && lane->tail == lane->head);
+		while (read_next(&input->records, false))
+			continue;
+	}
+}
+
+static void run_operations(struct input *input)
+{
+	struct inside_counts counts;
+
+	for (unsigned i = 0; i < OPERATIONS_MAX && input->at < input->end; i++)
+		operate(input);
+	read_batch(&input->records, true);
+	counts = inside_source_counts(input->source);
+	note_number("counts", counts.damaged);
+	note_number("counts", counts.strangers);
+	note_number("counts", counts.lost_frees + counts.lost_mappings + counts.untracked);
+	check_that_lanes_work(input);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct inside_file *file = shared_file();
-	struct bytes from = bytes_of(data, size);
-	struct inside_source *source = inside_source_new(&(struct inside_options){
-		.file = file, .cpu_hz = 100, .alloc_period = 1, .pc_bit = PC_BIT});
-	struct record_source records = inside_record_source(source);
-	struct record record;
+	bool is_plain = !size || data[0] != OPERATIONS;
+	unsigned how = is_plain || size < 2 ? 0 : data[1];
+	struct input input = {.at = data + (size > 1 ? 2 : size), .end = data + size};
 
-	error_free(record_source_enable(&records));
-	for (unsigned i = 0; i < PARTS_MAX && bytes_left(&from); i++) {
-		write_part(file, &from);
-		record_source_batch(&records);
-		while (record_source_next(&records, &record))
-			if (touch(&record) == UINT64_MAX) /* so that the reads are not left out */
-				abort();
-	}
-	record_source_close(&records);
-	for (unsigned i = 0; i < INSIDE_LANES; i++)
-		lane_at(file, i)->head = lane_at(file, i)->tail;
+	prepare_world();
+	input.begin_ns = clock_now_ns() - NS_PER_SECOND;
+	input.source = inside_source_new(&(struct inside_options){
+		.file = &world.file,
+		.cpu_hz = 100,
+		.alloc_period = 1,
+		.pc_bit = PC_BIT,
+		.allocations_only = how & 1,
+		.pids = &world.self,
+		.pid_count = how >> 1 & 1,
+	});
+	input.records = inside_record_source(input.source);
+	error_free(record_source_enable(&input.records));
+	if (is_plain)
+		read_parts(&input.records, bytes_of(data, size));
+	else
+		run_operations(&input);
+	record_source_close(&input.records);
 	return 0;
 }

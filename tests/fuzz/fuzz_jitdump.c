@@ -8,8 +8,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 enum { PLACES = 8 };
 
 static void find_names(int fd, const uint64_t *offsets)

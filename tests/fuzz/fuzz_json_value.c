@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void walk(const struct json_value *value)
 {
 	CLEANUP(free_ptr) char *text = json_string(value);

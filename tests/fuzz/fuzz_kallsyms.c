@@ -3,8 +3,6 @@
 
 #include "base/alloc.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint64_t addresses[] = {0, 0x10, 0x1000, 0xffffffff81000010, UINT64_MAX};

@@ -12,8 +12,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static const struct kernel_image as_module = {
 	.is_module = true,
 	.anchors = {{".text", 0xffffffffc0a1b000}, {".init.text", 0xffffffffc0b00000}},

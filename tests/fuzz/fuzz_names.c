@@ -13,8 +13,6 @@
 
 enum { MOST_NAMES = 32, COLUMNS = 40 };
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void show(const struct display_name *names, uint32_t count, enum name_style style)
 {
 	struct display_name copies[MOST_NAMES];

@@ -9,8 +9,6 @@
 
 enum { SECTION_BYTES = 4096 };
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void check(const struct dwarf_sections *found, const unsigned char *section)
 {
 	for (unsigned i = 0; i < DWARF_SECTION_COUNT; i++) {

@@ -7,8 +7,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint64_t addresses[] = {0, 0x10, 0x1000, 0x1010, 0x7f0000001010, UINT64_MAX};

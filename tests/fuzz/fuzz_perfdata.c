@@ -10,8 +10,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 /* A pipe takes so much before anybody reads. */
 enum { PIPE_BYTES = 64 << 10 };
 

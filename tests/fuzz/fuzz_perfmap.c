@@ -4,8 +4,6 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const uint64_t addresses[] = {0, 0x10, 0x1000, 0x1010, 0x7f0000001010, UINT64_MAX};

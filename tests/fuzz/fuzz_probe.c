@@ -32,8 +32,6 @@ static void fuzz_notes(struct bytes notes, bool is_32)
 			return;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct bytes bytes = bytes_of(data, size);

@@ -8,8 +8,6 @@
 #include <assert.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void repeat_waiting(const struct waiting_quality *waiting)
 {
 	CLEANUP(free_ptr) char *text = quality_encode_waiting(waiting);

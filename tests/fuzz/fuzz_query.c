@@ -6,8 +6,6 @@
 #include <assert.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	CLEANUP(free_ptr) char *target = xstrndup((const char *)data, size);

@@ -19,8 +19,6 @@
 
 enum { DATA_BYTES = 4096 };
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void require(bool condition)
 {
 	if (!condition)

@@ -5,8 +5,6 @@
 
 #include <assert.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void find_around(const struct symtab *symtab, uint64_t vaddr, struct arena *arena)
 {
 	struct symbol symbol;

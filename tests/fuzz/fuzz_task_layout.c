@@ -11,8 +11,6 @@ static void ignore(void *user, const struct task_wait *wait)
 	(void)wait;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	CLEANUP(task_layout_cleanup) struct task_layout *layout = task_layout_read(data, size);

@@ -18,8 +18,6 @@
 
 enum { NAME_BYTES = 20 };
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void require(bool condition)
 {
 	if (!condition)

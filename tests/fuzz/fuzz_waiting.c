@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 enum { TEXTS = 5, KERNEL_BYTES = 64 };
 
 static void check_reason(const struct waiting_call *call, const char *wchan, const char *link,

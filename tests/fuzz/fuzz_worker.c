@@ -7,8 +7,6 @@
 
 #include "base/alloc.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 enum { REQUESTS = 4, ADDRESSES = 3, BYTES_MAX = 1 << 20 };
 
 static void use(const struct reply *reply)

@@ -9,6 +9,12 @@
  *	switches  passes a byte to and fro between two threads
  *	names     renames itself
  *	mappings  maps FILE executable and unmaps it
+ *	descending  … at ever lower addresses
+ *	split     takes pages out of an executable mapping of FILE, and puts them back
+ *	memfd     maps a new memfd executable and unmaps it
+ *	huge      maps huge pages executable and unmaps them
+ *	anonymous maps executable memory at ever lower addresses
+ *	inherited forks children of a process that has had 60,000 mappings, each of which maps FILE
  *	guards    makes memory executable and writable in turn
  *	libraries opens and closes the library FILE
  *	hostile   maps FILE executable once, and burns
@@ -26,7 +32,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { AT_ONCE = 16, PAGE_BYTES = 4096, PAGES = 256 };
+enum {
+	AT_ONCE = 16,
+	PAGE_BYTES = 4096,
+	PAGES = 256,
+	HUGE_BYTES = 2 << 20,
+	HERITAGE = 60000,
+	EXECUTABLE = PROT_READ | PROT_EXEC,
+};
+
+#define TOP UINT64_C(0x600000000000)
+#define BOTTOM UINT64_C(0x100000000000)
 
 static void *burn(void *unused)
 {
@@ -100,13 +116,21 @@ static void names(const char *unused)
 	spin();
 }
 
-static void *map(const char *path)
+static void *map_at(uint64_t address, size_t bytes, int flags, int fd)
 {
-	int fd = open(path, O_RDONLY);
-	void *mapped = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	void *mapped = mmap((void *)address, bytes, EXECUTABLE,
+			    MAP_PRIVATE | flags | (address ? MAP_FIXED : 0), fd, 0);
 
 	if (mapped == MAP_FAILED)
 		exit(1);
+	return mapped;
+}
+
+static void *map(const char *path)
+{
+	int fd = open(path, O_RDONLY);
+	void *mapped = map_at(0, PAGE_BYTES, 0, fd);
+
 	close(fd);
 	return mapped;
 }
@@ -114,6 +138,76 @@ static void *map(const char *path)
 static void mappings(const char *path)
 {
 	munmap(map(path), PAGE_BYTES);
+}
+
+/* The next lower page but one. */
+static uint64_t lower(void)
+{
+	static uint64_t at = TOP;
+
+	at = at > BOTTOM ? at - 2 * PAGE_BYTES : TOP;
+	return at;
+}
+
+static void descending(const char *path)
+{
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = open(path, O_RDONLY);
+	munmap(map_at(lower(), PAGE_BYTES, 0, fd), PAGE_BYTES);
+}
+
+static void split(const char *path)
+{
+	static char *mapped;
+	static unsigned page;
+
+	if (!mapped)
+		mapped = map_at(0, PAGES * PAGE_BYTES, 0, open(path, O_RDONLY));
+	page = (page + 2) % PAGES;
+	mprotect(mapped + page * PAGE_BYTES, PAGE_BYTES, PROT_READ);
+	mprotect(mapped + page * PAGE_BYTES, PAGE_BYTES, EXECUTABLE);
+}
+
+static void memfd(const char *unused)
+{
+	int fd = memfd_create("storm", 0);
+
+	munmap(map_at(0, PAGE_BYTES, 0, fd), PAGE_BYTES);
+	close(fd);
+}
+
+static void huge(const char *unused)
+{
+	static int flags = MAP_ANONYMOUS | MAP_HUGETLB;
+	void *mapped = mmap((void *)TOP, HUGE_BYTES, EXECUTABLE, MAP_PRIVATE | flags, -1, 0);
+
+	if (mapped == MAP_FAILED) {
+		flags = MAP_ANONYMOUS; /* the kernel has reserved none */
+		return;
+	}
+	madvise(mapped, HUGE_BYTES, MADV_HUGEPAGE);
+	munmap(mapped, HUGE_BYTES);
+}
+
+static void anonymous(const char *unused)
+{
+	munmap(map_at(lower(), PAGE_BYTES, MAP_ANONYMOUS, -1), PAGE_BYTES);
+}
+
+static void inherited(const char *path)
+{
+	static unsigned count;
+
+	if (count++ < HERITAGE) {
+		descending(path);
+	} else if (!fork()) {
+		descending(path);
+		_exit(0);
+	} else {
+		wait(NULL);
+	}
 }
 
 static void guards(const char *unused)
@@ -152,9 +246,14 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(const char *path);
-	} kinds[] = {{"threads", threads},   {"forks", forks},	   {"execs", execs},
-		     {"switches", switches}, {"names", names},	   {"mappings", mappings},
-		     {"guards", guards},     {"hostile", hostile}, {"libraries", libraries}};
+	} kinds[] = {{"threads", threads},     {"forks", forks},
+		     {"execs", execs},	       {"switches", switches},
+		     {"names", names},	       {"mappings", mappings},
+		     {"guards", guards},       {"hostile", hostile},
+		     {"libraries", libraries}, {"descending", descending},
+		     {"split", split},	       {"memfd", memfd},
+		     {"huge", huge},	       {"anonymous", anonymous},
+		     {"inherited", inherited}};
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (unsigned i = 0; argc > 1 && i < sizeof(kinds) / sizeof(kinds[0]); i++)

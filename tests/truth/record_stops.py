@@ -15,7 +15,6 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PORT = 21234
-SIGNAL = 10
 COMPILE = ["-O2", "-ffreestanding", "-fno-pie", "-fno-stack-protector"]
 LINK = ["-static", "-nostdlib", "-Wl,--build-id=none", "-Wl,-z,max-page-size=4096"]
 PARTS = [("walker.c", ["-fomit-frame-pointer", "-fasynchronous-unwind-tables"]),

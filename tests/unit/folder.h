@@ -7,18 +7,17 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
+#include "unit_test.h"
+
 #include <errno.h>
 #include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
+#include <unistd.h>
 
 static char folder[] = "/tmp/prof-test-XXXXXX";
 
@@ -41,6 +40,8 @@ static inline int remove_folder(void **state)
 	return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+#define TEST_IN_FOLDER(name) TEST_WITH(make_folder, remove_folder, name)
+
 /* The path of a file below the folder, whose parent folders are made. To be freed. */
 static inline char *path_of(const char *name)
 {
@@ -61,6 +62,13 @@ static inline void write_file(const char *name, const void *data, size_t len)
 
 	assert_non_null(file);
 	assert_int_equal(fwrite(data, 1, len, file), len);
+}
+
+static inline void link_to(const char *target, const char *name)
+{
+	CLEANUP(free_ptr) char *path = path_of(name);
+
+	assert_int_equal(symlink(target, path), 0);
 }
 
 static inline void remove_file(const char *name)

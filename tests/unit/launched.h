@@ -5,16 +5,13 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 
+#include "unit_test.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 struct launched {
 	pid_t pid;

@@ -6,12 +6,10 @@
 
 #include "format/format.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit_test.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 struct output {
 	char *data; /* with a NUL behind it */
@@ -33,6 +31,18 @@ static inline struct output output_of(const struct format *format, const struct 
 	assert_null(err);
 	assert_int_equal(fclose(out), 0);
 	return output;
+}
+
+static inline void assert_holds(const struct output *output, const char *part)
+{
+	if (!memmem(output->data, output->len, part, strlen(part)))
+		fail_msg("%s is not in %s", part, output->data);
+}
+
+static inline void assert_lacks(const struct output *output, const char *part)
+{
+	if (strstr(output->data, part))
+		fail_msg("there is %s", strstr(output->data, part));
 }
 
 /* With UPDATE_GOLDEN in the environment the file is written instead. */

@@ -10,12 +10,10 @@
 #include "base/alloc.h"
 #include "format/pprof/wire.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit_test.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Structs of numbers have them in the order of their fields, from 1. */
 struct message_type {

@@ -6,18 +6,15 @@
 #include "lacking.h"
 #include "proc/usage.h"
 #include "regions_model.h"
+#include "unit_test.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-
-#include <cmocka.h>
 
 /* The folder looks like /proc, and holds the files that are mapped into the processes in it. */
 
@@ -81,9 +78,8 @@ static const struct module *module_at(struct address_spaces *spaces, pid_t pid, 
 #define assert_at(spaces, pid, time_ns, pc, expected)                                              \
 	assert_string_equal(module_at(spaces, pid, time_ns, pc)->path, expected)
 
-static void a_pc_is_found_with_its_offset_in_the_file(void **state)
+TEST_IN_FOLDER(a_pc_is_found_with_its_offset_in_the_file)
 {
-	(void)state;
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 	struct location location;
 
@@ -102,9 +98,8 @@ static void a_pc_is_found_with_its_offset_in_the_file(void **state)
 	assert_false(address_spaces_locate(spaces, 7, 99, 0x10000, &location));
 }
 
-static void a_mapping_over_another_keeps_the_parts_that_it_does_not_cover(void **state)
+TEST_IN_FOLDER(a_mapping_over_another_keeps_the_parts_that_it_does_not_cover)
 {
-	(void)state;
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 	struct location location;
 
@@ -124,9 +119,8 @@ static void a_mapping_over_another_keeps_the_parts_that_it_does_not_cover(void *
 	assert_at(spaces, 7, 299, 0x8000, "[unknown]");
 }
 
-static void a_sample_before_an_exec_is_in_the_old_program(void **state)
+TEST_IN_FOLDER(a_sample_before_an_exec_is_in_the_old_program)
 {
-	(void)state;
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 
 	map(spaces, 7, 100, "/bin/sh", 0x10000, 0x20000);
@@ -143,9 +137,8 @@ static void a_sample_before_an_exec_is_in_the_old_program(void **state)
 	assert_at(spaces, 7, 300, 0x10000, "[unknown]");
 }
 
-static void a_child_inherits_the_mappings_of_its_parent_at_the_fork(void **state)
+TEST_IN_FOLDER(a_child_inherits_the_mappings_of_its_parent_at_the_fork)
 {
-	(void)state;
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 
 	map(spaces, 7, 100, "/nowhere/a", 0x10000, 0x20000);
@@ -158,9 +151,8 @@ static void a_child_inherits_the_mappings_of_its_parent_at_the_fork(void **state
 	assert_at(spaces, 8, 400, 0x10000, "/nowhere/a");
 }
 
-static void a_fork_that_comes_after_the_childs_exec_takes_effect_at_its_own_time(void **state)
+TEST_IN_FOLDER(a_fork_that_comes_after_the_childs_exec_takes_effect_at_its_own_time)
 {
-	(void)state;
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 
 	map(spaces, 7, 100, "/bin/sh", 0x10000, 0x20000);
@@ -172,9 +164,8 @@ static void a_fork_that_comes_after_the_childs_exec_takes_effect_at_its_own_time
 	assert_at(spaces, 8, 301, 0x18000, "/bin/ls");
 }
 
-static void a_parents_mapping_that_comes_after_the_fork_is_its_childs_too(void **state)
+TEST_IN_FOLDER(a_parents_mapping_that_comes_after_the_fork_is_its_childs_too)
 {
-	(void)state;
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 
 	map(spaces, 7, 50, "/bin/sh", 0x10000, 0x20000);
@@ -186,9 +177,8 @@ static void a_parents_mapping_that_comes_after_the_fork_is_its_childs_too(void *
 	assert_at(spaces, 9, 300, 0x30000, "[unknown]");
 }
 
-static void only_mappings_that_ended_earlier_are_forgotten(void **state)
+TEST_IN_FOLDER(only_mappings_that_ended_earlier_are_forgotten)
 {
-	(void)state;
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 
 	map(spaces, 7, 100, "/bin/sh", 0x10000, 0x20000);
@@ -231,9 +221,8 @@ static void change_at_random(struct model *model, unsigned step, unsigned module
 	}
 }
 
-static void changes_in_any_order_give_the_same_history(void **state)
+TEST_IN_FOLDER(changes_in_any_order_give_the_same_history)
 {
-	(void)state;
 	for (unsigned seed = 0; seed < 3000; seed++) {
 		unsigned steps[MODEL_CHANGES];
 		struct model model;
@@ -297,9 +286,8 @@ static void change_large(struct large *large, uint64_t time_ns)
 	}
 }
 
-static void many_mappings_are_found_in_processes_that_share_them(void **state)
+TEST(many_mappings_are_found_in_processes_that_share_them)
 {
-	(void)state;
 	enum { CHANGES = 40000, UNTIL_CHECK = 500 };
 	struct large *large = xcalloc(1, sizeof(*large));
 
@@ -335,9 +323,8 @@ static void map_page(struct regions *regions, uint64_t page, uint64_t pages, uin
 	regions_map(regions, &region);
 }
 
-static void a_mapping_costs_the_same_in_whatever_order_they_come(void **state)
+TEST(a_mapping_costs_the_same_in_whatever_order_they_come)
 {
-	(void)state;
 	enum { MAPPINGS = 60000, PATTERNS = 5, WORK_MAX = 2 * CHUNK_REGIONS };
 
 	for (unsigned pattern = 0; pattern < PATTERNS; pattern++) {
@@ -362,9 +349,8 @@ static void a_mapping_costs_the_same_in_whatever_order_they_come(void **state)
 	}
 }
 
-static void forks_share_the_mappings_of_their_parent(void **state)
+TEST(forks_share_the_mappings_of_their_parent)
 {
-	(void)state;
 	enum { MAPPINGS = 60000, FORKS = 10000, WORK_MAX = 64 };
 	struct region_account account = {0};
 	struct regions parent = {.account = &account};
@@ -404,9 +390,8 @@ static void forks_share_the_mappings_of_their_parent(void **state)
 	free(children);
 }
 
-static void late_changes_of_a_process_have_a_budget(void **state)
+TEST(late_changes_of_a_process_have_a_budget)
 {
-	(void)state;
 	enum { MAPPINGS = 60000, LATE = 2000, WORK_MAX = 3 << 20 };
 	struct region_account account = {0};
 	struct regions regions = {.account = &account}, child = {.account = &account};
@@ -433,9 +418,8 @@ static void late_changes_of_a_process_have_a_budget(void **state)
 	assert_int_equal(account.bytes, 0);
 }
 
-static void a_new_mapping_survives_an_exec_that_is_reported_late(void **state)
+TEST_IN_FOLDER(a_new_mapping_survives_an_exec_that_is_reported_late)
 {
-	(void)state;
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 
 	map(spaces, 7, 100, "/bin/sh", 0x10000, 0x20000);
@@ -453,9 +437,8 @@ static void a_new_mapping_survives_an_exec_that_is_reported_late(void **state)
 	assert_at(spaces, 7, 400, 0x10000, "/bin/sh");
 }
 
-static void repeated_mprotect_calls_need_no_memory(void **state)
+TEST_IN_FOLDER(repeated_mprotect_calls_need_no_memory)
 {
-	(void)state;
 	struct region_account account = {0};
 	struct regions regions = {.account = &account};
 
@@ -485,9 +468,8 @@ static void write_maps(const char *name, const struct mapping *mapping)
 	write_file(name, text, strlen(text));
 }
 
-static void a_snapshot_has_earlier_mappings_once(void **state)
+TEST_IN_FOLDER(a_snapshot_has_earlier_mappings_once)
 {
-	(void)state;
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 
 	write_program("7/root/bin/program");
@@ -528,9 +510,8 @@ static void write_large_program(const char *name, size_t bytes)
 	assert_int_equal(pwrite(fd, data, bytes, sizeof(file.data)), bytes);
 }
 
-static void files_that_were_read_do_not_stay_resident(void **state)
+TEST_IN_FOLDER(files_that_were_read_do_not_stay_resident)
 {
-	(void)state;
 	enum { BYTES = 72 << 20 };
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 
@@ -548,9 +529,8 @@ static void files_that_were_read_do_not_stay_resident(void **state)
 	assert_null(memchr(large.at, 'y', BYTES));
 }
 
-static void a_file_mapped_by_two_processes_is_one_module_with_one_image(void **state)
+TEST_IN_FOLDER(a_file_mapped_by_two_processes_is_one_module_with_one_image)
 {
-	(void)state;
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 
 	write_program("7/root/bin/program");
@@ -575,9 +555,8 @@ static void a_file_mapped_by_two_processes_is_one_module_with_one_image(void **s
 	assert_ptr_equal(module_at(spaces, 9, 100, 0x10000), module);
 }
 
-static void a_copy_with_the_same_owner_and_build_id_is_the_same_module(void **state)
+TEST_IN_FOLDER(a_copy_with_the_same_owner_and_build_id_is_the_same_module)
 {
-	(void)state;
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 
 	write_program("7/root/lib/library");
@@ -608,9 +587,8 @@ static void write_anew(const char *name, const struct build_id *id)
 	munmap(data, (size_t)st.st_size);
 }
 
-static void a_file_that_is_written_anew_in_place_is_another_module(void **state)
+TEST_IN_FOLDER(a_file_that_is_written_anew_in_place_is_another_module)
 {
-	(void)state;
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 
 	write_program("7/root/lib/library");
@@ -657,9 +635,8 @@ static void assert_apart(const struct mapping mappings[2])
 	}
 }
 
-static void a_build_id_does_not_unite_what_others_may_have_written(void **state)
+TEST_IN_FOLDER(a_build_id_does_not_unite_what_others_may_have_written)
 {
-	(void)state;
 	CLEANUP(free_ptr) char *written = path_of("8/root/tmp/program");
 
 	write_program("7/root/bin/program");
@@ -677,9 +654,8 @@ static void a_build_id_does_not_unite_what_others_may_have_written(void **state)
 	assert_apart(mappings);
 }
 
-static void a_file_with_the_inode_of_a_deleted_one_is_another_module(void **state)
+TEST_IN_FOLDER(a_file_with_the_inode_of_a_deleted_one_is_another_module)
 {
-	(void)state;
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 	struct mapping mapping = {.start = 0x10000,
 				  .end = 0x12000,
@@ -704,9 +680,8 @@ static unsigned count_open(const struct address_spaces *spaces)
 	return count;
 }
 
-static void files_without_samples_are_closed_and_opened_again_when_they_get_one(void **state)
+TEST_IN_FOLDER(files_without_samples_are_closed_and_opened_again_when_they_get_one)
 {
-	(void)state;
 	enum { FILES = 12, OPEN = 4 };
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 	unsigned char header[64] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
@@ -735,9 +710,8 @@ static void files_without_samples_are_closed_and_opened_again_when_they_get_one(
 	assert_int_equal(count_open(spaces), OPEN);
 }
 
-static void files_of_a_storm_are_opened_when_they_get_a_sample(void **state)
+TEST_IN_FOLDER(files_of_a_storm_are_opened_when_they_get_a_sample)
 {
-	(void)state;
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 	struct location location;
 
@@ -756,9 +730,8 @@ static void files_of_a_storm_are_opened_when_they_get_a_sample(void **state)
 	assert_null(address_spaces_module(spaces, location.module)->problem);
 }
 
-static void ever_new_files_without_samples_need_no_memory_once_they_are_unmapped(void **state)
+TEST_IN_FOLDER(ever_new_files_without_samples_need_no_memory_once_they_are_unmapped)
 {
-	(void)state;
 	enum { FILES = 30000 };
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 	struct location location;
@@ -782,9 +755,8 @@ static void ever_new_files_without_samples_need_no_memory_once_they_are_unmapped
 	assert_at(spaces, 7, FILES + 100, 0x10000, path);
 }
 
-static void a_process_with_endless_mappings_loses_the_oldest_ones(void **state)
+TEST_IN_FOLDER(a_process_with_endless_mappings_loses_the_oldest_ones)
 {
-	(void)state;
 	enum { MAPPINGS = 150000 };
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 
@@ -797,9 +769,8 @@ static void a_process_with_endless_mappings_loses_the_oldest_ones(void **state)
 	assert_at(spaces, 8, 100 + MAPPINGS, 0x10000, "/bin/honest");
 }
 
-static void processes_without_end_are_forgotten_those_unused_for_longest_first(void **state)
+TEST_IN_FOLDER(processes_without_end_are_forgotten_those_unused_for_longest_first)
 {
-	(void)state;
 	enum { MAPPINGS = 100, FIRST = 1000, FORKS = 50000, MEGABYTE = 1 << 20 };
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 
@@ -818,9 +789,8 @@ static void processes_without_end_are_forgotten_those_unused_for_longest_first(v
 	assert_at(spaces, FIRST + FORKS - 1, 2000 + FORKS, 0x2000, "/nowhere/a");
 }
 
-static void many_processes_with_mappings_of_their_own_lose_none(void **state)
+TEST_IN_FOLDER(many_processes_with_mappings_of_their_own_lose_none)
 {
-	(void)state;
 	enum { PROCESSES = 20000, MAPPINGS = 100, FIRST = 1000 };
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 
@@ -839,9 +809,8 @@ static void write_status(pid_t pid, uid_t user)
 	write_file(name, text, strlen(text));
 }
 
-static void a_user_with_too_many_mappings_loses_them_before_others_do(void **state)
+TEST_IN_FOLDER(a_user_with_too_many_mappings_loses_them_before_others_do)
 {
-	(void)state;
 	enum { MAPPINGS = 60000, HONEST = 5000, PROCESSES = 60 };
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 
@@ -860,9 +829,8 @@ static void a_user_with_too_many_mappings_loses_them_before_others_do(void **sta
 		assert_at(spaces, 8, 300, 0x2000 * (i + 1), "/bin/honest");
 }
 
-static void modules_of_many_small_processes_are_bounded(void **state)
+TEST_IN_FOLDER(modules_of_many_small_processes_are_bounded)
 {
-	(void)state;
 	enum { PROCESSES = 300, MAPPINGS = 100, MEGABYTE = 1 << 20 };
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 	char path[4000];
@@ -884,9 +852,8 @@ static void modules_of_many_small_processes_are_bounded(void **state)
 	assert_true(address_spaces_module_count(spaces) < 2 * 96 * MEGABYTE / (2 * sizeof(path)));
 }
 
-static void modules_with_samples_are_bounded_for_each_user(void **state)
+TEST_IN_FOLDER(modules_with_samples_are_bounded_for_each_user)
 {
-	(void)state;
 	enum { FILES = 4000, USER = 54321 };
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 	char path[4000];
@@ -910,9 +877,8 @@ static void modules_with_samples_are_bounded_for_each_user(void **state)
 	assert_at(spaces, 8, 100, 0x10000, "/bin/honest");
 }
 
-static void a_late_mapping_is_inherited_by_a_bounded_number_of_children(void **state)
+TEST_IN_FOLDER(a_late_mapping_is_inherited_by_a_bounded_number_of_children)
 {
-	(void)state;
 	enum { FIRST = 1000, FORKS = 2000 };
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 
@@ -923,9 +889,8 @@ static void a_late_mapping_is_inherited_by_a_bounded_number_of_children(void **s
 	assert_at(spaces, FIRST + FORKS - 1, 3000, 0x2000, "[unknown]");
 }
 
-static void another_file_of_the_same_name_is_refused(void **state)
+TEST_IN_FOLDER(another_file_of_the_same_name_is_refused)
 {
-	(void)state;
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 
 	write_program("7/root/bin/program");
@@ -946,9 +911,8 @@ static void another_file_of_the_same_name_is_refused(void **state)
 	assert_non_null(module->problem);
 }
 
-static void a_different_device_number_is_accepted_if_the_mapping_fits_the_file(void **state)
+TEST_IN_FOLDER(a_different_device_number_is_accepted_if_the_mapping_fits_the_file)
 {
-	(void)state;
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 
 	write_program("7/root/bin/program");
@@ -977,9 +941,8 @@ static void a_different_device_number_is_accepted_if_the_mapping_fits_the_file(v
 	assert_non_null(module_at(spaces, 7, 100, 0x20000)->elf);
 }
 
-static void a_deleted_file_is_opened_through_map_files_or_exe_alone(void **state)
+TEST_IN_FOLDER(a_deleted_file_is_opened_through_map_files_or_exe_alone)
 {
-	(void)state;
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 
 	write_program("7/root/bin/program");
@@ -1004,9 +967,8 @@ static void a_deleted_file_is_opened_through_map_files_or_exe_alone(void **state
 	assert_non_null(module_at(spaces, 9, 100, 0x10000)->elf);
 }
 
-static void a_file_that_could_not_be_opened_is_tried_again(void **state)
+TEST_IN_FOLDER(a_file_that_could_not_be_opened_is_tried_again)
 {
-	(void)state;
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 
 	write_program("8/root/bin/program");
@@ -1026,9 +988,8 @@ static void a_file_that_could_not_be_opened_is_tried_again(void **state)
 	assert_int_equal(address_spaces_module_count(spaces), 1);
 }
 
-static void memory_without_a_file_is_one_module_per_process(void **state)
+TEST_IN_FOLDER(memory_without_a_file_is_one_module_per_process)
 {
-	(void)state;
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 	static const char *const paths[] = {"//anon",
 					    "",
@@ -1053,9 +1014,8 @@ static void memory_without_a_file_is_one_module_per_process(void **state)
 	assert_int_equal(module_at(spaces, 8, 100, 0x1000)->pid, 8);
 }
 
-static void a_memfd_that_holds_a_program_is_a_file(void **state)
+TEST_IN_FOLDER(a_memfd_that_holds_a_program_is_a_file)
 {
-	(void)state;
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 
 	write_program("7/map_files/10000-12000");
@@ -1070,9 +1030,8 @@ static void a_memfd_that_holds_a_program_is_a_file(void **state)
 	assert_non_null(module->elf);
 }
 
-static void a_file_that_is_not_a_program_is_an_error(void **state)
+TEST_IN_FOLDER(a_file_that_is_not_a_program_is_an_error)
 {
-	(void)state;
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 
 	write_file("7/root/lib/managed.dll", "MZ\x90", 3);
@@ -1084,9 +1043,8 @@ static void a_file_that_is_not_a_program_is_an_error(void **state)
 			    "/lib/managed.dll is not an ELF file");
 }
 
-static void the_vdso_has_our_own_image_and_vsyscall_has_none(void **state)
+TEST_IN_FOLDER(the_vdso_has_our_own_image_and_vsyscall_has_none)
 {
-	(void)state;
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 	struct location location;
 
@@ -1105,9 +1063,8 @@ static void the_vdso_has_our_own_image_and_vsyscall_has_none(void **state)
 	assert_null(module_at(spaces, 7, 100, 0x90000)->elf);
 }
 
-static void the_kernel_is_one_module_created_on_demand(void **state)
+TEST_IN_FOLDER(the_kernel_is_one_module_created_on_demand)
 {
-	(void)state;
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 
 	assert_int_equal(address_spaces_module_count(spaces), 0);
@@ -1119,9 +1076,8 @@ static void the_kernel_is_one_module_created_on_demand(void **state)
 	assert_string_equal(address_spaces_module(spaces, kernel)->path, "[kernel.kallsyms]");
 }
 
-static void our_own_process_is_read_from_the_real_proc(void **state)
+TEST_IN_FOLDER(our_own_process_is_read_from_the_real_proc)
 {
-	(void)state;
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces("/proc");
 	uint64_t pc = (uint64_t)(uintptr_t)our_own_process_is_read_from_the_real_proc;
 	struct location location;
@@ -1135,108 +1091,4 @@ static void our_own_process_is_read_from_the_real_proc(void **state)
 	assert_non_null(module->elf);
 	assert_true(elf_file_offset_to_vaddr(module->elf, location.offset, &vaddr));
 	assert_int_equal(vaddr % 4096, pc % 4096);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_pc_is_found_with_its_offset_in_the_file,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(
-			a_mapping_over_another_keeps_the_parts_that_it_does_not_cover, make_folder,
-			remove_folder),
-		cmocka_unit_test_setup_teardown(a_sample_before_an_exec_is_in_the_old_program,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(
-			a_child_inherits_the_mappings_of_its_parent_at_the_fork, make_folder,
-			remove_folder),
-		cmocka_unit_test_setup_teardown(
-			a_fork_that_comes_after_the_childs_exec_takes_effect_at_its_own_time,
-			make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(
-			a_parents_mapping_that_comes_after_the_fork_is_its_childs_too, make_folder,
-			remove_folder),
-		cmocka_unit_test_setup_teardown(only_mappings_that_ended_earlier_are_forgotten,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(changes_in_any_order_give_the_same_history,
-						make_folder, remove_folder),
-		cmocka_unit_test(many_mappings_are_found_in_processes_that_share_them),
-		cmocka_unit_test(a_mapping_costs_the_same_in_whatever_order_they_come),
-		cmocka_unit_test(forks_share_the_mappings_of_their_parent),
-		cmocka_unit_test(late_changes_of_a_process_have_a_budget),
-		cmocka_unit_test_setup_teardown(
-			a_new_mapping_survives_an_exec_that_is_reported_late, make_folder,
-			remove_folder),
-		cmocka_unit_test_setup_teardown(repeated_mprotect_calls_need_no_memory, make_folder,
-						remove_folder),
-		cmocka_unit_test_setup_teardown(a_snapshot_has_earlier_mappings_once, make_folder,
-						remove_folder),
-		cmocka_unit_test_setup_teardown(files_that_were_read_do_not_stay_resident,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(
-			a_file_mapped_by_two_processes_is_one_module_with_one_image, make_folder,
-			remove_folder),
-		cmocka_unit_test_setup_teardown(
-			a_copy_with_the_same_owner_and_build_id_is_the_same_module, make_folder,
-			remove_folder),
-		cmocka_unit_test_setup_teardown(
-			a_file_that_is_written_anew_in_place_is_another_module, make_folder,
-			remove_folder),
-		cmocka_unit_test_setup_teardown(
-			a_build_id_does_not_unite_what_others_may_have_written, make_folder,
-			remove_folder),
-		cmocka_unit_test_setup_teardown(
-			a_file_with_the_inode_of_a_deleted_one_is_another_module, make_folder,
-			remove_folder),
-		cmocka_unit_test_setup_teardown(
-			files_without_samples_are_closed_and_opened_again_when_they_get_one,
-			make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(files_of_a_storm_are_opened_when_they_get_a_sample,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(
-			ever_new_files_without_samples_need_no_memory_once_they_are_unmapped,
-			make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(
-			a_process_with_endless_mappings_loses_the_oldest_ones, make_folder,
-			remove_folder),
-		cmocka_unit_test_setup_teardown(
-			processes_without_end_are_forgotten_those_unused_for_longest_first,
-			make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(many_processes_with_mappings_of_their_own_lose_none,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(
-			a_user_with_too_many_mappings_loses_them_before_others_do, make_folder,
-			remove_folder),
-		cmocka_unit_test_setup_teardown(modules_of_many_small_processes_are_bounded,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(modules_with_samples_are_bounded_for_each_user,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(
-			a_late_mapping_is_inherited_by_a_bounded_number_of_children, make_folder,
-			remove_folder),
-		cmocka_unit_test_setup_teardown(another_file_of_the_same_name_is_refused,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(
-			a_different_device_number_is_accepted_if_the_mapping_fits_the_file,
-			make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(
-			a_deleted_file_is_opened_through_map_files_or_exe_alone, make_folder,
-			remove_folder),
-		cmocka_unit_test_setup_teardown(a_file_that_could_not_be_opened_is_tried_again,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(memory_without_a_file_is_one_module_per_process,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(a_memfd_that_holds_a_program_is_a_file, make_folder,
-						remove_folder),
-		cmocka_unit_test_setup_teardown(a_file_that_is_not_a_program_is_an_error,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(the_vdso_has_our_own_image_and_vsyscall_has_none,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(the_kernel_is_one_module_created_on_demand,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(our_own_process_is_read_from_the_real_proc,
-						make_folder, remove_folder),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 #include "base/affinity.h"
 
+#include "unit_test.h"
+
 #include <errno.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* The linker puts this in the place of sched_getaffinity() (--wrap): a machine of so many CPUs. */
 int __wrap_sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *cpus);
@@ -28,34 +25,20 @@ int __wrap_sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *cpus)
 	return 0;
 }
 
-static void the_cpus_that_may_be_used_are_counted(void **state)
+TEST(the_cpus_that_may_be_used_are_counted)
 {
-	(void)state;
 	machine_cpus = 8;
 	assert_int_equal(affinity_cpu_count(), 4);
 }
 
-static void a_machine_may_have_more_cpus_than_a_cpu_set_holds(void **state)
+TEST(a_machine_may_have_more_cpus_than_a_cpu_set_holds)
 {
-	(void)state;
 	machine_cpus = 8192;
 	assert_int_equal(affinity_cpu_count(), 4096);
 }
 
-static void an_unknown_number_of_cpus_counts_as_one(void **state)
+TEST(an_unknown_number_of_cpus_counts_as_one)
 {
-	(void)state;
 	machine_cpus = 0;
 	assert_int_equal(affinity_cpu_count(), 1);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_cpus_that_may_be_used_are_counted),
-		cmocka_unit_test(a_machine_may_have_more_cpus_than_a_cpu_set_holds),
-		cmocka_unit_test(an_unknown_number_of_cpus_counts_as_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,6 @@
 #include "profile/allocation_classes.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "unit_test.h"
 
 static unsigned rank_of(const char *name)
 {
@@ -14,9 +10,8 @@ static unsigned rank_of(const char *name)
 	return rank;
 }
 
-static void a_size_is_in_the_class_of_its_power_of_two(void **state)
+TEST(a_size_is_in_the_class_of_its_power_of_two)
 {
-	(void)state;
 	assert_string_equal(allocation_size_class(0), "0 B");
 	assert_string_equal(allocation_size_class(1), "1 B");
 	assert_string_equal(allocation_size_class(64), "64 B to 127 B");
@@ -29,9 +24,8 @@ static void a_size_is_in_the_class_of_its_power_of_two(void **state)
 	assert_string_equal(allocation_size_class(UINT64_MAX), "1 GiB or more");
 }
 
-static void a_lifetime_is_in_the_class_of_its_power_of_ten(void **state)
+TEST(a_lifetime_is_in_the_class_of_its_power_of_ten)
 {
-	(void)state;
 	assert_string_equal(allocation_lifetime_class(0), "below 1 µs");
 	assert_string_equal(allocation_lifetime_class(999), "below 1 µs");
 	assert_string_equal(allocation_lifetime_class(1000), "1 µs to 10 µs");
@@ -40,9 +34,8 @@ static void a_lifetime_is_in_the_class_of_its_power_of_ten(void **state)
 	assert_string_equal(allocation_lifetime_class(UINT64_MAX), "1,000 s or more");
 }
 
-static void ranks_follow_sizes_and_lifetimes_and_live_is_last(void **state)
+TEST(ranks_follow_sizes_and_lifetimes_and_live_is_last)
 {
-	(void)state;
 	unsigned rank;
 
 	for (unsigned bit = 1; bit < 31; bit++)
@@ -55,15 +48,4 @@ static void ranks_follow_sizes_and_lifetimes_and_live_is_last(void **state)
 			 rank_of(allocation_lifetime_class(UINT64_MAX)) + 1);
 	assert_false(allocation_class_rank("64 B", &rank));
 	assert_false(allocation_class_rank("", &rank));
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_size_is_in_the_class_of_its_power_of_two),
-		cmocka_unit_test(a_lifetime_is_in_the_class_of_its_power_of_ten),
-		cmocka_unit_test(ranks_follow_sizes_and_lifetimes_and_live_is_last),
-	};
-
-	return cmocka_run_group_tests_name("allocation_classes", tests, NULL, NULL);
 }

@@ -7,15 +7,14 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "profile/allocation_classes.h"
+#include "record/live_blocks.h"
+
+#include "unit_test.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* A pid that no machine gives. */
 enum { PID = 1 << 29, CHILD, THREAD };
@@ -160,7 +159,7 @@ static void change_profile(struct fixture *f)
 	profile_free(finished);
 }
 
-static void a_block_counts_for_the_bytes_that_were_allocated_for_each_sample(void **state)
+TEST_WITH(set_up, tear_down, a_block_counts_for_the_bytes_that_were_allocated_for_each_sample)
 {
 	struct fixture *f = *state;
 
@@ -183,7 +182,7 @@ static double random_share(unsigned *seed)
 }
 
 /* Blocks that live have an address of their own, so all of them are in use. */
-static void sums_of_random_sizes_are_those_of_all_blocks(void **state)
+TEST_WITH(set_up, tear_down, sums_of_random_sizes_are_those_of_all_blocks)
 {
 	struct fixture *f = *state;
 	double bytes = 0, objects = 0, bytes_variance = 0, objects_variance = 0;
@@ -208,7 +207,7 @@ static void sums_of_random_sizes_are_those_of_all_blocks(void **state)
 	assert_int_equal(sum(f, "alloc_space", NULL), memory_counts(f->memory).allocated_bytes);
 }
 
-static void labels_are_the_classes_of_size_and_lifetime(void **state)
+TEST_WITH(set_up, tear_down, labels_are_the_classes_of_size_and_lifetime)
 {
 	struct fixture *f = *state;
 
@@ -224,7 +223,7 @@ static void labels_are_the_classes_of_size_and_lifetime(void **state)
 	assert_near(sum(f, "inuse_space", allocation_live_class()), weight_of(5000));
 }
 
-static void a_child_gives_back_its_parents_blocks_without_effect(void **state)
+TEST_WITH(set_up, tear_down, a_child_gives_back_its_parents_blocks_without_effect)
 {
 	struct fixture *f = *state;
 
@@ -241,7 +240,7 @@ static void a_child_gives_back_its_parents_blocks_without_effect(void **state)
 	assert_near(sum(f, "alloc_space", NULL), weight_of(4096) + weight_of(64));
 }
 
-static void a_process_that_ends_had_its_blocks_in_use(void **state)
+TEST_WITH(set_up, tear_down, a_process_that_ends_had_its_blocks_in_use)
 {
 	struct fixture *f = *state;
 
@@ -259,7 +258,7 @@ static void a_process_that_ends_had_its_blocks_in_use(void **state)
 	assert_near(sum(f, "inuse_space", NULL), weight_of(4096));
 }
 
-static void a_process_that_executes_a_program_gives_all_back(void **state)
+TEST_WITH(set_up, tear_down, a_process_that_executes_a_program_gives_all_back)
 {
 	struct fixture *f = *state;
 
@@ -273,7 +272,7 @@ static void a_process_that_executes_a_program_gives_all_back(void **state)
 	assert_near(sum(f, "alloc_space", "1 µs to 10 µs"), weight_of(4096));
 }
 
-static void a_mapping_is_given_back_in_parts(void **state)
+TEST_WITH(set_up, tear_down, a_mapping_is_given_back_in_parts)
 {
 	struct fixture *f = *state;
 	const uint64_t all = 16 << 20;
@@ -296,7 +295,7 @@ static void a_mapping_is_given_back_in_parts(void **state)
 	assert_int_equal(sum(f, "inuse_space", NULL), 0);
 }
 
-static void a_mapping_over_another_one_replaces_it(void **state)
+TEST_WITH(set_up, tear_down, a_mapping_over_another_one_replaces_it)
 {
 	struct fixture *f = *state;
 	const uint64_t all = 16 << 20;
@@ -308,7 +307,7 @@ static void a_mapping_over_another_one_replaces_it(void **state)
 	assert_near(memory_counts(f->memory).live_bytes, (double)(2 * all));
 }
 
-static void an_address_that_is_allocated_again_was_given_back_before(void **state)
+TEST_WITH(set_up, tear_down, an_address_that_is_allocated_again_was_given_back_before)
 {
 	struct fixture *f = *state;
 
@@ -321,7 +320,7 @@ static void an_address_that_is_allocated_again_was_given_back_before(void **stat
 	assert_near(sum(f, "alloc_space", allocation_live_class()), weight_of(8192));
 }
 
-static void a_block_whose_end_cannot_be_seen_is_never_in_use(void **state)
+TEST_WITH(set_up, tear_down, a_block_whose_end_cannot_be_seen_is_never_in_use)
 {
 	struct fixture *f = *state;
 	struct record record = allocated(PID, 0, 0x100000, 4096);
@@ -334,7 +333,7 @@ static void a_block_whose_end_cannot_be_seen_is_never_in_use(void **state)
 	assert_int_equal(sum(f, "alloc_space", allocation_live_class()), 0);
 }
 
-static void blocks_that_live_on_are_in_use_in_the_next_profile(void **state)
+TEST_WITH(set_up, tear_down, blocks_that_live_on_are_in_use_in_the_next_profile)
 {
 	struct fixture *f = *state;
 	uint64_t chain[] = {CODE + 0x10, CODE + 0x20, CODE + 0x30, 0x7777777};
@@ -368,7 +367,7 @@ static void blocks_that_live_on_are_in_use_in_the_next_profile(void **state)
 		"app");
 }
 
-static void a_block_is_an_interval_of_its_bytes(void **state)
+TEST_WITH(set_up, tear_down, a_block_is_an_interval_of_its_bytes)
 {
 	struct fixture *f = *state;
 	struct profile_intervals intervals;
@@ -387,7 +386,7 @@ static void a_block_is_an_interval_of_its_bytes(void **state)
 	assert_int_equal(sum(f, "alloc_space", NULL), 0);
 }
 
-static void threads_that_end_fold_with_their_blocks(void **state)
+TEST_WITH(set_up, tear_down, threads_that_end_fold_with_their_blocks)
 {
 	struct fixture *f = *state;
 	struct profile *kept = f->profile;
@@ -415,7 +414,7 @@ static void threads_that_end_fold_with_their_blocks(void **state)
 }
 
 /* A program may write anything. */
-static void any_record_is_survived(void **state)
+TEST_WITH(set_up, tear_down, any_record_is_survived)
 {
 	struct fixture *f = *state;
 	unsigned seed = 7;
@@ -437,7 +436,7 @@ static void any_record_is_survived(void **state)
 	memory_settle(f->memory, f->now_ns);
 }
 
-static void a_process_has_no_more_mappings_than_the_kernel_allows(void **state)
+TEST_WITH(set_up, tear_down, a_process_has_no_more_mappings_than_the_kernel_allows)
 {
 	struct fixture *f = *state;
 
@@ -447,27 +446,16 @@ static void a_process_has_no_more_mappings_than_the_kernel_allows(void **state)
 	assert_int_equal(memory_counts(f->memory).samples, 66000);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
+/* Of LIVE_BLOCKS_MAX, whose memory the compiler checks. */
+TEST(a_full_set_takes_no_more_blocks)
 {
-	static const struct CMUnitTest tests[] = {
-		TEST(a_block_counts_for_the_bytes_that_were_allocated_for_each_sample),
-		TEST(sums_of_random_sizes_are_those_of_all_blocks),
-		TEST(labels_are_the_classes_of_size_and_lifetime),
-		TEST(a_child_gives_back_its_parents_blocks_without_effect),
-		TEST(a_process_that_ends_had_its_blocks_in_use),
-		TEST(a_process_that_executes_a_program_gives_all_back),
-		TEST(a_mapping_is_given_back_in_parts),
-		TEST(a_mapping_over_another_one_replaces_it),
-		TEST(an_address_that_is_allocated_again_was_given_back_before),
-		TEST(a_block_whose_end_cannot_be_seen_is_never_in_use),
-		TEST(blocks_that_live_on_are_in_use_in_the_next_profile),
-		TEST(a_block_is_an_interval_of_its_bytes),
-		TEST(threads_that_end_fold_with_their_blocks),
-		TEST(any_record_is_survived),
-		TEST(a_process_has_no_more_mappings_than_the_kernel_allows),
-	};
+	struct live_blocks *blocks = live_blocks_new(2);
+	struct live_block block = {.pid = PID};
 
-	return cmocka_run_group_tests_name("allocations", tests, NULL, NULL);
+	for (block.address = 1; block.address <= 2; block.address++)
+		assert_true(live_blocks_add(blocks, &block));
+	assert_false(live_blocks_add(blocks, &block));
+	assert_true(live_blocks_take(blocks, PID, 1, &(struct live_block){0}));
+	assert_true(live_blocks_add(blocks, &block));
+	live_blocks_free(blocks);
 }

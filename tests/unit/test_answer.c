@@ -3,11 +3,10 @@
 
 #include "base/alloc.h"
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -15,8 +14,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { MIB = 1 << 20, LONG_BYTES = 3 * CHANNEL_BYTES + 17, QUESTION = ANSWER_OTHER_KINDS, REPLY };
 
@@ -49,11 +46,10 @@ static void send_numbers(struct channel *channel, void *user)
 	answer_send(channel, bytes, *len);
 }
 
-static void an_answer_of_any_length_arrives_whole(void **state)
+TEST(an_answer_of_any_length_arrives_whole)
 {
 	static const size_t lens[] = {0, 1, CHANNEL_BYTES, LONG_BYTES};
 
-	(void)state;
 	for (unsigned i = 0; i < sizeof(lens) / sizeof(lens[0]); i++) {
 		CLEANUP(free_ptr) char *bytes = NULL;
 		size_t len = 1;
@@ -74,13 +70,12 @@ static void send_hinted_error(struct channel *channel, void *user)
 	answer_send_error(channel, err);
 }
 
-static void an_error_arrives_with_its_hint(void **state)
+TEST(an_error_arrives_with_its_hint)
 {
 	CLEANUP(error_cleanup) struct error *err = NULL;
 	char *bytes;
 	size_t len;
 
-	(void)state;
 	err = answer_ask(&plain, send_hinted_error, NULL, &bytes, &len);
 	assert_string_equal(error_text(err), "it is empty");
 	assert_string_equal(error_hint_text(err), "fill it");
@@ -95,9 +90,8 @@ static void die_in_the_middle(struct channel *channel, void *user)
 		raise(SIGKILL);
 }
 
-static void a_process_that_dies_gives_no_part_of_an_answer(void **state)
+TEST(a_process_that_dies_gives_no_part_of_an_answer)
 {
-	(void)state;
 	assert_fails(&plain, die_in_the_middle, "the process that reads the file died");
 }
 
@@ -133,12 +127,11 @@ static void send_hints(struct channel *channel, void *user)
 	send_kind(channel, 4);
 }
 
-static void nonsense_is_not_an_answer(void **state)
+TEST(nonsense_is_not_an_answer)
 {
 	static confined_main *const liars[] = {send_unknown_kind, send_unwanted_question,
 					       send_empty_parts, send_hints};
 
-	(void)state;
 	for (unsigned i = 0; i < sizeof(liars) / sizeof(liars[0]); i++)
 		assert_fails(&plain, liars[i], "the process that reads the file sent nonsense");
 }
@@ -159,9 +152,8 @@ static void send_too_much(struct channel *channel, void *user)
 	send_for_ever(channel, NULL);
 }
 
-static void an_answer_beyond_its_limit_is_refused(void **state)
+TEST(an_answer_beyond_its_limit_is_refused)
 {
-	(void)state;
 	assert_fails(&plain, send_too_much, "the process that reads the file sent nonsense");
 }
 
@@ -174,11 +166,10 @@ static void hang(struct channel *channel, void *user)
 		continue;
 }
 
-static void a_process_that_hangs_is_given_up(void **state)
+TEST(a_process_that_hangs_is_given_up)
 {
 	struct answer_options options = plain;
 
-	(void)state;
 	if (HAS_THREAD_SANITIZER)
 		RETURN_LACKING("a process without the sanitizer's own thread, which never rests");
 	options.standstill_ms = 200;
@@ -195,11 +186,10 @@ static void spin(struct channel *channel, void *user)
 }
 
 /* It works: standing still is something else. */
-static void a_process_that_computes_without_an_end_reaches_its_limit(void **state)
+TEST(a_process_that_computes_without_an_end_reaches_its_limit)
 {
 	struct answer_options options = plain;
 
-	(void)state;
 	options.standstill_ms = 200;
 	options.limits.cpu_seconds = 1;
 	assert_fails(&options, spin, "reading the file takes longer than 1 s");
@@ -242,14 +232,13 @@ static bool leave_little_cpu(void *user, struct channel *channel,
 					     .kind = REPLY, .bytes = "", .fd = -1}) == CHANNEL_DONE;
 }
 
-static void a_process_that_waits_for_a_cpu_does_not_stand_still(void **state)
+TEST(a_process_that_waits_for_a_cpu_does_not_stand_still)
 {
 	struct answer_options options = plain;
 	CLEANUP(free_ptr) char *bytes = NULL;
 	pid_t rival = 0;
 	size_t len;
 
-	(void)state;
 	options.standstill_ms = 50;
 	options.take = leave_little_cpu;
 	options.user = &rival;
@@ -265,20 +254,18 @@ static void take_memory(struct channel *channel, void *user)
 		memset(xmalloc(MIB), 1, MIB);
 }
 
-static void a_process_that_takes_too_much_memory_is_named_so(void **state)
+TEST(a_process_that_takes_too_much_memory_is_named_so)
 {
-	(void)state;
 	if (SANITIZED)
 		RETURN_LACKING("an allocator without shadow memory");
 	assert_fails(&plain, take_memory, "reading the file takes too much memory");
 }
 
-static void a_wait_can_be_cancelled(void **state)
+TEST(a_wait_can_be_cancelled)
 {
 	struct answer_options options = plain;
 	atomic_bool cancel = true;
 
-	(void)state;
 	options.cancel = &cancel;
 	assert_fails(&options, hang, "reading the file was cancelled");
 }
@@ -311,14 +298,13 @@ static bool reply_letter(void *user, struct channel *channel, const struct chann
 		       CHANNEL_DONE;
 }
 
-static void questions_of_the_process_are_the_callers(void **state)
+TEST(questions_of_the_process_are_the_callers)
 {
 	struct answer_options options = plain;
 	CLEANUP(free_ptr) char *bytes = NULL;
 	char letter = 'a';
 	size_t len;
 
-	(void)state;
 	options.take = reply_letter;
 	options.user = &letter;
 	assert_null(answer_ask(&options, ask_twice, NULL, &bytes, &len));
@@ -328,21 +314,7 @@ static void questions_of_the_process_are_the_callers(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_answer_of_any_length_arrives_whole),
-		cmocka_unit_test(an_error_arrives_with_its_hint),
-		cmocka_unit_test(a_process_that_dies_gives_no_part_of_an_answer),
-		cmocka_unit_test(nonsense_is_not_an_answer),
-		cmocka_unit_test(an_answer_beyond_its_limit_is_refused),
-		cmocka_unit_test(a_process_that_hangs_is_given_up),
-		cmocka_unit_test(a_process_that_computes_without_an_end_reaches_its_limit),
-		cmocka_unit_test(a_process_that_waits_for_a_cpu_does_not_stand_still),
-		cmocka_unit_test(a_process_that_takes_too_much_memory_is_named_so),
-		cmocka_unit_test(a_wait_can_be_cancelled),
-		cmocka_unit_test(questions_of_the_process_are_the_callers),
-	};
-
 	if (!has_seccomp())
 		return lacking_all("filters of system calls (seccomp)");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

@@ -1,16 +1,12 @@
 #include "unwind/arch.h"
 
-#include <setjmp.h>
+#include "unit_test.h"
+
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <ucontext.h>
 
-#include <cmocka.h>
-
-static void registers_of_a_dump_get_their_dwarf_numbers(void **state)
+TEST(registers_of_a_dump_get_their_dwarf_numbers)
 {
-	(void)state;
 	static const struct {
 		unsigned perf, dwarf;
 	} pairs[] = {{0, 0}, {1, 3}, {2, 2}, {3, 1},  {4, 4},
@@ -31,9 +27,8 @@ static void registers_of_a_dump_get_their_dwarf_numbers(void **state)
 		assert_int_equal(regs.values[pairs[i].dwarf], 100 + pairs[i].perf);
 }
 
-static void a_dump_of_another_architecture_is_read(void **state)
+TEST(a_dump_of_another_architecture_is_read)
 {
-	(void)state;
 	uint64_t values[33];
 	struct regs regs;
 
@@ -47,9 +42,8 @@ static void a_dump_of_another_architecture_is_read(void **state)
 	assert_int_equal(regs.values[arch_aarch64.sp], 1031);
 }
 
-static void a_dump_without_pc_or_sp_or_cut_short_is_refused(void **state)
+TEST(a_dump_without_pc_or_sp_or_cut_short_is_refused)
 {
-	(void)state;
 	static const uint64_t values[17];
 	struct regs regs;
 
@@ -62,9 +56,8 @@ static void a_dump_without_pc_or_sp_or_cut_short_is_refused(void **state)
 	assert_false(regs_from_perf(&arch_x86_64, 0, bytes_of(NULL, 0), &regs));
 }
 
-static void a_dump_of_sp_and_pc_alone_knows_no_other_register(void **state)
+TEST(a_dump_of_sp_and_pc_alone_knows_no_other_register)
 {
-	(void)state;
 	static const struct arch *const all[] = {&arch_x86_64, &arch_i386, &arch_aarch64};
 	const uint64_t values[] = {0x7000, 0x1000}; /* perf's number of sp is the lower one */
 	struct regs regs;
@@ -81,9 +74,8 @@ static void a_dump_of_sp_and_pc_alone_knows_no_other_register(void **state)
 	}
 }
 
-static void call_instructions_of_x86_64_are_recognized(void **state)
+TEST(call_instructions_of_x86_64_are_recognized)
 {
-	(void)state;
 	static const unsigned char calls[][CODE_BYTES] = {
 		{0, 0, 0, 0xe8, 1, 2, 3, 4},	      /* call rel32 */
 		{0, 0, 0, 0, 0, 0, 0xff, 0xd0},	      /* call *%rax */
@@ -110,9 +102,8 @@ static void call_instructions_of_x86_64_are_recognized(void **state)
 		assert_false(arch_x86_64.ends_with_call(others[i]));
 }
 
-static void call_instructions_of_aarch64_are_recognized(void **state)
+TEST(call_instructions_of_aarch64_are_recognized)
 {
-	(void)state;
 	static const uint32_t calls[] = {0x94000010, 0x97fffff0, 0xd63f0120, 0xd73f0ac0};
 	static const uint32_t others[] = {0x14000010, 0xd61f0120, 0xd65f03c0, 0xd503201f};
 	unsigned char code[CODE_BYTES] = {0};
@@ -125,9 +116,8 @@ static void call_instructions_of_aarch64_are_recognized(void **state)
 	}
 }
 
-static void direct_calls_give_their_target(void **state)
+TEST(direct_calls_give_their_target)
 {
-	(void)state;
 	static const unsigned char forward[CODE_BYTES] = {0, 0, 0, 0xe8, 0x10, 0, 0, 0};
 	static const unsigned char backward[CODE_BYTES] = {0, 0, 0, 0xe8, 0xf0, 0xff, 0xff, 0xff};
 	static const unsigned char indirect[CODE_BYTES] = {0, 0, 0, 0, 0, 0, 0xff, 0xd0};
@@ -148,9 +138,8 @@ static void direct_calls_give_their_target(void **state)
 	assert_false(arch_aarch64.call_target(blr, 0x1004, &target));
 }
 
-static void jumps_through_a_register_are_recognized(void **state)
+TEST(jumps_through_a_register_are_recognized)
 {
-	(void)state;
 	static const unsigned char jmp_rax[] = {0x48, 0x89, 0xf8, 0xff, 0xe0};
 	static const unsigned char call_rax[] = {0x48, 0x89, 0xf8, 0xff, 0xd0};
 	static const unsigned char cut[] = {0x48, 0x89, 0xf8, 0xff};
@@ -165,29 +154,39 @@ static void jumps_through_a_register_are_recognized(void **state)
 	assert_false(arch_aarch64.has_register_jump(br, sizeof(br) - 1));
 }
 
-static void the_instruction_gives_the_number_of_pushed_words(void **state)
+TEST(the_instruction_gives_the_number_of_pushed_words)
 {
-	(void)state;
 	static const struct {
 		unsigned char code[CODE_BYTES];
 		int words;
+		bool is_i386;
 	} cases[] = {
-		{{0x55, 0x48, 0x89, 0xe5}, 0},	     /* push %rbp */
-		{{0xf3, 0x0f, 0x1e, 0xfa, 0x55}, 0}, /* endbr64 */
-		{{0x48, 0x89, 0xe5, 0x48}, 1},	     /* mov %rsp,%rbp */
-		{{0x48, 0x8b, 0xec}, 1},	     /* the same, encoded the other way */
-		{{0x5d, 0xc3}, 1},		     /* pop %rbp; ret */
-		{{0xc3}, 0},			     /* ret */
-		{{0x48, 0x83, 0xec, 0x10}, -1},	     /* sub $16,%rsp */
+		{{0x55, 0x48, 0x89, 0xe5}, 0, false},	    /* push %rbp */
+		{{0xf3, 0x0f, 0x1e, 0xfa, 0x55}, 0, false}, /* endbr64 */
+		{{0x48, 0x89, 0xe5, 0x48}, 1, false},	    /* mov %rsp,%rbp */
+		{{0x48, 0x8b, 0xec}, 1, false},		    /* the same, encoded the other way */
+		{{0x5d, 0xc3}, 1, false},		    /* pop %rbp; ret */
+		{{0xc3}, 0, false},			    /* ret */
+		{{0xc2, 8}, 0, false},
+		{{0x55, 0x89, 0xe5}, 0, true},
+		{{0xf3, 0x0f, 0x1e, 0xfb}, 0, true},
+		{{0x89, 0xe5}, 1, true},
+		{{0x8b, 0xec}, 1, true},
+		{{0x5d, 0xc3}, 1, true},
+		{{0xc3}, 0, true},
+		{{0xc2, 8}, 0, true},
+		{{0x5d, 0x90}, -1, true},
+		{{0x48, 0x83, 0xec, 0x10}, -1, false}, /* sub $16,%rsp */
 	};
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_int_equal(arch_x86_64.pushed_words(cases[i].code), cases[i].words);
+		assert_int_equal(
+			(cases[i].is_i386 ? arch_i386 : arch_x86_64).pushed_words(cases[i].code),
+			cases[i].words);
 }
 
-static void a_signal_handler_returns_to_a_system_call(void **state)
+TEST(a_signal_handler_returns_to_a_system_call)
 {
-	(void)state;
 	static const unsigned char musl[CODE_BYTES] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f};
 	static const unsigned char go[CODE_BYTES] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05, 0xcc};
 	static const unsigned char exit[CODE_BYTES] = {0xb8, 0x3c, 0, 0, 0, 0x0f, 0x05, 0xcc};
@@ -201,9 +200,8 @@ static void a_signal_handler_returns_to_a_system_call(void **state)
 }
 
 /* What the kernel's frame holds where: see the ucontext_t of this machine. */
-static void a_signal_frame_is_laid_out_as_the_kernel_does(void **state)
+TEST(a_signal_frame_is_laid_out_as_the_kernel_does)
 {
-	(void)state;
 	const struct signal_frame *frame = arch_native()->signal_frame;
 
 #if defined(__x86_64__)
@@ -224,9 +222,8 @@ static void a_signal_frame_is_laid_out_as_the_kernel_does(void **state)
 #endif
 }
 
-static void a_new_thread_is_recognized_by_its_clone_system_call(void **state)
+TEST(a_new_thread_is_recognized_by_its_clone_system_call)
 {
-	(void)state;
 	static const unsigned char clone[CODE_BYTES] = {0, 0xb8, 0x38, 0, 0, 0, 0x0f, 0x05};
 	static const unsigned char clone3[CODE_BYTES] = {0, 0xb8, 0xb3, 1, 0, 0, 0x0f, 0x05};
 	static const unsigned char exit[CODE_BYTES] = {0, 0xb8, 0x3c, 0, 0, 0, 0x0f, 0x05};
@@ -253,9 +250,8 @@ static void a_new_thread_is_recognized_by_its_clone_system_call(void **state)
 		0x55, 0x48, 0x89, 0xe5, __VA_ARGS__                                                \
 	}
 
-static void the_code_of_a_function_gives_the_size_of_its_frame(void **state)
+TEST(the_code_of_a_function_gives_the_size_of_its_frame)
 {
-	(void)state;
 	static const struct {
 		unsigned char code[24]; /* the last bytes are padding */
 		unsigned count;
@@ -297,9 +293,8 @@ static void the_code_of_a_function_gives_the_size_of_its_frame(void **state)
 	}
 }
 
-static void where_code_sets_up_a_frame_pointer_is_found(void **state)
+TEST(where_code_sets_up_a_frame_pointer_is_found)
 {
-	(void)state;
 	static const unsigned char code[] = {0x76, 0x10, 0x55, 0x48, 0x89, 0xe5, 0x90, 0x90};
 	size_t at;
 
@@ -309,9 +304,8 @@ static void where_code_sets_up_a_frame_pointer_is_found(void **state)
 	assert_false(arch_x86_64.sets_up_fp(code, 0, &at));
 }
 
-static void what_is_popped_after_a_call_is_told_by_the_code(void **state)
+TEST(what_is_popped_after_a_call_is_told_by_the_code)
 {
-	(void)state;
 	static const unsigned char small[CODE_BYTES] = {0x48, 0x83, 0xc4, 0x20};
 	static const unsigned char large[CODE_BYTES] = {0x48, 0x81, 0xc4, 0, 1, 0, 0};
 	static const unsigned char other[CODE_BYTES] = {0x48, 0x83, 0xec, 0x20};
@@ -321,9 +315,8 @@ static void what_is_popped_after_a_call_is_told_by_the_code(void **state)
 	assert_int_equal(arch_x86_64.popped_bytes(other), 0);
 }
 
-static void jumps_of_x86_64_give_their_target(void **state)
+TEST(jumps_of_x86_64_give_their_target)
 {
-	(void)state;
 	static const struct {
 		unsigned char code[6];
 		enum jump jump;
@@ -347,28 +340,4 @@ static void jumps_of_x86_64_give_their_target(void **state)
 		assert_int_equal(target, cases[i].target);
 		assert_int_equal(arch_x86_64.jump_at(cases[i].code, 1, 0x1000, &target), JUMP_NONE);
 	}
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(registers_of_a_dump_get_their_dwarf_numbers),
-		cmocka_unit_test(a_dump_of_another_architecture_is_read),
-		cmocka_unit_test(a_dump_without_pc_or_sp_or_cut_short_is_refused),
-		cmocka_unit_test(a_dump_of_sp_and_pc_alone_knows_no_other_register),
-		cmocka_unit_test(call_instructions_of_x86_64_are_recognized),
-		cmocka_unit_test(call_instructions_of_aarch64_are_recognized),
-		cmocka_unit_test(direct_calls_give_their_target),
-		cmocka_unit_test(jumps_through_a_register_are_recognized),
-		cmocka_unit_test(the_instruction_gives_the_number_of_pushed_words),
-		cmocka_unit_test(the_code_of_a_function_gives_the_size_of_its_frame),
-		cmocka_unit_test(where_code_sets_up_a_frame_pointer_is_found),
-		cmocka_unit_test(what_is_popped_after_a_call_is_told_by_the_code),
-		cmocka_unit_test(jumps_of_x86_64_give_their_target),
-		cmocka_unit_test(a_signal_handler_returns_to_a_system_call),
-		cmocka_unit_test(a_signal_frame_is_laid_out_as_the_kernel_does),
-		cmocka_unit_test(a_new_thread_is_recognized_by_its_clone_system_call),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

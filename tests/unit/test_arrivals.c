@@ -1,13 +1,11 @@
 #include "record/arrivals.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit_test.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static void forks(struct arrivals *arrivals, pid_t parent, pid_t pid, pid_t tid)
 {
@@ -17,9 +15,8 @@ static void forks(struct arrivals *arrivals, pid_t parent, pid_t pid, pid_t tid)
 						 .fork.parent_pid = parent});
 }
 
-static void children_are_sampled_with_their_parent(void **state)
+TEST(children_are_sampled_with_their_parent)
 {
-	(void)state;
 	struct arrivals arrivals = {0};
 
 	arrivals_add(&arrivals, 10);
@@ -32,9 +29,8 @@ static void children_are_sampled_with_their_parent(void **state)
 	arrivals_deinit(&arrivals);
 }
 
-static void processes_that_have_ended_are_forgotten(void **state)
+TEST(processes_that_have_ended_are_forgotten)
 {
-	(void)state;
 	struct arrivals arrivals = {0};
 	pid_t pid = fork();
 
@@ -49,14 +45,4 @@ static void processes_that_have_ended_are_forgotten(void **state)
 	assert_false(arrivals_is_sampled(&arrivals, pid));
 	assert_true(arrivals_is_sampled(&arrivals, getpid()));
 	arrivals_deinit(&arrivals);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(children_are_sampled_with_their_parent),
-		cmocka_unit_test(processes_that_have_ended_are_forgotten),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,11 @@
 #include "perf/attr.h"
 
 #include "lacking.h"
+#include "unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
-
-#include <cmocka.h>
 
 /* include/uapi/linux/perf_event.h of Linux 6.19: bits of the word at byte 40. */
 #define DEFER_CALLCHAIN (UINT64_C(1) << 38)
@@ -39,18 +35,16 @@ static uint64_t deferring(bool event_may, bool kernel_can)
 	return flags_of(&attr) & (DEFER_CALLCHAIN | DEFER_OUTPUT);
 }
 
-static void user_chains_are_deferred_where_event_and_kernel_agree(void **state)
+TEST(user_chains_are_deferred_where_event_and_kernel_agree)
 {
-	(void)state;
 	assert_int_equal(deferring(true, true), DEFER_CALLCHAIN | DEFER_OUTPUT);
 	assert_int_equal(deferring(true, false), 0);
 	assert_int_equal(deferring(false, true), 0);
 }
 
 /* With which it can be opened at all: older kernels refuse unknown bits. */
-static void a_kernel_before_6_19_is_found_not_to_defer_chains(void **state)
+TEST(a_kernel_before_6_19_is_found_not_to_defer_chains)
 {
-	(void)state;
 	struct attr_features features = {.defers_chains = true};
 	CLEANUP(error_cleanup) struct error *err = attr_probe(&features);
 	unsigned major = 0, minor = 0;
@@ -62,14 +56,4 @@ static void a_kernel_before_6_19_is_found_not_to_defer_chains(void **state)
 	assert_int_equal(sscanf(system.release, "%u.%u", &major, &minor), 2);
 	if (major < 6 || (major == 6 && minor < 19))
 		assert_false(features.defers_chains);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(user_chains_are_deferred_where_event_and_kernel_agree),
-		cmocka_unit_test(a_kernel_before_6_19_is_found_not_to_defer_chains),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

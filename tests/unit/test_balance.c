@@ -5,12 +5,9 @@
 
 #include "base/clock.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 enum { PERIOD = 1000 };
 
@@ -162,9 +159,8 @@ static void run_script(struct fixture *fixture)
 	switches(fixture, 3, 1, 12200, true);
 }
 
-static void what_short_processes_used_is_theirs(void **state)
+TEST(what_short_processes_used_is_theirs)
 {
-	(void)state;
 	struct fixture fixture;
 	uint64_t counted = 0;
 
@@ -181,9 +177,8 @@ static void what_short_processes_used_is_theirs(void **state)
 	end(&fixture);
 }
 
-static void what_is_settled_twice_is_added_once(void **state)
+TEST(what_is_settled_twice_is_added_once)
 {
-	(void)state;
 	struct fixture fixture;
 
 	begin(&fixture, true, 1);
@@ -199,9 +194,8 @@ static void what_is_settled_twice_is_added_once(void **state)
 	end(&fixture);
 }
 
-static void a_period_that_was_settled_early_counts_against_later_time(void **state)
+TEST(a_period_that_was_settled_early_counts_against_later_time)
 {
-	(void)state;
 	struct fixture fixture;
 
 	begin(&fixture, true, 1);
@@ -220,9 +214,8 @@ static void a_period_that_was_settled_early_counts_against_later_time(void **sta
 	end(&fixture);
 }
 
-static void a_later_profile_has_only_what_came_later(void **state)
+TEST(a_later_profile_has_only_what_came_later)
 {
-	(void)state;
 	struct fixture fixture;
 	uint64_t counted = 0;
 
@@ -239,9 +232,8 @@ static void a_later_profile_has_only_what_came_later(void **state)
 }
 
 /* Cycles are as frequent in all processes, as far as is known. */
-static void processes_share_other_events_by_their_time(void **state)
+TEST(processes_share_other_events_by_their_time)
 {
-	(void)state;
 	struct fixture fixture;
 
 	begin(&fixture, true, 1);
@@ -254,9 +246,8 @@ static void processes_share_other_events_by_their_time(void **state)
 }
 
 /* As the kernel's accounting of the command has it, the end of each process included. */
-static void what_no_process_is_known_to_have_used_is_shared(void **state)
+TEST(what_no_process_is_known_to_have_used_is_shared)
 {
-	(void)state;
 	struct fixture fixture;
 
 	begin(&fixture, true, 1);
@@ -267,9 +258,8 @@ static void what_no_process_is_known_to_have_used_is_shared(void **state)
 	end(&fixture);
 }
 
-static void without_switches_all_is_the_main_process_s(void **state)
+TEST(without_switches_all_is_the_main_process_s)
 {
-	(void)state;
 	struct fixture fixture;
 
 	begin(&fixture, false, 1);
@@ -284,9 +274,8 @@ static void without_switches_all_is_the_main_process_s(void **state)
 }
 
 /* The end of a thread's last period. */
-static void less_than_a_hundredth_is_not_added(void **state)
+TEST(less_than_a_hundredth_is_not_added)
 {
-	(void)state;
 	struct fixture fixture;
 	uint64_t counted = 0;
 
@@ -301,9 +290,8 @@ static void less_than_a_hundredth_is_not_added(void **state)
 	end(&fixture);
 }
 
-static void more_than_was_counted_is_never_added(void **state)
+TEST(more_than_was_counted_is_never_added)
 {
-	(void)state;
 	struct fixture fixture;
 
 	begin(&fixture, true, 1);
@@ -325,9 +313,8 @@ static uint64_t sampled_weight(const struct fixture *fixture)
 	return weight;
 }
 
-static void weights_of_a_clock_are_reduced_to_what_was_counted(void **state)
+TEST(weights_of_a_clock_are_reduced_to_what_was_counted)
 {
-	(void)state;
 	struct fixture fixture;
 	uint64_t counted;
 
@@ -349,9 +336,8 @@ static void weights_of_a_clock_are_reduced_to_what_was_counted(void **state)
 	end(&fixture);
 }
 
-static void many_ended_processes_are_settled_before_the_end(void **state)
+TEST(many_ended_processes_are_settled_before_the_end)
 {
-	(void)state;
 	struct fixture fixture;
 	uint64_t now_ns = 1;
 	struct balance_count counts[2] = {{.is_known = true, .is_clock = true}};
@@ -374,9 +360,8 @@ static void many_ended_processes_are_settled_before_the_end(void **state)
 	end(&fixture);
 }
 
-static void switches_that_come_too_fast_are_ended(void **state)
+TEST(switches_that_come_too_fast_are_ended)
 {
-	(void)state;
 	struct fixture fixture;
 	uint64_t now_ns;
 
@@ -395,9 +380,8 @@ static void switches_that_come_too_fast_are_ended(void **state)
 }
 
 /* Records are the kernel's, but nothing depends on it. */
-static void time_in_a_pause_is_nobodys(void **state)
+TEST(time_in_a_pause_is_nobodys)
 {
-	(void)state;
 	struct fixture fixture;
 
 	begin(&fixture, true, 1);
@@ -416,9 +400,8 @@ static void time_in_a_pause_is_nobodys(void **state)
 	end(&fixture);
 }
 
-static void impossible_records_change_nothing(void **state)
+TEST(impossible_records_change_nothing)
 {
-	(void)state;
 	struct fixture fixture;
 
 	begin(&fixture, true, 1);
@@ -432,26 +415,4 @@ static void impossible_records_change_nothing(void **state)
 	settle(&fixture, 0, 0);
 	assert_int_equal(not_sampled(&fixture, 0, NULL), 0);
 	end(&fixture);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_short_processes_used_is_theirs),
-		cmocka_unit_test(what_is_settled_twice_is_added_once),
-		cmocka_unit_test(a_period_that_was_settled_early_counts_against_later_time),
-		cmocka_unit_test(a_later_profile_has_only_what_came_later),
-		cmocka_unit_test(processes_share_other_events_by_their_time),
-		cmocka_unit_test(what_no_process_is_known_to_have_used_is_shared),
-		cmocka_unit_test(without_switches_all_is_the_main_process_s),
-		cmocka_unit_test(less_than_a_hundredth_is_not_added),
-		cmocka_unit_test(more_than_was_counted_is_never_added),
-		cmocka_unit_test(weights_of_a_clock_are_reduced_to_what_was_counted),
-		cmocka_unit_test(many_ended_processes_are_settled_before_the_end),
-		cmocka_unit_test(switches_that_come_too_fast_are_ended),
-		cmocka_unit_test(time_in_a_pause_is_nobodys),
-		cmocka_unit_test(impossible_records_change_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

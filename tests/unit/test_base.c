@@ -10,17 +10,14 @@
 #include "base/text.h"
 #include "base/unpack.h"
 
+#include "unit_test.h"
+
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 #include <zlib.h>
 
-#include <cmocka.h>
-
-static void an_error_prints_its_chain_and_keeps_the_innermost_hint(void **state)
+TEST(an_error_prints_its_chain_and_keeps_the_innermost_hint)
 {
-	(void)state;
 	CLEANUP(error_cleanup) struct error *err = error_errno(ENOENT, "open %s", "x");
 
 	err = error_hint(err, "make it");
@@ -32,9 +29,8 @@ static void an_error_prints_its_chain_and_keeps_the_innermost_hint(void **state)
 	assert_int_equal(error_number(err), ENOENT);
 }
 
-static void a_cursor_never_reads_past_its_end(void **state)
+TEST(a_cursor_never_reads_past_its_end)
 {
-	(void)state;
 	static const unsigned char data[] = {1, 2, 0, 3, 0, 0, 0, 'a', 'b', 0, 'c'};
 	struct bytes bytes = bytes_of(data, sizeof(data));
 
@@ -49,9 +45,8 @@ static void a_cursor_never_reads_past_its_end(void **state)
 	assert_int_equal(bytes_left(&bytes), 0);
 }
 
-static void leb128_reads_what_dwarf_5_prints_as_examples(void **state)
+TEST(leb128_reads_what_dwarf_5_prints_as_examples)
 {
-	(void)state;
 	static const struct {
 		unsigned char data[2];
 		int64_t value;
@@ -71,9 +66,8 @@ static void leb128_reads_what_dwarf_5_prints_as_examples(void **state)
 	}
 }
 
-static void equal_strings_get_equal_ids(void **state)
+TEST(equal_strings_get_equal_ids)
 {
-	(void)state;
 	CLEANUP(strtab_cleanup) struct strtab *tab = strtab_new();
 	char text[32];
 
@@ -90,9 +84,8 @@ static void equal_strings_get_equal_ids(void **state)
 	assert_int_equal(strtab_count(tab), 10001);
 }
 
-static void a_map_finds_every_pair_again(void **state)
+TEST(a_map_finds_every_pair_again)
 {
-	(void)state;
 	struct idmap map = {0};
 
 	assert_int_equal(idmap_get(&map, 1, 1), IDMAP_NONE);
@@ -109,9 +102,8 @@ static void a_map_finds_every_pair_again(void **state)
 	idmap_deinit(&map);
 }
 
-static void removing_a_pair_from_a_map_keeps_the_others(void **state)
+TEST(removing_a_pair_from_a_map_keeps_the_others)
 {
-	(void)state;
 	struct idmap map = {0};
 
 	idmap_remove(&map, 1, 1);
@@ -132,9 +124,8 @@ static void removing_a_pair_from_a_map_keeps_the_others(void **state)
 	idmap_deinit(&map);
 }
 
-static void allocations_of_an_arena_stay_valid(void **state)
+TEST(allocations_of_an_arena_stay_valid)
 {
-	(void)state;
 	struct arena arena = {0};
 	char *strings[1000];
 	uint64_t *large = arena_alloc(&arena, 1 << 20);
@@ -152,9 +143,8 @@ static void allocations_of_an_arena_stay_valid(void **state)
 	arena_deinit(&arena);
 }
 
-static void gzip_output_is_reproducible_and_decompresses(void **state)
+TEST(gzip_output_is_reproducible_and_decompresses)
 {
-	(void)state;
 	CLEANUP(free_ptr) char *packed[2] = {0};
 	size_t packed_len[2];
 	static unsigned char unpacked[300000];
@@ -183,9 +173,8 @@ static void gzip_output_is_reproducible_and_decompresses(void **state)
 	free(packed[1]);
 }
 
-static void a_full_disk_makes_the_gzip_stream_fail(void **state)
+TEST(a_full_disk_makes_the_gzip_stream_fail)
 {
-	(void)state;
 	CLEANUP(close_file) FILE *full = fopen("/dev/full", "w");
 	FILE *gzip = gzip_writer(full);
 
@@ -229,9 +218,8 @@ static size_t unpacked_bytes(void *packed, size_t len, uint64_t limit_bytes, int
 	return bytes;
 }
 
-static void what_each_writer_compresses_decompresses(void **state)
+TEST(what_each_writer_compresses_decompresses)
 {
-	(void)state;
 	FILE *(*const writers[])(FILE *) = {gzip_writer, gzip_quick_writer, gzip_small_writer};
 
 	for (size_t i = 0; i < ARRAY_SIZE(writers); i++) {
@@ -250,9 +238,8 @@ static void what_each_writer_compresses_decompresses(void **state)
 	}
 }
 
-static void a_gzip_file_is_read_to_its_end_also_in_pieces(void **state)
+TEST(a_gzip_file_is_read_to_its_end_also_in_pieces)
 {
-	(void)state;
 	size_t len;
 	int error;
 	CLEANUP(free_ptr) char *packed = pack_numbers(gzip_writer, &len);
@@ -265,9 +252,8 @@ static void a_gzip_file_is_read_to_its_end_also_in_pieces(void **state)
 	assert_int_equal(error, 0);
 }
 
-static void a_gzip_file_is_decompressed_in_one_call(void **state)
+TEST(a_gzip_file_is_decompressed_in_one_call)
 {
-	(void)state;
 	size_t len, count;
 	CLEANUP(free_ptr) char *packed = pack_numbers(gzip_writer, &len);
 	CLEANUP(free_ptr) char *twice = xmalloc(2 * len);
@@ -280,9 +266,8 @@ static void a_gzip_file_is_decompressed_in_one_call(void **state)
 	assert_memory_equal(numbers + 6 * 99999, "49999\n", 6);
 }
 
-static void zeros_after_a_gzip_file_are_ignored(void **state)
+TEST(zeros_after_a_gzip_file_are_ignored)
 {
-	(void)state;
 	size_t len, count;
 	int error;
 	CLEANUP(free_ptr) char *packed = pack_numbers(gzip_writer, &len);
@@ -305,9 +290,8 @@ static void zeros_after_a_gzip_file_are_ignored(void **state)
 			 EBADMSG);
 }
 
-static void a_file_that_is_not_gzip_or_too_large_is_refused(void **state)
+TEST(a_file_that_is_not_gzip_or_too_large_is_refused)
 {
-	(void)state;
 	size_t len, count;
 	CLEANUP(free_ptr) char *packed = pack_numbers(gzip_writer, &len);
 	char *none = NULL;
@@ -320,9 +304,8 @@ static void a_file_that_is_not_gzip_or_too_large_is_refused(void **state)
 	assert_null(none);
 }
 
-static void a_damaged_gzip_file_is_an_error_not_its_end(void **state)
+TEST(a_damaged_gzip_file_is_an_error_not_its_end)
 {
-	(void)state;
 	size_t len;
 	int error;
 	CLEANUP(free_ptr) char *packed = pack_numbers(gzip_writer, &len);
@@ -339,9 +322,8 @@ static void a_damaged_gzip_file_is_an_error_not_its_end(void **state)
 	assert_int_equal(error, EBADMSG);
 }
 
-static void a_gzip_file_gives_no_more_than_its_limit(void **state)
+TEST(a_gzip_file_gives_no_more_than_its_limit)
 {
-	(void)state;
 	size_t len;
 	int error;
 	CLEANUP(free_ptr) char *packed = pack_numbers(gzip_writer, &len);
@@ -352,15 +334,13 @@ static void a_gzip_file_gives_no_more_than_its_limit(void **state)
 	assert_int_equal(error, EFBIG);
 }
 
-static void the_crc_is_that_of_debuglink(void **state)
+TEST(the_crc_is_that_of_debuglink)
 {
-	(void)state;
 	assert_int_equal(crc32_of(bytes_of("123456789", 9)), 0xcbf43926);
 }
 
-static void a_search_finds_the_first_that_is_not_below(void **state)
+TEST(a_search_finds_the_first_that_is_not_below)
 {
-	(void)state;
 	static const uint64_t sorted[] = {2, 4, 4, 8};
 
 	assert_int_equal(search_first(sorted, 4, 0), 0);
@@ -371,9 +351,8 @@ static void a_search_finds_the_first_that_is_not_below(void **state)
 	assert_int_equal(search_first(sorted, 0, 1), 0);
 }
 
-static void a_hexadecimal_number_ends_where_its_digits_end(void **state)
+TEST(a_hexadecimal_number_ends_where_its_digits_end)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		uint64_t value;
@@ -398,9 +377,8 @@ static void a_hexadecimal_number_ends_where_its_digits_end(void **state)
 	}
 }
 
-static void bytes_are_written_as_base64(void **state)
+TEST(bytes_are_written_as_base64)
 {
-	(void)state;
 	/* RFC 4648, 10. */
 	static const char *const cases[][2] = {{"", ""},
 					       {"f", "Zg=="},
@@ -424,9 +402,8 @@ static void bytes_are_written_as_base64(void **state)
 	}
 }
 
-static void base64_of_large_data_is_that_of_its_parts(void **state)
+TEST(base64_of_large_data_is_that_of_its_parts)
 {
-	(void)state;
 	enum { REPEATS = 200000 };
 	CLEANUP(free_ptr) char *text = NULL;
 	size_t len;
@@ -442,9 +419,8 @@ static void base64_of_large_data_is_that_of_its_parts(void **state)
 		assert_memory_equal(text + i * 4, "Zm9v", 4);
 }
 
-static void a_failed_write_of_base64_is_an_error(void **state)
+TEST(a_failed_write_of_base64_is_an_error)
 {
-	(void)state;
 	FILE *full = fopen("/dev/full", "w");
 	FILE *base64;
 
@@ -453,34 +429,4 @@ static void a_failed_write_of_base64_is_an_error(void **state)
 	fputs("foo", base64);
 	assert_int_not_equal(fclose(base64), 0);
 	fclose(full);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_error_prints_its_chain_and_keeps_the_innermost_hint),
-		cmocka_unit_test(a_cursor_never_reads_past_its_end),
-		cmocka_unit_test(leb128_reads_what_dwarf_5_prints_as_examples),
-		cmocka_unit_test(equal_strings_get_equal_ids),
-		cmocka_unit_test(a_map_finds_every_pair_again),
-		cmocka_unit_test(removing_a_pair_from_a_map_keeps_the_others),
-		cmocka_unit_test(allocations_of_an_arena_stay_valid),
-		cmocka_unit_test(bytes_are_written_as_base64),
-		cmocka_unit_test(base64_of_large_data_is_that_of_its_parts),
-		cmocka_unit_test(a_failed_write_of_base64_is_an_error),
-		cmocka_unit_test(gzip_output_is_reproducible_and_decompresses),
-		cmocka_unit_test(what_each_writer_compresses_decompresses),
-		cmocka_unit_test(a_full_disk_makes_the_gzip_stream_fail),
-		cmocka_unit_test(a_gzip_file_is_read_to_its_end_also_in_pieces),
-		cmocka_unit_test(a_gzip_file_is_decompressed_in_one_call),
-		cmocka_unit_test(zeros_after_a_gzip_file_are_ignored),
-		cmocka_unit_test(a_file_that_is_not_gzip_or_too_large_is_refused),
-		cmocka_unit_test(a_damaged_gzip_file_is_an_error_not_its_end),
-		cmocka_unit_test(a_gzip_file_gives_no_more_than_its_limit),
-		cmocka_unit_test(the_crc_is_that_of_debuglink),
-		cmocka_unit_test(a_search_finds_the_first_that_is_not_below),
-		cmocka_unit_test(a_hexadecimal_number_ends_where_its_digits_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

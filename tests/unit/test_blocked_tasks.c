@@ -1,13 +1,10 @@
 #include "report/blocked_tasks.h"
 
+#include "unit_test.h"
 #include "waiting/reason.h"
 #include "waiting_profile.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define POLL "tokio::runtime::task::raw::poll"
 #define CART "shop::cart::{async_fn#0}"
@@ -38,9 +35,8 @@ static struct profile *new_profile(uint64_t duration_ms)
 	return profile;
 }
 
-static void the_longest_wait_of_a_future_is_told(void **state)
+TEST(the_longest_wait_of_a_future_is_told)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile(1000);
 	struct blocked_tasks blocked;
 	struct view view;
@@ -76,9 +72,8 @@ static void the_longest_wait_of_a_future_is_told(void **state)
 }
 
 /* text: NULL: it is not counted. */
-static void what_counts_is_waiting_that_keeps_others_from_running(void **state)
+TEST(what_counts_is_waiting_that_keeps_others_from_running)
 {
-	(void)state;
 	static const struct {
 		const char *names[6];
 		uint64_t us, duration_ms;
@@ -122,14 +117,4 @@ static void what_counts_is_waiting_that_keeps_others_from_running(void **state)
 		blocked_tasks_deinit(&blocked);
 		view_deinit(&view);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_longest_wait_of_a_future_is_told),
-		cmocka_unit_test(what_counts_is_waiting_that_keeps_others_from_running),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

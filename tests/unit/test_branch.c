@@ -1,10 +1,8 @@
 #include "perf/branch.h"
 
-#include <linux/perf_event.h>
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <linux/perf_event.h>
 
 static uint64_t filter_of(const char *list)
 {
@@ -14,9 +12,8 @@ static uint64_t filter_of(const char *list)
 	return filter;
 }
 
-static void words_of_perf_choose_branches(void **state)
+TEST(words_of_perf_choose_branches)
 {
-	(void)state;
 	assert_int_equal(filter_of("any"), PERF_SAMPLE_BRANCH_ANY);
 	assert_int_equal(filter_of("any_call,any_ret,u"), PERF_SAMPLE_BRANCH_ANY_CALL |
 								  PERF_SAMPLE_BRANCH_ANY_RETURN |
@@ -26,17 +23,15 @@ static void words_of_perf_choose_branches(void **state)
 								  PERF_SAMPLE_BRANCH_COND);
 }
 
-static void words_that_choose_none_choose_all(void **state)
+TEST(words_that_choose_none_choose_all)
 {
-	(void)state;
 	assert_int_equal(filter_of("u,k,save_type"),
 			 PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER |
 				 PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_TYPE_SAVE);
 }
 
-static void an_unknown_word_is_an_error_with_a_suggestion(void **state)
+TEST(an_unknown_word_is_an_error_with_a_suggestion)
 {
-	(void)state;
 	uint64_t filter;
 	struct error *err = branch_filter_parse("any_cal,u", &filter);
 
@@ -46,15 +41,4 @@ static void an_unknown_word_is_an_error_with_a_suggestion(void **state)
 	err = branch_filter_parse("", &filter);
 	assert_non_null(err);
 	error_free(err);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_of_perf_choose_branches),
-		cmocka_unit_test(words_that_choose_none_choose_all),
-		cmocka_unit_test(an_unknown_word_is_an_error_with_a_suggestion),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

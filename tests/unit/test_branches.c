@@ -2,12 +2,9 @@
 
 #include "profile/cpu_records.h"
 #include "sample_profile.h"
+#include "unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static frame_id place(struct profile *profile, const char *function, uint64_t offset, uint32_t line)
 {
@@ -75,9 +72,8 @@ static void assert_counts(const struct branch_counts *counts, uint64_t taken, ui
 	assert_int_equal(counts->cycles, cycles);
 }
 
-static void addresses_of_a_line_are_one_place_and_the_most_taken_is_first(void **state)
+TEST(addresses_of_a_line_are_one_place_and_the_most_taken_is_first)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = program();
 	CLEANUP(view_deinit) struct view view = view_of_branches(profile);
 	CLEANUP(branch_rows_deinit) struct branch_rows rows;
@@ -93,9 +89,8 @@ static void addresses_of_a_line_are_one_place_and_the_most_taken_is_first(void *
 	assert_counts(&rows.all, 47, 15, 30, 110);
 }
 
-static void branches_left_out_count_without_a_place(void **state)
+TEST(branches_left_out_count_without_a_place)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = program();
 	stack_id left_out = profile_push(profile, STACK_EMPTY,
 					 profile_synthetic_frame(profile, "[branches left out]"));
@@ -109,9 +104,8 @@ static void branches_left_out_count_without_a_place(void **state)
 	assert_int_equal(rows.all.taken, 48);
 }
 
-static void a_share_is_of_the_branches_whose_prediction_is_known(void **state)
+TEST(a_share_is_of_the_branches_whose_prediction_is_known)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = program();
 	struct branch_counts all = branch_counts_of(profile);
 	double share;
@@ -121,22 +115,9 @@ static void a_share_is_of_the_branches_whose_prediction_is_known(void **state)
 	assert_false(branch_mispredicted(&(struct branch_counts){.taken = 3}, &share));
 }
 
-static void a_profile_without_branches_has_none(void **state)
+TEST(a_profile_without_branches_has_none)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = random_profile(1);
 
 	assert_int_equal(branch_counts_of(profile).taken, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(addresses_of_a_line_are_one_place_and_the_most_taken_is_first),
-		cmocka_unit_test(branches_left_out_count_without_a_place),
-		cmocka_unit_test(a_share_is_of_the_branches_whose_prediction_is_known),
-		cmocka_unit_test(a_profile_without_branches_has_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,10 @@
 #include "report/call_tree.h"
 
 #include "sample_profile.h"
+#include "unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const char *name_of(const struct call_tree *tree, uint32_t node)
 {
@@ -38,9 +35,8 @@ static void add_samples(struct call_tree *tree, bool by_thread)
 	call_tree_sum_up(tree);
 }
 
-static void stacks_of_the_same_names_are_one_path(void **state)
+TEST(stacks_of_the_same_names_are_one_path)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
@@ -64,9 +60,8 @@ static void stacks_of_the_same_names_are_one_path(void **state)
 	assert_int_equal(tree.nodes[child(&tree, main_node, "hot")].self.weight, 50);
 }
 
-static void an_inlined_call_is_a_node_of_its_own(void **state)
+TEST(an_inlined_call_is_a_node_of_its_own)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
@@ -88,9 +83,8 @@ static void an_inlined_call_is_a_node_of_its_own(void **state)
 		tree.nodes[tree.nodes[tree.nodes[main_node].first_child].next_sibling].is_inlined);
 }
 
-static void groups_are_separate_below_the_root(void **state)
+TEST(groups_are_separate_below_the_root)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	stack_id stack = STACK(profile, "main", "work");
@@ -112,9 +106,8 @@ static void groups_are_separate_below_the_root(void **state)
 		tree.nodes[call_tree_node_of(&tree, call_tree_group(&tree, 1), stack)].group, 1);
 }
 
-static void children_are_in_the_chosen_order(void **state)
+TEST(children_are_in_the_chosen_order)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
@@ -164,9 +157,8 @@ static void assert_path(const struct call_tree *tree, uint32_t node, stack_id st
 	assert_int_equal(node, CALL_TREE_TOP);
 }
 
-static void any_profile_becomes_its_tree(void **state)
+TEST(any_profile_becomes_its_tree)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed < 30; seed++) {
 		CLEANUP(profile_cleanup) struct profile *profile = random_profile(seed);
 		CLEANUP(display_labels_deinit) struct display_labels labels;
@@ -189,17 +181,4 @@ static void any_profile_becomes_its_tree(void **state)
 		for (uint32_t i = 1; i < tree.count; i++)
 			assert_true(tree.nodes[i].parent < i);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stacks_of_the_same_names_are_one_path),
-		cmocka_unit_test(an_inlined_call_is_a_node_of_its_own),
-		cmocka_unit_test(groups_are_separate_below_the_root),
-		cmocka_unit_test(children_are_in_the_chosen_order),
-		cmocka_unit_test(any_profile_becomes_its_tree),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,15 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit_test.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const char options[] = "debug_assertions\nunix\ntarget_os=\"linux\"\ntarget_env=\"gnu\"\n"
 			      "target_feature=\"sse2\"\ntarget_feature=\"fxsr\"\n";
 
-static void test_predicates_that_hold(void **state)
+TEST(test_predicates_that_hold)
 {
 	static const char *const texts[] = {
 		"cfg(unix)",
@@ -26,12 +24,11 @@ static void test_predicates_that_hold(void **state)
 		"cfg(true)",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		assert_true(cargo_cfg_matches(texts[i], options));
 }
 
-static void test_predicates_that_do_not_hold(void **state)
+TEST(test_predicates_that_do_not_hold)
 {
 	static const char *const texts[] = {
 		"cfg(windows)",	  "cfg(uni)",
@@ -40,12 +37,11 @@ static void test_predicates_that_do_not_hold(void **state)
 		"cfg(any())",	  "cfg(false)",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		assert_false(cargo_cfg_matches(texts[i], options));
 }
 
-static void test_texts_that_are_no_predicates_do_not_hold(void **state)
+TEST(test_texts_that_are_no_predicates_do_not_hold)
 {
 	static const char *const texts[] = {
 		"",
@@ -63,32 +59,18 @@ static void test_texts_that_are_no_predicates_do_not_hold(void **state)
 		"x86_64-unknown-linux-gnu",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		assert_false(cargo_cfg_matches(texts[i], options));
 }
 
-static void test_depth_is_bounded(void **state)
+TEST(test_depth_is_bounded)
 {
 	enum { LEVELS = 10000 };
 	CLEANUP(free_ptr) char *text = xcalloc(5 * LEVELS + 16, 1);
 
-	(void)state;
 	strcpy(text, "cfg(");
 	for (size_t i = 0; i < LEVELS; i++)
 		memcpy(text + 4 + 4 * i, "all(", 4);
 	memset(text + 4 + 4 * LEVELS, ')', LEVELS + 1);
 	assert_false(cargo_cfg_matches(text, options));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_predicates_that_hold),
-		cmocka_unit_test(test_predicates_that_do_not_hold),
-		cmocka_unit_test(test_texts_that_are_no_predicates_do_not_hold),
-		cmocka_unit_test(test_depth_is_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,10 @@
 
 #include "base/alloc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit_test.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* The words of a list, joined by spaces; to be freed. */
 static char *joined(const struct words *words)
@@ -48,9 +46,8 @@ static void assert_question(const char *text, const char *config, const char *ex
 	assert_string_equal(found, expected ? expected : "");
 }
 
-static void test_a_question_has_the_words_of_the_command(void **state)
+TEST(test_a_question_has_the_words_of_the_command)
 {
-	(void)state;
 	assert_question("run --release -- a -b", "{}",
 			"run --unit-graph -Zunstable-options --release -- a -b");
 	assert_question("--config x=1 -q test it", "{}",
@@ -59,9 +56,8 @@ static void test_a_question_has_the_words_of_the_command(void **state)
 			"bench --unit-graph -Zunstable-options --bench parser");
 }
 
-static void test_a_question_for_nextest_is_one_of_cargo_test(void **state)
+TEST(test_a_question_for_nextest_is_one_of_cargo_test)
 {
-	(void)state;
 	assert_question("nextest run -p shop --release -E test(a) --retries 2 name", "{}",
 			"test --unit-graph -Zunstable-options -p shop --release");
 	assert_question("nextest run --profile ci --cargo-profile fast --no-capture", "{}",
@@ -71,13 +67,12 @@ static void test_a_question_for_nextest_is_one_of_cargo_test(void **state)
 	assert_question("nextest list", "{}", NULL);
 }
 
-static void test_aliases_are_expanded(void **state)
+TEST(test_aliases_are_expanded)
 {
 	static const char config[] =
 		"{\"alias\":{\"xt\":\"rr --bin tasks --\",\"rr\":[\"run\",\"--release\"],"
 		"\"loop\":\"loop\",\"test\":\"run\",\"t\":\"bench\"}}";
 
-	(void)state;
 	assert_question("-v xt now", config,
 			"-v run --unit-graph -Zunstable-options --release --bin tasks -- now");
 	assert_question("loop", config, NULL);
@@ -87,9 +82,8 @@ static void test_aliases_are_expanded(void **state)
 	assert_question("r", "{}", "run --unit-graph -Zunstable-options");
 }
 
-static void test_other_commands_have_no_question(void **state)
+TEST(test_other_commands_have_no_question)
 {
-	(void)state;
 	assert_question("build --release", "{}", NULL);
 	assert_question("--version", "{}", NULL);
 	assert_question("+stable", "{}", NULL);
@@ -107,24 +101,10 @@ static void assert_configuration(const char *text, const char *expected)
 	assert_string_equal(options, expected);
 }
 
-static void test_options_of_the_configuration_are_found_on_both_sides(void **state)
+TEST(test_options_of_the_configuration_are_found_on_both_sides)
 {
-	(void)state;
 	assert_configuration("--config a=1 test --config=b=2 name -Zx",
 			     "--config a=1 --config=b=2 -Zx");
 	assert_configuration("run -p shop --config a=1 word --config b=2", "--config a=1");
 	assert_configuration("run -- --config b=2", "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_question_has_the_words_of_the_command),
-		cmocka_unit_test(test_a_question_for_nextest_is_one_of_cargo_test),
-		cmocka_unit_test(test_aliases_are_expanded),
-		cmocka_unit_test(test_other_commands_have_no_question),
-		cmocka_unit_test(test_options_of_the_configuration_are_found_on_both_sides),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,19 +9,17 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
+#include "unit_test.h"
+
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <libelf.h>
 #include <link.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 /* --- Against libdw --------------------------------------------------------------------------- */
 
@@ -278,9 +276,8 @@ static int compare_loaded(struct dl_phdr_info *info, size_t size, void *user)
 	return 0;
 }
 
-static void every_row_of_installed_libraries_equals_that_of_libdw(void **state)
+TEST(every_row_of_installed_libraries_equals_that_of_libdw)
 {
-	(void)state;
 	unsigned files = 0;
 
 	dl_iterate_phdr(compare_loaded, &files);
@@ -378,9 +375,8 @@ static void assert_value(const struct cfi_value *value, enum cfi_how how, int64_
 	assert_int_equal(value->offset, offset);
 }
 
-static void each_row_holds_for_its_range(void **state)
+TEST(each_row_holds_for_its_range)
 {
-	(void)state;
 	static const unsigned char program[] = {DW_CFA_advance_loc | 1,
 						DW_CFA_def_cfa_offset,
 						16,
@@ -395,17 +391,22 @@ static void each_row_holds_for_its_range(void **state)
 						0,
 						DW_CFA_def_cfa,
 						7,
-						8};
+						8,
+						DW_CFA_advance_loc4,
+						8,
+						0,
+						0,
+						0,
+						DW_CFA_def_cfa_offset,
+						24};
 	struct eh_frame frame = eh_frame_new(program, sizeof(program));
 	static const struct {
 		uint64_t vaddr, start, end;
 		unsigned reg;
 		int64_t offset;
-	} rows[] = {{0x1000, 0x1000, 0x1001, 7, 8},
-		    {0x1001, 0x1001, 0x1004, 7, 16},
-		    {0x1003, 0x1001, 0x1004, 7, 16},
-		    {0x1004, 0x1004, 0x1014, 6, 16},
-		    {0x10ff, 0x1014, 0x1100, 7, 8}};
+	} rows[] = {{0x1000, 0x1000, 0x1001, 7, 8},  {0x1001, 0x1001, 0x1004, 7, 16},
+		    {0x1003, 0x1001, 0x1004, 7, 16}, {0x1004, 0x1004, 0x1014, 6, 16},
+		    {0x101b, 0x1014, 0x101c, 7, 8},  {0x10ff, 0x101c, 0x1100, 7, 24}};
 
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct cfi_rule rule;
@@ -420,9 +421,8 @@ static void each_row_holds_for_its_range(void **state)
 	}
 }
 
-static void each_instruction_sets_what_it_says(void **state)
+TEST(each_instruction_sets_what_it_says)
 {
-	(void)state;
 	struct cfi_rule rule;
 
 	assert_true(RUN(&rule, DW_CFA_offset_extended, 3, 4, DW_CFA_offset_extended_sf, 12, 0x7d,
@@ -455,9 +455,8 @@ static void each_instruction_sets_what_it_says(void **state)
 	assert_int_equal(rule.end, 0x1080);
 }
 
-static void states_are_remembered_and_registers_restored(void **state)
+TEST(states_are_remembered_and_registers_restored)
 {
-	(void)state;
 	struct cfi_rule rule;
 
 	assert_true(RUN(&rule, DW_CFA_offset | 6, 2, DW_CFA_remember_state, DW_CFA_def_cfa, 6, 32,
@@ -470,9 +469,8 @@ static void states_are_remembered_and_registers_restored(void **state)
 	assert_value(&rule.row.regs[16], CFI_AT_CFA, -8);
 }
 
-static void vector_registers_do_not_matter(void **state)
+TEST(vector_registers_do_not_matter)
 {
-	(void)state;
 	struct cfi_rule rule;
 
 	/* VG of aarch64, by which frames of SVE code say how large vectors are, and a vector. */
@@ -485,9 +483,8 @@ static void vector_registers_do_not_matter(void **state)
 	assert_value(&rule.row.cfa, CFI_REGISTER, 8);
 }
 
-static void invalid_instructions_give_no_row(void **state)
+TEST(invalid_instructions_give_no_row)
 {
-	(void)state;
 	struct cfi_rule rule;
 
 	assert_false(RUN(&rule, DW_CFA_restore_state));
@@ -506,9 +503,8 @@ static void invalid_instructions_give_no_row(void **state)
 			 DW_CFA_remember_state, DW_CFA_remember_state));
 }
 
-static void pointers_have_each_encoding_and_two_bases(void **state)
+TEST(pointers_have_each_encoding_and_two_bases)
 {
-	(void)state;
 	enum { PCREL = DW_EH_PE_pcrel, AT = 4 };
 	static const unsigned char bytes[16] = {0, 0, 0, 0, 0x81, 0x82, 0x83, 0x84, 0x05, 0, 0, 0};
 	static const struct {
@@ -545,9 +541,8 @@ static void pointers_have_each_encoding_and_two_bases(void **state)
 	}
 }
 
-static void a_truncated_entry_gives_no_row(void **state)
+TEST(a_truncated_entry_gives_no_row)
 {
-	(void)state;
 	static const unsigned char program[] = {DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16};
 	struct eh_frame whole = eh_frame_new(program, sizeof(program));
 	struct cfi_rule rule;
@@ -561,9 +556,8 @@ static void a_truncated_entry_gives_no_row(void **state)
 	}
 }
 
-static void a_program_with_too_many_instructions_gives_no_row(void **state)
+TEST(a_program_with_too_many_instructions_gives_no_row)
 {
-	(void)state;
 	enum { NOPS = 1 << 20 };
 	CLEANUP(free_ptr) unsigned char *nops = xcalloc(NOPS, 1);
 	struct eh_frame frame = eh_frame_new("", 0);
@@ -587,9 +581,8 @@ static void a_program_with_too_many_instructions_gives_no_row(void **state)
 	assert_true(steps > 0);
 }
 
-static void endless_augmentations_and_numbers_give_no_entry(void **state)
+TEST(endless_augmentations_and_numbers_give_no_entry)
 {
-	(void)state;
 	enum { LETTERS = 1 << 20 };
 	CLEANUP(free_ptr) unsigned char *data = xcalloc(LETTERS + 64, 1);
 	struct cfi_section section = {.is_eh_frame = true, .word_bytes = 8};
@@ -625,9 +618,8 @@ static int foreign_copy(char *path)
 	return to;
 }
 
-static void rules_of_a_foreign_file_do_not_change_with_it(void **state)
+TEST(rules_of_a_foreign_file_do_not_change_with_it)
 {
-	(void)state;
 	char path[] = "/tmp/prof-test-XXXXXX";
 	CLEANUP(close_fd) int fd = foreign_copy(path);
 	CLEANUP(elf_file_cleanup) struct elf_file *image = open_image(path);
@@ -659,9 +651,8 @@ static void rules_of_a_foreign_file_do_not_change_with_it(void **state)
 	unlink(path);
 }
 
-static void debug_frame_of_either_width_is_read(void **state)
+TEST(debug_frame_of_either_width_is_read)
 {
-	(void)state;
 	static const unsigned char narrow[] = {/* CIE, DWARF 4 */ 14,
 					       0,
 					       0,
@@ -786,9 +777,8 @@ static void debug_frame_of_either_width_is_read(void **state)
 	}
 }
 
-static void a_silent_entry_follows_the_psabi(void **state)
+TEST(a_silent_entry_follows_the_psabi)
 {
-	(void)state;
 	struct cfi_row row;
 
 	cfi_row_default(&arch_x86_64, &row);
@@ -809,23 +799,7 @@ static void a_silent_entry_follows_the_psabi(void **state)
 
 int main(int argc, char **argv)
 {
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_row_holds_for_its_range),
-		cmocka_unit_test(each_instruction_sets_what_it_says),
-		cmocka_unit_test(states_are_remembered_and_registers_restored),
-		cmocka_unit_test(vector_registers_do_not_matter),
-		cmocka_unit_test(invalid_instructions_give_no_row),
-		cmocka_unit_test(pointers_have_each_encoding_and_two_bases),
-		cmocka_unit_test(a_truncated_entry_gives_no_row),
-		cmocka_unit_test(a_program_with_too_many_instructions_gives_no_row),
-		cmocka_unit_test(endless_augmentations_and_numbers_give_no_entry),
-		cmocka_unit_test(rules_of_a_foreign_file_do_not_change_with_it),
-		cmocka_unit_test(debug_frame_of_either_width_is_read),
-		cmocka_unit_test(a_silent_entry_follows_the_psabi),
-		cmocka_unit_test(every_row_of_installed_libraries_equals_that_of_libdw),
-	};
-
 	if (argc > 1)
 		return compare_files(argc - 1, argv + 1);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

@@ -7,13 +7,11 @@
 #include "proc/address_spaces.h"
 #include "unwind/cfi_cache.h"
 
+#include "unit_test.h"
+
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
 
 enum { PID = 7, STEPS = 10000 };
 
@@ -42,9 +40,8 @@ static bool covers(const struct cfi *cfi, const struct elf_file *elf)
 	return false;
 }
 
-static void a_request_gives_the_rules_of_the_file(void **state)
+TEST(a_request_gives_the_rules_of_the_file)
 {
-	(void)state;
 	CLEANUP(elf_file_cleanup) struct elf_file *elf = open_own();
 	struct cfi_loader *loader = cfi_loader_new(arch_native());
 	struct cfi_load *load = cfi_loader_open(loader, elf);
@@ -59,9 +56,8 @@ static void a_request_gives_the_rules_of_the_file(void **state)
 	cfi_loader_free(loader);
 }
 
-static void requests_that_nobody_waits_for_end_with_the_loader(void **state)
+TEST(requests_that_nobody_waits_for_end_with_the_loader)
 {
-	(void)state;
 	CLEANUP(elf_file_cleanup) struct elf_file *elf = open_own();
 	struct cfi_loader *loader = cfi_loader_new(arch_native());
 
@@ -99,9 +95,8 @@ static struct elf_file *open_foreign(uid_t owner)
 	return elf;
 }
 
-static void an_owner_has_one_request_at_a_time_and_makes_no_other_wait(void **state)
+TEST(an_owner_has_one_request_at_a_time_and_makes_no_other_wait)
 {
-	(void)state;
 	CLEANUP(elf_file_cleanup) struct elf_file *elf = open_foreign(54321);
 	CLEANUP(elf_file_cleanup) struct elf_file *of_another = open_foreign(54322);
 	struct cfi_loader *loader = cfi_loader_new(arch_native());
@@ -143,9 +138,8 @@ static module_id map(struct address_spaces *spaces, const char *path)
 	return location.module;
 }
 
-static void a_recorded_stack_waits_for_the_rules_of_a_foreign_file(void **state)
+TEST(a_recorded_stack_waits_for_the_rules_of_a_foreign_file)
 {
-	(void)state;
 	const struct recorded_files files = {.debug_dir = "/nonexistent"};
 	char path[] = "/tmp/prof-test-XXXXXX";
 
@@ -167,9 +161,8 @@ static void a_recorded_stack_waits_for_the_rules_of_a_foreign_file(void **state)
 	unlink(path);
 }
 
-static void a_live_stack_gets_the_rules_of_a_foreign_file_as_soon_as_they_are_there(void **state)
+TEST(a_live_stack_gets_the_rules_of_a_foreign_file_as_soon_as_they_are_there)
 {
-	(void)state;
 	char path[] = "/tmp/prof-test-XXXXXX";
 
 	copy_foreign(path);
@@ -184,18 +177,4 @@ static void a_live_stack_gets_the_rules_of_a_foreign_file_as_soon_as_they_are_th
 	assert_true(covers(cfi->own, address_spaces_module(spaces, id)->elf));
 	cfi_cache_free(cache);
 	unlink(path);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_request_gives_the_rules_of_the_file),
-		cmocka_unit_test(requests_that_nobody_waits_for_end_with_the_loader),
-		cmocka_unit_test(an_owner_has_one_request_at_a_time_and_makes_no_other_wait),
-		cmocka_unit_test(a_recorded_stack_waits_for_the_rules_of_a_foreign_file),
-		cmocka_unit_test(
-			a_live_stack_gets_the_rules_of_a_foreign_file_as_soon_as_they_are_there),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,13 +4,11 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit_test.h"
+
 #include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
 
 enum { PARENT = 10, CHILD = 11, GRANDCHILD = 12, LAST = 40 };
 
@@ -117,7 +115,7 @@ static const char *label_of(const struct fixture *fixture, pid_t pid, const char
 	return NULL;
 }
 
-static void a_process_has_its_cgroup_and_what_it_names(void **state)
+TEST_WITH(open_fixture, close_fixture, a_process_has_its_cgroup_and_what_it_names)
 {
 	const struct fixture *fixture = *state;
 
@@ -129,7 +127,7 @@ static void a_process_has_its_cgroup_and_what_it_names(void **state)
 	assert_null(label_of(fixture, CHILD, "container"));
 }
 
-static void the_root_cgroup_is_no_label(void **state)
+TEST_WITH(open_fixture, close_fixture, the_root_cgroup_is_no_label)
 {
 	const struct fixture *fixture = *state;
 
@@ -139,7 +137,7 @@ static void the_root_cgroup_is_no_label(void **state)
 	assert_null(label_of(fixture, CHILD, "cgroup"));
 }
 
-static void of_several_hierarchies_the_one_that_names_a_container_counts(void **state)
+TEST_WITH(open_fixture, close_fixture, of_several_hierarchies_the_one_that_names_a_container_counts)
 {
 	const struct fixture *fixture = *state;
 
@@ -152,7 +150,7 @@ static void of_several_hierarchies_the_one_that_names_a_container_counts(void **
 	assert_string_equal(label_of(fixture, GRANDCHILD, "cgroup"), "/batch");
 }
 
-static void a_process_that_is_gone_has_the_labels_of_its_parent(void **state)
+TEST_WITH(open_fixture, close_fixture, a_process_that_is_gone_has_the_labels_of_its_parent)
 {
 	const struct fixture *fixture = *state;
 
@@ -165,7 +163,7 @@ static void a_process_that_is_gone_has_the_labels_of_its_parent(void **state)
 	assert_string_equal(label_of(fixture, CHILD, "cgroup"), "/batch");
 }
 
-static void a_process_is_read_again_when_it_has_executed_a_program(void **state)
+TEST_WITH(open_fixture, close_fixture, a_process_is_read_again_when_it_has_executed_a_program)
 {
 	const struct fixture *fixture = *state;
 
@@ -177,7 +175,7 @@ static void a_process_is_read_again_when_it_has_executed_a_program(void **state)
 	assert_string_equal(label_of(fixture, PARENT, "cgroup"), "/lxc/web");
 }
 
-static void the_number_of_an_ended_process_is_another_process(void **state)
+TEST_WITH(open_fixture, close_fixture, the_number_of_an_ended_process_is_another_process)
 {
 	const struct fixture *fixture = *state;
 
@@ -203,7 +201,7 @@ static pid_t have_all_stayed(const struct fixture *fixture, const char *lines)
 	return pid;
 }
 
-static void where_none_moves_only_processes_that_stay_are_read(void **state)
+TEST_WITH(open_fixture, close_fixture, where_none_moves_only_processes_that_stay_are_read)
 {
 	const struct fixture *fixture = *state;
 	pid_t pid = have_all_stayed(fixture, "0::/batch\n");
@@ -216,7 +214,7 @@ static void where_none_moves_only_processes_that_stay_are_read(void **state)
 	assert_string_equal(label_of(fixture, pid, "cgroup"), "/moved");
 }
 
-static void where_one_has_moved_all_are_read(void **state)
+TEST_WITH(open_fixture, close_fixture, where_one_has_moved_all_are_read)
 {
 	const struct fixture *fixture = *state;
 	pid_t pid = have_all_stayed(fixture, "0::/batch\n");
@@ -229,7 +227,8 @@ static void where_one_has_moved_all_are_read(void **state)
 	assert_string_equal(label_of(fixture, pid, "cgroup"), "/moved");
 }
 
-static void a_child_is_where_its_parent_moved_though_that_was_never_sampled(void **state)
+TEST_WITH(open_fixture, close_fixture,
+	  a_child_is_where_its_parent_moved_though_that_was_never_sampled)
 {
 	const struct fixture *fixture = *state;
 	pid_t pid = have_all_stayed(fixture, "0::/batch\n"), child = pid + 1;
@@ -238,33 +237,4 @@ static void a_child_is_where_its_parent_moved_though_that_was_never_sampled(void
 	is_in(fixture, child, "0::/moved\n");
 	forks_at(fixture, pid, child, NS_PER_SECOND);
 	assert_string_equal(label_of(fixture, child, "cgroup"), "/moved");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_process_has_its_cgroup_and_what_it_names,
-						open_fixture, close_fixture),
-		cmocka_unit_test_setup_teardown(the_root_cgroup_is_no_label, open_fixture,
-						close_fixture),
-		cmocka_unit_test_setup_teardown(
-			of_several_hierarchies_the_one_that_names_a_container_counts, open_fixture,
-			close_fixture),
-		cmocka_unit_test_setup_teardown(a_process_that_is_gone_has_the_labels_of_its_parent,
-						open_fixture, close_fixture),
-		cmocka_unit_test_setup_teardown(
-			a_process_is_read_again_when_it_has_executed_a_program, open_fixture,
-			close_fixture),
-		cmocka_unit_test_setup_teardown(where_none_moves_only_processes_that_stay_are_read,
-						open_fixture, close_fixture),
-		cmocka_unit_test_setup_teardown(where_one_has_moved_all_are_read, open_fixture,
-						close_fixture),
-		cmocka_unit_test_setup_teardown(
-			a_child_is_where_its_parent_moved_though_that_was_never_sampled,
-			open_fixture, close_fixture),
-		cmocka_unit_test_setup_teardown(the_number_of_an_ended_process_is_another_process,
-						open_fixture, close_fixture),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

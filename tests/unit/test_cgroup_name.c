@@ -2,12 +2,10 @@
 
 #include "base/alloc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit_test.h"
+
 #include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define ID "4f1c0a2b9d8e7f6a5b4c3d2e1f0a9b8c7d6e5f4a3b2c1d0e9f8a7b6c5d4e3f2a"
 #define SHORT "4f1c0a2b9d8e"
@@ -92,9 +90,8 @@ static const struct {
 	{"//docker//" ID "//", SHORT},
 };
 
-static void a_path_names_its_innermost_container_or_service(void **state)
+TEST(a_path_names_its_innermost_container_or_service)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
 		struct cgroup_name name;
 
@@ -119,9 +116,8 @@ static size_t end_of(const char *path, const char *wanted)
 	return 0;
 }
 
-static void every_name_of_a_path_can_be_wanted(void **state)
+TEST(every_name_of_a_path_can_be_wanted)
 {
-	(void)state;
 	const char *path = "/user.slice/user@1000.service/app.slice/docker-" ID ".scope/init.scope";
 
 	assert_int_equal(end_of(path, "user.slice"), strlen("/user.slice"));
@@ -133,9 +129,8 @@ static void every_name_of_a_path_can_be_wanted(void **state)
 	assert_int_equal(end_of(path, "docker"), 0);
 }
 
-static void an_id_is_wanted_by_four_of_its_first_digits(void **state)
+TEST(an_id_is_wanted_by_four_of_its_first_digits)
 {
-	(void)state;
 	assert_true(end_of("/docker/" ID, "4f1c"));
 	assert_true(end_of("/docker/" ID, "4F1C0A2B"));
 	assert_true(end_of("/docker/" ID, SHORT));
@@ -146,25 +141,12 @@ static void an_id_is_wanted_by_four_of_its_first_digits(void **state)
 	assert_false(end_of("/lxc/webserver", "webs"));
 }
 
-static void a_long_name_is_cut(void **state)
+TEST(a_long_name_is_cut)
 {
-	(void)state;
 	char path[2 * CGROUP_NAME_MAX] = "/lxc/";
 	struct cgroup_name name;
 
 	memset(path + strlen("/lxc/"), 'x', CGROUP_NAME_MAX + 20);
 	assert_true(cgroup_name_of(path, &name));
 	assert_int_equal(strlen(name.text), CGROUP_NAME_MAX - 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_path_names_its_innermost_container_or_service),
-		cmocka_unit_test(every_name_of_a_path_can_be_wanted),
-		cmocka_unit_test(an_id_is_wanted_by_four_of_its_first_digits),
-		cmocka_unit_test(a_long_name_is_cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

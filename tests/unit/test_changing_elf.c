@@ -7,17 +7,14 @@
 #include "base/signals.h"
 #include "built_elf.h"
 #include "symbol/engine.h"
+#include "unit_test.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <zlib.h>
-
-#include <cmocka.h>
 
 /* DWARF 5, chapter 7; tests do not see elfutils' header. */
 enum {
@@ -302,9 +299,8 @@ static void symbolize_while_it_changes(struct changing_file *file)
 	deinit(file);
 }
 
-static void a_name_may_change_its_length_while_it_is_joined(void **state)
+TEST(a_name_may_change_its_length_while_it_is_joined)
 {
-	(void)state;
 	struct changing_file file = {.values = {0, 'Z'}, .value_bytes = 1};
 
 	init(&file, false);
@@ -312,9 +308,8 @@ static void a_name_may_change_its_length_while_it_is_joined(void **state)
 	symbolize_while_it_changes(&file);
 }
 
-static void a_compressed_section_may_change_its_size(void **state)
+TEST(a_compressed_section_may_change_its_size)
 {
-	(void)state;
 	struct changing_file file = {.value_bytes = 8};
 
 	init(&file, true);
@@ -324,9 +319,8 @@ static void a_compressed_section_may_change_its_size(void **state)
 	symbolize_while_it_changes(&file);
 }
 
-static void names_of_symbols_may_change_while_they_are_sorted(void **state)
+TEST(names_of_symbols_may_change_while_they_are_sorted)
 {
-	(void)state;
 	struct changing_file file = {.value_bytes = 8};
 
 	init(&file, false);
@@ -336,9 +330,8 @@ static void names_of_symbols_may_change_while_they_are_sorted(void **state)
 	symbolize_while_it_changes(&file);
 }
 
-static void a_section_may_change_its_place_and_size(void **state)
+TEST(a_section_may_change_its_place_and_size)
 {
-	(void)state;
 	struct changing_file file = {.value_bytes = 8};
 
 	init(&file, false);
@@ -350,9 +343,8 @@ static void a_section_may_change_its_place_and_size(void **state)
 	symbolize_while_it_changes(&file);
 }
 
-static void any_byte_may_change(void **state)
+TEST(any_byte_may_change)
 {
-	(void)state;
 	struct changing_file file = {.at = 0};
 
 	init(&file, false);
@@ -423,9 +415,8 @@ static enum source_problem problem_of(struct cut_debug_file *cut, bool is_cut)
 	return cut->problem;
 }
 
-static void a_debug_file_that_is_cut_while_it_is_read_is_reported(void **state)
+TEST(a_debug_file_that_is_cut_while_it_is_read_is_reported)
 {
-	(void)state;
 	struct cut_debug_file cut = {.problem = SOURCE_NO_PROBLEM};
 
 	signals_survive_cut_files();
@@ -433,18 +424,4 @@ static void a_debug_file_that_is_cut_while_it_is_read_is_reported(void **state)
 	assert_int_equal(problem_of(&cut, false), SOURCE_NO_PROBLEM);
 	assert_int_equal(problem_of(&cut, true), SOURCE_CHANGED_FILE);
 	deinit(&cut.file);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_name_may_change_its_length_while_it_is_joined),
-		cmocka_unit_test(a_compressed_section_may_change_its_size),
-		cmocka_unit_test(names_of_symbols_may_change_while_they_are_sorted),
-		cmocka_unit_test(a_section_may_change_its_place_and_size),
-		cmocka_unit_test(any_byte_may_change),
-		cmocka_unit_test(a_debug_file_that_is_cut_while_it_is_read_is_reported),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,16 +3,13 @@
 
 #include "base/alloc.h"
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
 
 struct ends {
 	struct channel *near, *far;
@@ -60,9 +57,8 @@ static bool is_open(int fd)
 	return fcntl(fd, F_GETFD) >= 0;
 }
 
-static void messages_arrive_whole_and_in_order_in_both_directions(void **state)
+TEST(messages_arrive_whole_and_in_order_in_both_directions)
 {
-	(void)state;
 	CLEANUP(ends_deinit) struct ends ends = ends_new();
 
 	send_text(ends.near, 1, "first", -1);
@@ -73,9 +69,8 @@ static void messages_arrive_whole_and_in_order_in_both_directions(void **state)
 	assert_message(receive(ends.near), 3, "back");
 }
 
-static void a_message_can_have_as_many_bytes_as_the_bound_says(void **state)
+TEST(a_message_can_have_as_many_bytes_as_the_bound_says)
 {
-	(void)state;
 	CLEANUP(ends_deinit) struct ends ends = ends_new();
 	CLEANUP(free_ptr) char *bytes = xmalloc(CHANNEL_BYTES);
 	struct channel_message message = {.bytes = bytes, .len = CHANNEL_BYTES, .fd = -1};
@@ -87,9 +82,8 @@ static void a_message_can_have_as_many_bytes_as_the_bound_says(void **state)
 	assert_memory_equal(message.bytes, bytes, CHANNEL_BYTES);
 }
 
-static void a_descriptor_arrives_as_a_copy_in_both_directions(void **state)
+TEST(a_descriptor_arrives_as_a_copy_in_both_directions)
 {
-	(void)state;
 	CLEANUP(ends_deinit) struct ends ends = ends_new();
 	struct channel *from[] = {ends.near, ends.far}, *to[] = {ends.far, ends.near};
 	CLEANUP(close_fd) int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -109,9 +103,8 @@ static void a_descriptor_arrives_as_a_copy_in_both_directions(void **state)
 	}
 }
 
-static void a_descriptor_that_is_not_taken_is_closed_with_the_next_message(void **state)
+TEST(a_descriptor_that_is_not_taken_is_closed_with_the_next_message)
 {
-	(void)state;
 	CLEANUP(ends_deinit) struct ends ends = ends_new();
 	CLEANUP(close_fd) int taken = -1;
 	int first;
@@ -128,9 +121,8 @@ static void a_descriptor_that_is_not_taken_is_closed_with_the_next_message(void 
 	assert_true(is_open(taken));
 }
 
-static void the_near_end_never_waits(void **state)
+TEST(the_near_end_never_waits)
 {
-	(void)state;
 	CLEANUP(ends_deinit) struct ends ends = ends_new();
 	CLEANUP(free_ptr) char *bytes = xcalloc(1, CHANNEL_BYTES);
 	struct channel_message message = {.bytes = bytes, .len = CHANNEL_BYTES, .fd = -1};
@@ -143,9 +135,8 @@ static void the_near_end_never_waits(void **state)
 	assert_int_equal(result, CHANNEL_BUSY);
 }
 
-static void an_end_that_is_closed_is_seen_by_the_other(void **state)
+TEST(an_end_that_is_closed_is_seen_by_the_other)
 {
-	(void)state;
 	CLEANUP(ends_deinit) struct ends ends = ends_new();
 	struct channel_message message = {.fd = -1};
 
@@ -164,18 +155,16 @@ static void assert_damaged(struct channel *channel)
 	assert_int_equal(channel_receive(channel, &message), CHANNEL_DAMAGED);
 }
 
-static void a_message_too_short_for_its_kind_is_damaged(void **state)
+TEST(a_message_too_short_for_its_kind_is_damaged)
 {
-	(void)state;
 	CLEANUP(ends_deinit) struct ends ends = ends_new();
 
 	assert_int_equal(send(channel_fd(ends.far), "abc", 3, 0), 3);
 	assert_damaged(ends.near);
 }
 
-static void a_message_longer_than_the_bound_is_damaged(void **state)
+TEST(a_message_longer_than_the_bound_is_damaged)
 {
-	(void)state;
 	CLEANUP(ends_deinit) struct ends ends = ends_new();
 	size_t len = sizeof(uint32_t) + CHANNEL_BYTES + 1;
 	CLEANUP(free_ptr) char *bytes = xcalloc(1, len);
@@ -225,9 +214,8 @@ static bool closed_descriptors_are_reported(void)
 	return packet.msg_flags & MSG_CTRUNC;
 }
 
-static void a_message_with_two_descriptors_is_damaged_and_leaves_none_open(void **state)
+TEST(a_message_with_two_descriptors_is_damaged_and_leaves_none_open)
 {
-	(void)state;
 	CLEANUP(ends_deinit) struct ends ends = ends_new();
 	struct channel_message message = {.fd = -1};
 	int unused;
@@ -241,21 +229,4 @@ static void a_message_with_two_descriptors_is_damaged_and_leaves_none_open(void 
 	assert_int_equal(channel_receive(ends.near, &message), CHANNEL_BUSY);
 	assert_false(is_open(unused));
 	assert_false(is_open(unused + 1));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(messages_arrive_whole_and_in_order_in_both_directions),
-		cmocka_unit_test(a_message_can_have_as_many_bytes_as_the_bound_says),
-		cmocka_unit_test(a_descriptor_arrives_as_a_copy_in_both_directions),
-		cmocka_unit_test(a_descriptor_that_is_not_taken_is_closed_with_the_next_message),
-		cmocka_unit_test(the_near_end_never_waits),
-		cmocka_unit_test(an_end_that_is_closed_is_seen_by_the_other),
-		cmocka_unit_test(a_message_too_short_for_its_kind_is_damaged),
-		cmocka_unit_test(a_message_longer_than_the_bound_is_damaged),
-		cmocka_unit_test(a_message_with_two_descriptors_is_damaged_and_leaves_none_open),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

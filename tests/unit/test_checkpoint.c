@@ -3,12 +3,9 @@
 #include "base/clock.h"
 #include "cmd/record_options.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <stdint.h>
 
 static struct checkpoint_interval option(char *word)
 {
@@ -25,29 +22,17 @@ static struct checkpoint_interval option(char *word)
 	return interval;
 }
 
-static void by_default_a_checkpoint_costs_at_most_a_thousandth(void **state)
+TEST(by_default_a_checkpoint_costs_at_most_a_thousandth)
 {
-	(void)state;
 	assert_int_equal(checkpoint_wait_ns(option(NULL), 10 * NS_PER_MS), 10 * NS_PER_SECOND);
 	assert_int_equal(checkpoint_wait_ns(option(NULL), 20 * NS_PER_MS), 20 * NS_PER_SECOND);
 	assert_int_equal(checkpoint_wait_ns(option((char[]){"--checkpoint"}), NS_PER_SECOND),
 			 1000 * NS_PER_SECOND);
 }
 
-static void an_interval_of_the_user_is_taken_as_it_is(void **state)
+TEST(an_interval_of_the_user_is_taken_as_it_is)
 {
-	(void)state;
 	assert_int_equal(checkpoint_wait_ns(option((char[]){"--checkpoint=2"}), NS_PER_SECOND),
 			 2 * NS_PER_SECOND);
 	assert_int_equal(option((char[]){"--checkpoint=off"}).ns, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_default_a_checkpoint_costs_at_most_a_thousandth),
-		cmocka_unit_test(an_interval_of_the_user_is_taken_as_it_is),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

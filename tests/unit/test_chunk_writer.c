@@ -3,13 +3,11 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
+#include "unit_test.h"
+
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { BYTES = 5000000 };
 
@@ -66,25 +64,22 @@ static void assert_relayed(chunk_writer_work *work, size_t count, unsigned char 
 			fail_msg("byte %zu is another", i);
 }
 
-static void bytes_arrive_in_order(void **state)
+TEST(bytes_arrive_in_order)
 {
-	(void)state;
 	assert_relayed(NULL, 0, 0);
 	assert_relayed(NULL, 1, 0);
 	assert_relayed(NULL, BYTES, 0);
 }
 
-static void processed_chunks_arrive_in_order(void **state)
+TEST(processed_chunks_arrive_in_order)
 {
-	(void)state;
 	assert_relayed(complement, 0, 0xff);
 	assert_relayed(complement, 1, 0xff);
 	assert_relayed(complement, BYTES, 0xff);
 }
 
-static void a_full_disk_is_an_error_at_the_end_and_soon_before(void **state)
+TEST(a_full_disk_is_an_error_at_the_end_and_soon_before)
 {
-	(void)state;
 	CLEANUP(close_file) FILE *full = fopen("/dev/full", "w");
 	struct chunk_writer *writer = chunk_writer_new(full, complement);
 
@@ -94,25 +89,12 @@ static void a_full_disk_is_an_error_at_the_end_and_soon_before(void **state)
 	assert_int_equal(errno, ENOSPC);
 }
 
-static void a_failed_chunk_is_an_error(void **state)
+TEST(a_failed_chunk_is_an_error)
 {
-	(void)state;
 	CLEANUP(close_file) FILE *out = fopen("/dev/null", "w");
 	struct chunk_writer *writer = chunk_writer_new(out, make_nothing);
 
 	put_bytes(writer, 1);
 	assert_false(chunk_writer_finish(writer));
 	assert_int_equal(errno, ENOMEM);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bytes_arrive_in_order),
-		cmocka_unit_test(processed_chunks_arrive_in_order),
-		cmocka_unit_test(a_full_disk_is_an_error_at_the_end_and_soon_before),
-		cmocka_unit_test(a_failed_chunk_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

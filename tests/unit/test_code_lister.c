@@ -4,15 +4,12 @@
 #include "base/alloc.h"
 #include "elf/disassembly.h"
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <fcntl.h>
 #include <link.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* The code that is listed. */
 __attribute__((noinline)) static int callee(int value)
@@ -81,9 +78,8 @@ static bool lacks_capstone(void)
 	return err;
 }
 
-static void functions_are_listed_with_the_names_of_those_that_they_call(void **state)
+TEST(functions_are_listed_with_the_names_of_those_that_they_call)
 {
-	(void)state;
 	CLEANUP(code_listing_cleanup) struct code_listing *listing = NULL;
 	bool calls = false;
 
@@ -127,9 +123,8 @@ static int look_who_asks(void *user, const struct debugfile_question *question, 
 	return -1;
 }
 
-static void the_file_is_read_by_a_process_without_rights(void **state)
+TEST(the_file_is_read_by_a_process_without_rights)
 {
-	(void)state;
 	CLEANUP(code_listing_cleanup) struct code_listing *listing = NULL;
 	struct seen seen = {0};
 
@@ -157,9 +152,8 @@ static int kill_who_asks(void *user, const struct debugfile_question *question, 
 	return -1;
 }
 
-static void a_file_that_kills_its_reader_is_an_error(void **state)
+TEST(a_file_that_kills_its_reader_is_an_error)
 {
-	(void)state;
 	struct code_listing *listing;
 	struct error *err;
 	bool asked = false;
@@ -192,9 +186,8 @@ static struct code_listing *read_copy(const char *from, size_t len)
 	return code_listing_read(copy, len);
 }
 
-static void a_listing_is_read_as_it_was_written(void **state)
+TEST(a_listing_is_read_as_it_was_written)
 {
-	(void)state;
 	CLEANUP(code_listing_cleanup)
 	struct code_listing *listing = read_copy(bytes, sizeof(bytes));
 	const struct listed_function *function = listing->functions;
@@ -214,9 +207,8 @@ static void assert_refused(const char *from, size_t len)
 	assert_null(read_copy(from, len));
 }
 
-static void a_damaged_listing_is_refused(void **state)
+TEST(a_damaged_listing_is_refused)
 {
-	(void)state;
 	char damaged[sizeof(bytes)];
 
 	for (size_t len = 1; len < sizeof(bytes); len++)
@@ -233,17 +225,4 @@ static void a_damaged_listing_is_refused(void **state)
 	memcpy(damaged, bytes, sizeof(bytes));
 	memset(damaged, 0xff, 8); /* beyond the last address */
 	assert_refused(damaged, sizeof(damaged));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions_are_listed_with_the_names_of_those_that_they_call),
-		cmocka_unit_test(the_file_is_read_by_a_process_without_rights),
-		cmocka_unit_test(a_file_that_kills_its_reader_is_an_error),
-		cmocka_unit_test(a_listing_is_read_as_it_was_written),
-		cmocka_unit_test(a_damaged_listing_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

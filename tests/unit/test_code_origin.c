@@ -3,17 +3,13 @@
 #include "base/alloc.h"
 #include "profile/code_rules.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit_test.h"
+
 #include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-static void a_library_is_known_by_its_file_or_its_names(void **state)
+TEST(a_library_is_known_by_its_file_or_its_names)
 {
-	(void)state;
 	static const struct {
 		const char *module, *name;
 		enum code_origin origin;
@@ -58,9 +54,8 @@ static void a_library_is_known_by_its_file_or_its_names(void **state)
 }
 
 /* The names are those of recordings: tokio 1.38 to 1.48, rayon, futures, libstdc++, Go 1.24. */
-static void glue_is_told_from_work_and_from_the_program(void **state)
+TEST(glue_is_told_from_work_and_from_the_program)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		enum code_role role;
@@ -182,9 +177,8 @@ static void glue_is_told_from_work_and_from_the_program(void **state)
 				 (int)code_class_of("app", cases[i].name).role);
 }
 
-static void a_library_of_the_system_does_work_unless_a_rule_says_otherwise(void **state)
+TEST(a_library_of_the_system_does_work_unless_a_rule_says_otherwise)
 {
-	(void)state;
 	assert_int_equal(code_class_of("libc.so.6", "qsort").role, ROLE_WORK);
 	assert_int_equal(code_class_of("libc.so.6", "start_thread").role, ROLE_ENTRY);
 	assert_int_equal(code_class_of("libstdc++.so.6", "[libstdc++.so.6+0x12]").role, ROLE_WORK);
@@ -192,9 +186,8 @@ static void a_library_of_the_system_does_work_unless_a_rule_says_otherwise(void 
 	assert_int_equal(code_class_of("libz.so.1", "inflate").role, ROLE_PROGRAM);
 }
 
-static void entries_and_schedulers_name_their_runtime(void **state)
+TEST(entries_and_schedulers_name_their_runtime)
 {
-	(void)state;
 	for (size_t i = 0; i < code_rule_count; i++) {
 		const struct code_class *class = &code_rules[i].class;
 		bool has_name = class->role == ROLE_ENTRY || class->role == ROLE_SCHEDULER;
@@ -205,25 +198,11 @@ static void entries_and_schedulers_name_their_runtime(void **state)
 }
 
 /* A rule that an earlier one covers is never used. */
-static void every_rule_can_match(void **state)
+TEST(every_rule_can_match)
 {
-	(void)state;
 	for (size_t i = 0; i < code_rule_count; i++)
 		for (size_t j = 0; j < i; j++)
 			if (!strncmp(code_rules[i].name, code_rules[j].name,
 				     strlen(code_rules[j].name)))
 				fail_msg("%s after %s", code_rules[i].name, code_rules[j].name);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_library_is_known_by_its_file_or_its_names),
-		cmocka_unit_test(glue_is_told_from_work_and_from_the_program),
-		cmocka_unit_test(a_library_of_the_system_does_work_unless_a_rule_says_otherwise),
-		cmocka_unit_test(entries_and_schedulers_name_their_runtime),
-		cmocka_unit_test(every_rule_can_match),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

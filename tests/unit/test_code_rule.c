@@ -6,18 +6,15 @@
 
 #include "base/alloc.h"
 #include "lacking.h"
+#include "unit_test.h"
 #include "unwind/cfi.h"
 #include "unwind/functions.h"
 #include "unwind/x86_insn.h"
 
 #include <fcntl.h>
 #include <link.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { STEPS = 1 << 16, AT_MOST_IN_FUNCTION = 24, RBX = 3, RBP = 6, RSP = 7, R12 = 12 };
 
@@ -53,9 +50,8 @@ static void assert_cfa(const unsigned char *code, size_t len, size_t at, unsigne
 static const unsigned char plain[] = {0x53, 0x48, 0x83, 0xec, 0x20, 0xe8, 1,	2,
 				      3,    4,	  0x48, 0x83, 0xc4, 0x20, 0x5b, 0xc3};
 
-static void pushes_and_reserved_bytes_are_counted(void **state)
+TEST(pushes_and_reserved_bytes_are_counted)
 {
-	(void)state;
 	ASSERT_CFA(plain, 0, RSP, 8);
 	ASSERT_CFA(plain, 1, RSP, 16);
 	ASSERT_CFA(plain, 5, RSP, 48);
@@ -64,11 +60,10 @@ static void pushes_and_reserved_bytes_are_counted(void **state)
 	ASSERT_CFA(plain, 15, RSP, 8);
 }
 
-static void saved_registers_are_where_they_were_pushed(void **state)
+TEST(saved_registers_are_where_they_were_pushed)
 {
 	struct cfi_rule rule;
 
-	(void)state;
 	assert_true(FIND(plain, 9, &rule));
 	assert_int_equal(rule.row.regs[RBX].how, CFI_AT_CFA);
 	assert_int_equal(rule.row.regs[RBX].offset, -16);
@@ -77,58 +72,53 @@ static void saved_registers_are_where_they_were_pushed(void **state)
 	assert_int_equal(rule.row.regs[RBX].how, CFI_SAME);
 }
 
-static void a_frame_pointer_leads_out_of_a_frame_of_varying_size(void **state)
+TEST(a_frame_pointer_leads_out_of_a_frame_of_varying_size)
 {
 	/* push %rbp; mov %rsp,%rbp; sub %rax,%rsp; call; leave; ret */
 	static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0x29, 0xc4,
 					     0xe8, 1,	 2,    3,    4,	   0xc9, 0xc3};
 
-	(void)state;
 	ASSERT_CFA(code, 4, RSP, 16);
 	ASSERT_CFA(code, 11, RBP, 16);
 	ASSERT_CFA(code, 13, RSP, 8);
 }
 
-static void there_is_no_rule_where_paths_disagree(void **state)
+TEST(there_is_no_rule_where_paths_disagree)
 {
 	/* test %eax,%eax; je +1; push %rbx; nop; ret */
 	static const unsigned char code[] = {0x85, 0xc0, 0x74, 0x01, 0x53, 0x90, 0xc3};
 	struct cfi_rule rule;
 
-	(void)state;
 	assert_false(FIND(code, 5, &rule));
 }
 
-static void there_is_no_rule_where_a_return_would_fail(void **state)
+TEST(there_is_no_rule_where_a_return_would_fail)
 {
 	static const unsigned char code[] = {0x53, 0x90, 0xc3}; /* push %rbx; nop; ret */
 	struct cfi_rule rule;
 
-	(void)state;
 	assert_false(FIND(code, 1, &rule));
 }
 
-static void code_after_a_call_that_does_not_return_has_the_rule_of_the_jump(void **state)
+TEST(code_after_a_call_that_does_not_return_has_the_rule_of_the_jump)
 {
 	/* test; je +6; push %rbx; call; ret (reached by the jump, not from the call) */
 	static const unsigned char code[] = {0x85, 0xc0, 0x74, 0x06, 0x53, 0xe8, 1, 2, 3, 4, 0xc3};
 
-	(void)state;
 	ASSERT_CFA(code, 9, RSP, 16);
 	ASSERT_CFA(code, 10, RSP, 8);
 }
 
-static void a_longjmp_has_no_rule(void **state)
+TEST(a_longjmp_has_no_rule)
 {
 	/* mov 0x30(%rdi),%rsp; jmp *0x38(%rdi) */
 	static const unsigned char code[] = {0x48, 0x8b, 0x67, 0x30, 0xff, 0x67, 0x38};
 	struct cfi_rule rule;
 
-	(void)state;
 	assert_false(FIND(code, 4, &rule));
 }
 
-static void a_thread_begins_in_musls_clone(void **state)
+TEST(a_thread_begins_in_musls_clone)
 {
 	static const unsigned char code[] = {
 		0x0f, 0x05,			   /* syscall */
@@ -138,13 +128,12 @@ static void a_thread_begins_in_musls_clone(void **state)
 	};
 	struct cfi_rule rule;
 
-	(void)state;
 	ASSERT_CFA(code, 2, RSP, 8);
 	assert_true(FIND(code, 11, &rule));
 	assert_int_equal(rule.row.regs[arch_x86_64.ra].how, CFI_UNDEFINED);
 }
 
-static void code_that_may_run_in_the_frame_of_another_has_no_rule(void **state)
+TEST(code_that_may_run_in_the_frame_of_another_has_no_rule)
 {
 	/* Haskell: add $16,%r12; sub $8,%rsp; call; add $8,%rsp; jmp *(%rbp) */
 	static const unsigned char code[] = {0x49, 0x83, 0xc4, 0x10, 0x48, 0x83, 0xec,
@@ -152,20 +141,130 @@ static void code_that_may_run_in_the_frame_of_another_has_no_rule(void **state)
 					     0x83, 0xc4, 0x08, 0xff, 0x65, 0x00};
 	struct cfi_rule rule;
 
-	(void)state;
 	assert_false(FIND(code, 12, &rule));
 }
 
-static void the_number_of_steps_is_limited(void **state)
+TEST(the_number_of_steps_is_limited)
 {
 	struct code_rule *finder = code_rule_new();
 	unsigned steps = 2;
 	struct cfi_rule rule;
 
-	(void)state;
 	assert_false(code_rule_find(finder, plain, sizeof(plain), true, 1, &steps, &rule));
 	assert_int_equal(steps, 0);
 	code_rule_free(finder);
+}
+
+/* Numbers of registers in instructions. */
+enum { SP = 4, FP = 5, NO = X86_NO_REG };
+
+static const struct {
+	unsigned char code[12];
+	unsigned length;
+	enum x86_effect effect;
+	unsigned reg;
+	int64_t value;
+	bool names_saved;
+} instructions[] = {
+	{{0x41, 0x54}, 2, X86_PUSH, 12, 0, false},
+	{{0x66, 0x50}, 2, X86_SET_SP, 0, 0, false},
+	{{0x6a, 1}, 2, X86_PUSH, NO, 0, false},
+	{{0x68, 1, 2, 3, 4}, 5, X86_PUSH, NO, 0, false},
+	{{0x9c}, 1, X86_PUSH, NO, 0, false},
+	{{0x9d}, 1, X86_POP, NO, 0, false},
+	{{0x41, 0x5f}, 2, X86_POP, 15, 0, false},
+	{{0x5c}, 1, X86_SET_SP, SP, 0, false},
+	{{0x8f, 0xc1}, 2, X86_POP, 1, 0, false},
+	{{0x8f, 0x00}, 2, X86_POP, NO, 0, false},
+	{{0xff, 0x34, 0x24}, 3, X86_PUSH, NO, 0, false},
+	{{0xff, 0x10}, 2, X86_CALL, NO, 0, false},
+	{{0xff, 0xe0}, 2, X86_JUMP_INDIRECT, NO, 0, false},
+	{{0x48, 0xff, 0xc4}, 3, X86_SET_SP, NO, 0, false},
+	{{0x48, 0xff, 0xc0}, 3, X86_NOTHING, NO, 0, false},
+	{{0x48, 0x83, 0xec, 0x80}, 4, X86_ADD, NO, 128, false},
+	{{0x48, 0x81, 0xc4, 0, 1, 0, 0}, 7, X86_ADD, NO, 256, false},
+	{{0x48, 0x83, 0xe4, 0xf0}, 4, X86_SET_SP, NO, -16, false},
+	{{0x48, 0x83, 0xfc, 1}, 4, X86_NOTHING, NO, 0, false},
+	{{0x83, 0xc4, 1}, 3, X86_SET_SP, NO, 1, false},
+	{{0x66, 0x81, 0xc4, 1, 2}, 5, X86_SET_SP, NO, 0x201, false},
+	{{0x48, 0x89, 0xe5}, 3, X86_SET_FP, NO, 0, true},
+	{{0x48, 0x8b, 0xec}, 3, X86_SET_FP, NO, 0, true},
+	{{0x48, 0x89, 0xec}, 3, X86_FROM_FP, NO, 0, true},
+	{{0x89, 0xe5}, 2, X86_NOTHING, NO, 0, true},
+	{{0x89, 0xec}, 2, X86_SET_SP, NO, 0, true},
+	{{0x48, 0x89, 0xc4}, 3, X86_SET_SP, NO, 0, false},
+	{{0x48, 0x89, 0x5c, 0x24, 8}, 5, X86_STORE, 3, 8, true},
+	{{0x4c, 0x89, 0x65, 0xf8}, 4, X86_STORE_BY_FP, 12, -8, true},
+	{{0x48, 0x8b, 0x9c, 0x24, 0, 1, 0, 0}, 8, X86_LOAD, 3, 256, true},
+	{{0x48, 0x8b, 0x45, 0xf8}, 4, X86_LOAD_BY_FP, 0, -8, true},
+	{{0x48, 0x8b, 0x44, 0x0c, 8}, 5, X86_NOTHING, NO, 0, false},
+	{{0x8b, 0x44, 0x24, 8}, 4, X86_NOTHING, NO, 0, false},
+	{{0x48, 0x8d, 0x64, 0x24, 0xf8}, 5, X86_ADD, NO, -8, false},
+	{{0x48, 0x8d, 0x65, 0xf8}, 4, X86_FROM_FP, NO, -8, true},
+	{{0x48, 0x8d, 0x60, 8}, 4, X86_SET_SP, NO, 0, false},
+	{{0x48, 0x8d, 0x44, 0x24, 8}, 5, X86_NOTHING, NO, 0, false},
+	{{0xc9}, 1, X86_LEAVE, NO, 0, false},
+	{{0x31, 0xed}, 2, X86_ZERO_FP, NO, 0, true},
+	{{0x31, 0xe4}, 2, X86_SET_SP, NO, 0, false},
+	{{0x48, 0x39, 0xc4}, 3, X86_NOTHING, NO, 0, false},
+	{{0x48, 0x94}, 2, X86_SET_SP, NO, 0, false},
+	{{0x49, 0x94}, 2, X86_NOTHING, NO, 0, false},
+	{{0x48, 0x87, 0xe0}, 3, X86_SET_SP, NO, 0, false},
+	{{0x48, 0x87, 0xc4}, 3, X86_SET_SP, NO, 0, false},
+	{{0x48, 0xf7, 0xdc}, 3, X86_SET_SP, NO, 0, false},
+	{{0x48, 0xf7, 0xc4, 1, 2, 3, 4}, 7, X86_NOTHING, NO, 0, false},
+	{{0x48, 0xf7, 0xe4}, 3, X86_NOTHING, NO, 0, false},
+	{{0x48, 0xc1, 0xe4, 4}, 4, X86_SET_SP, NO, 0, false},
+	{{0x48, 0xc7, 0xc4, 1, 2, 3, 4}, 7, X86_SET_SP, NO, 0, false},
+	{{0x48, 0x63, 0xe0}, 3, X86_SET_SP, NO, 0, false},
+	{{0x48, 0x6b, 0xe0, 8}, 4, X86_SET_SP, NO, 0, false},
+	{{0x48, 0xbc, 1, 2, 3, 4, 5, 6, 7, 8}, 10, X86_SET_SP, NO, 0, false},
+	{{0x49, 0xbc, 1, 2, 3, 4, 5, 6, 7, 8}, 10, X86_NOTHING, NO, 0, true},
+	{{0xbb, 1, 2, 3, 4}, 5, X86_NOTHING, NO, 0, true},
+	{{0x48, 0x0f, 0x44, 0xe0}, 4, X86_SET_SP, NO, 0, false},
+	{{0x74, 0xfe}, 2, X86_BRANCH, NO, -2, false},
+	{{0xe3, 5}, 2, X86_BRANCH, NO, 5, false},
+	{{0x0f, 0x84, 0xfe, 0xff, 0xff, 0xff}, 6, X86_BRANCH, NO, -2, false},
+	{{0xeb, 0x10}, 2, X86_JUMP, NO, 16, false},
+	{{0xe9, 0, 1, 0, 0}, 5, X86_JUMP, NO, 256, false},
+	{{0xe8, 0, 1, 0, 0}, 5, X86_CALL, NO, 256, false},
+	{{0xe8, 0, 0, 0, 0}, 5, X86_SET_SP, NO, 0, false},
+	{{0xc3}, 1, X86_RETURN, NO, 0, false},
+	{{0xc2, 8, 0}, 3, X86_RETURN, NO, 8, false},
+	{{0xf4}, 1, X86_END, NO, 0, false},
+	{{0xcc}, 1, X86_END, NO, 0, false},
+	{{0x0f, 0x0b}, 2, X86_END, NO, 0, false},
+	{{0xf3, 0x0f, 0x1e, 0xfa}, 4, X86_NOTHING, NO, 0, false},
+	{{0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0}, 10, X86_NOTHING, NO, 0, false},
+	{{0x64, 0x48, 0x8b, 0x04, 0x25, 0x28, 0, 0, 0}, 9, X86_NOTHING, NO, 0, false},
+	{{0x48, 0x8b, 0x05, 1, 2, 3, 4}, 7, X86_NOTHING, NO, 0, false},
+	{{0x0f, 0x38, 0xf0, 0x03}, 4, X86_NOTHING, NO, 0, true},
+	{{0x66, 0x0f, 0x3a, 0x0f, 0xc1, 8}, 6, X86_NOTHING, NO, 0, false},
+	{{0xc5, 0xf8, 0x77}, 3, X86_NOTHING, NO, 0, false},
+	{{0xc5, 0xf9, 0x6f, 0x45, 8}, 5, X86_NOTHING, NO, 0, true},
+	{{0xc4, 0xe3, 0x7d, 0x39, 0xc0, 1}, 6, X86_NOTHING, NO, 0, false},
+	{{0x62, 0xf1, 0x7d, 0x48, 0x6f, 0x00}, 6, X86_NOTHING, NO, 0, false},
+	{{0x06}, 0, X86_NOTHING, 0, 0, false},
+	{{0x0f, 0x3f}, 0, X86_NOTHING, 0, 0, false},
+};
+
+TEST(an_instruction_has_a_length_and_an_effect_on_the_stack)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(instructions); i++) {
+		struct x86_insn insn = {0};
+		bool is_known = x86_insn_decode(instructions[i].code, sizeof(instructions[i].code),
+						&insn);
+
+		if (is_known != (instructions[i].length != 0) ||
+		    insn.length != instructions[i].length ||
+		    insn.effect != instructions[i].effect || insn.reg != instructions[i].reg ||
+		    insn.value != instructions[i].value ||
+		    insn.names_saved != instructions[i].names_saved)
+			fail_msg("case %u: length %u, effect %d, reg %u", i, insn.length,
+				 insn.effect, insn.reg);
+		assert_false(is_known &&
+			     x86_insn_decode(instructions[i].code, insn.length - 1, &insn));
+	}
 }
 
 /* --- Against call frame information -------------------------------------------------------------
@@ -280,11 +379,10 @@ static struct comparison compare_file(const char *path)
  * the address sanitizer's checks, __asan_check_load_add_1_RAX and others, leaves out a push: at one
  * of 130.
  */
-static void rules_of_this_program_agree_with_cfi(void **state)
+TEST(rules_of_this_program_agree_with_cfi)
 {
 	struct comparison with;
 
-	(void)state;
 	if (arch_native() != &arch_x86_64) /* its code has none of these rules */
 		return;
 	with = compare_file("/proc/self/exe");
@@ -294,22 +392,9 @@ static void rules_of_this_program_agree_with_cfi(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pushes_and_reserved_bytes_are_counted),
-		cmocka_unit_test(saved_registers_are_where_they_were_pushed),
-		cmocka_unit_test(a_frame_pointer_leads_out_of_a_frame_of_varying_size),
-		cmocka_unit_test(there_is_no_rule_where_paths_disagree),
-		cmocka_unit_test(there_is_no_rule_where_a_return_would_fail),
-		cmocka_unit_test(code_after_a_call_that_does_not_return_has_the_rule_of_the_jump),
-		cmocka_unit_test(a_longjmp_has_no_rule),
-		cmocka_unit_test(a_thread_begins_in_musls_clone),
-		cmocka_unit_test(code_that_may_run_in_the_frame_of_another_has_no_rule),
-		cmocka_unit_test(the_number_of_steps_is_limited),
-		cmocka_unit_test(rules_of_this_program_agree_with_cfi),
-	};
 	unsigned long wrong = 0;
 
 	for (int i = 1; i < argc; i++)
 		wrong += compare_file(argv[i]).wrong;
-	return argc > 1 ? wrong != 0 : cmocka_run_group_tests(tests, NULL, NULL);
+	return argc > 1 ? wrong != 0 : unit_tests_run();
 }

@@ -10,13 +10,10 @@
 #include "near.h"
 #include "report/significance.h"
 #include "sample_profile.h"
+#include "unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { FUNCTIONS = 60, MOST_RUNS = 6, TRIALS = 600 };
 
@@ -185,9 +182,8 @@ static struct experiment equals(double samples, size_t runs)
 	};
 }
 
-static void equal_programs_differ_as_often_as_the_confidence_says(void **state)
+TEST(equal_programs_differ_as_often_as_the_confidence_says)
 {
-	(void)state;
 	struct experiment experiment = equals(5000, 1);
 	struct outcome outcome = repeat(&experiment);
 
@@ -197,9 +193,8 @@ static void equal_programs_differ_as_often_as_the_confidence_says(void **state)
 	assert_rate(outcome.part_covered, CONFIDENCE, true);
 }
 
-static void few_samples_give_no_false_alarms(void **state)
+TEST(few_samples_give_no_false_alarms)
 {
-	(void)state;
 	struct experiment experiment = equals(200, 1);
 	struct outcome outcome = repeat(&experiment);
 
@@ -207,9 +202,8 @@ static void few_samples_give_no_false_alarms(void **state)
 	assert_rate(outcome.parts, 1 - CONFIDENCE, false);
 }
 
-static void known_noise_between_runs_is_not_significant(void **state)
+TEST(known_noise_between_runs_is_not_significant)
 {
-	(void)state;
 	struct experiment experiment = equals(20000, 1);
 	struct outcome outcome;
 
@@ -223,9 +217,8 @@ static void known_noise_between_runs_is_not_significant(void **state)
 	assert_true(repeat(&experiment).whole > TRIALS / 3);
 }
 
-static void several_recordings_per_side_give_the_noise(void **state)
+TEST(several_recordings_per_side_give_the_noise)
 {
-	(void)state;
 	struct experiment experiment = equals(5000, 3);
 	struct outcome outcome;
 
@@ -241,9 +234,8 @@ static void several_recordings_per_side_give_the_noise(void **state)
 	assert_rate(outcome.parts, 1 - CONFIDENCE, false);
 }
 
-static void shares_are_compared_whatever_the_lengths(void **state)
+TEST(shares_are_compared_whatever_the_lengths)
 {
-	(void)state;
 	struct experiment experiment = equals(5000, 1);
 	struct outcome outcome;
 
@@ -260,9 +252,8 @@ static void shares_are_compared_whatever_the_lengths(void **state)
 
 /* By a tenth of all, in one function, with 10,000 samples a side: three standard deviations of the
  * whole, and fifteen of the function. */
-static void a_growth_by_a_tenth_is_found(void **state)
+TEST(a_growth_by_a_tenth_is_found)
 {
-	(void)state;
 	struct experiment experiment = equals(10000, 1);
 	struct outcome outcome;
 
@@ -278,9 +269,8 @@ static void a_growth_by_a_tenth_is_found(void **state)
 	assert_true(outcome.first > TRIALS * 95 / 100);
 }
 
-static void shares_move_where_one_function_grows(void **state)
+TEST(shares_move_where_one_function_grows)
 {
-	(void)state;
 	struct experiment experiment = equals(10000, 1);
 
 	experiment.options.kind = COMPARE_SHARES;
@@ -304,9 +294,8 @@ static struct change change_of(enum comparison_kind kind, struct measurement old
 	return change;
 }
 
-static void weights_are_shares_of_what_old_has(void **state)
+TEST(weights_are_shares_of_what_old_has)
 {
-	(void)state;
 	struct change change = change_of(
 		COMPARE_WEIGHTS, (struct measurement){1000, 1000}, (struct measurement){1200, 1200},
 		(struct measurement){100, 100}, (struct measurement){300, 300});
@@ -318,9 +307,8 @@ static void weights_are_shares_of_what_old_has(void **state)
 }
 
 /* At half the rate, a sample stands for twice the time. */
-static void rates_may_differ(void **state)
+TEST(rates_may_differ)
 {
-	(void)state;
 	struct change change = change_of(
 		COMPARE_WEIGHTS, (struct measurement){1000, 2000}, (struct measurement){2000, 2000},
 		(struct measurement){100, 200}, (struct measurement){200, 200});
@@ -330,9 +318,8 @@ static void rates_may_differ(void **state)
 	assert_near(change.margin, 1.96 * sqrt(100 * 4 + 200) / 2000, 1e-4);
 }
 
-static void shares_are_of_each_side(void **state)
+TEST(shares_are_of_each_side)
 {
-	(void)state;
 	struct change change = change_of(
 		COMPARE_SHARES, (struct measurement){1000, 1000}, (struct measurement){100, 100},
 		(struct measurement){100, 100}, (struct measurement){10, 10});
@@ -348,9 +335,8 @@ static void shares_are_of_each_side(void **state)
 }
 
 /* Of one thread: its time is known to a sample, and the function's is binomial. */
-static void time_of_few_threads_is_known_exactly(void **state)
+TEST(time_of_few_threads_is_known_exactly)
 {
-	(void)state;
 	struct whole wholes[] = {{{1000, 1000}, 1}, {{1000, 1000}, 1}};
 	struct measurement all[] = {{1000, 1000}, {1000, 1000}}, half[] = {{500, 500}, {500, 500}};
 	struct comparison_options options = {.kind = COMPARE_WEIGHTS, .confidence = CONFIDENCE};
@@ -362,9 +348,8 @@ static void time_of_few_threads_is_known_exactly(void **state)
 	assert_near(comparison_part(comparison, half).margin, 1.96 * sqrt(2 * 250) / 1000, 1e-4);
 }
 
-static void a_new_function_has_a_margin(void **state)
+TEST(a_new_function_has_a_margin)
 {
-	(void)state;
 	struct change change = change_of(COMPARE_WEIGHTS, (struct measurement){1000, 1000},
 					 (struct measurement){1000, 1000},
 					 (struct measurement){0, 0}, (struct measurement){30, 30});
@@ -375,24 +360,4 @@ static void a_new_function_has_a_margin(void **state)
 			   (struct measurement){1000, 1000}, (struct measurement){0, 0},
 			   (struct measurement){5, 5});
 	assert_false(change.is_significant);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equal_programs_differ_as_often_as_the_confidence_says),
-		cmocka_unit_test(few_samples_give_no_false_alarms),
-		cmocka_unit_test(known_noise_between_runs_is_not_significant),
-		cmocka_unit_test(several_recordings_per_side_give_the_noise),
-		cmocka_unit_test(shares_are_compared_whatever_the_lengths),
-		cmocka_unit_test(a_growth_by_a_tenth_is_found),
-		cmocka_unit_test(shares_move_where_one_function_grows),
-		cmocka_unit_test(weights_are_shares_of_what_old_has),
-		cmocka_unit_test(rates_may_differ),
-		cmocka_unit_test(shares_are_of_each_side),
-		cmocka_unit_test(time_of_few_threads_is_known_exactly),
-		cmocka_unit_test(a_new_function_has_a_margin),
-	};
-
-	return cmocka_run_group_tests_name("comparison", tests, NULL, NULL);
 }

@@ -6,15 +6,14 @@
 #include "base/mapped_file.h"
 #include "base/signals.h"
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -26,8 +25,6 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-
-#include <cmocka.h>
 
 enum { MIB = 1 << 20, SOME_UID = 54321, SUCCESS = 0 };
 
@@ -209,9 +206,8 @@ static int make_memory_writable(void)
 	return protect(PROT_READ | PROT_WRITE);
 }
 
-static void a_confined_process_reaches_no_file_no_network_and_no_process(void **state)
+TEST(a_confined_process_reaches_no_file_no_network_and_no_process)
 {
-	(void)state;
 	assert_int_equal(result_of(open_for_reading), EPERM);
 	assert_int_equal(result_of(open_for_writing), EPERM);
 	assert_int_equal(result_of(remove_a_file), EPERM);
@@ -225,17 +221,15 @@ static void a_confined_process_reaches_no_file_no_network_and_no_process(void **
 	assert_int_equal(result_of(make_a_call_of_another_architecture), EPERM);
 }
 
-static void a_confined_process_gets_no_right_back(void **state)
+TEST(a_confined_process_gets_no_right_back)
 {
-	(void)state;
 	assert_int_equal(result_of(raise_a_limit), EPERM);
 	assert_int_equal(result_of(become_root), EPERM);
 	assert_int_equal(result_of(become_dumpable), EPERM);
 }
 
-static void a_confined_process_has_no_executable_memory_and_none_that_no_limit_counts(void **state)
+TEST(a_confined_process_has_no_executable_memory_and_none_that_no_limit_counts)
 {
-	(void)state;
 	assert_int_equal(result_of(map_code), EPERM);
 	assert_int_equal(result_of(make_memory_executable), EPERM);
 	assert_int_equal(result_of(map_shared_memory), EPERM);
@@ -276,9 +270,8 @@ static pid_t pid_of(struct confined *confined)
 	return (pid_t)message.kind;
 }
 
-static void a_confined_process_has_no_capabilities_no_new_privileges_and_a_filter(void **state)
+TEST(a_confined_process_has_no_capabilities_no_new_privileges_and_a_filter)
 {
-	(void)state;
 	struct confined *confined = start(tell_pid_and_wait, NULL);
 	pid_t pid = pid_of(confined);
 
@@ -289,9 +282,8 @@ static void a_confined_process_has_no_capabilities_no_new_privileges_and_a_filte
 	confined_end(confined);
 }
 
-static void a_confined_process_of_root_has_the_given_user_and_no_groups(void **state)
+TEST(a_confined_process_of_root_has_the_given_user_and_no_groups)
 {
-	(void)state;
 	if (geteuid() != 0)
 		RETURN_LACKING("root");
 	struct confined *confined = start(tell_pid_and_wait, NULL);
@@ -315,9 +307,8 @@ static void count_descriptors(struct channel *channel, void *user)
 	answer(channel, count);
 }
 
-static void a_confined_process_has_no_descriptor_but_its_channel(void **state)
+TEST(a_confined_process_has_no_descriptor_but_its_channel)
 {
-	(void)state;
 	assert_int_equal(answer_of(count_descriptors, NULL), SANITIZED ? 1 + 3 : 1);
 }
 
@@ -335,9 +326,8 @@ static void fill_memory(struct channel *channel, void *user)
 	answer(channel, count);
 }
 
-static void a_confined_process_can_allocate_what_it_was_allowed_and_not_more(void **state)
+TEST(a_confined_process_can_allocate_what_it_was_allowed_and_not_more)
 {
-	(void)state;
 	if (SANITIZED)
 		RETURN_LACKING("an allocator without shadow memory");
 	uint32_t count = answer_of(fill_memory, NULL);
@@ -385,9 +375,8 @@ static struct confined_end end_of(struct confined *confined)
 	return confined_end(confined);
 }
 
-static void the_end_of_a_confined_process_is_reported(void **state)
+TEST(the_end_of_a_confined_process_is_reported)
 {
-	(void)state;
 	struct confined_end end = end_of(start(crash, NULL));
 
 	assert_int_equal(end.outcome, CONFINED_CRASHED);
@@ -395,17 +384,15 @@ static void the_end_of_a_confined_process_is_reported(void **state)
 	assert_int_equal(end_of(start(return_at_once, NULL)).outcome, CONFINED_RETURNED);
 }
 
-static void a_confined_process_without_memory_ends_and_says_so(void **state)
+TEST(a_confined_process_without_memory_ends_and_says_so)
 {
-	(void)state;
 	if (SANITIZED)
 		RETURN_LACKING("an allocator without shadow memory");
 	assert_int_equal(end_of(start(exhaust_memory, NULL)).outcome, CONFINED_OUT_OF_MEMORY);
 }
 
-static void a_confined_process_wants_a_cpu_unless_it_waits(void **state)
+TEST(a_confined_process_wants_a_cpu_unless_it_waits)
 {
-	(void)state;
 	struct confined *busy = start(use_time, NULL), *idle = start(tell_pid_and_wait, NULL);
 
 	pid_of(idle);
@@ -416,9 +403,8 @@ static void a_confined_process_wants_a_cpu_unless_it_waits(void **state)
 	confined_end(idle);
 }
 
-static void a_confined_process_that_runs_on_is_killed_and_reaped(void **state)
+TEST(a_confined_process_that_runs_on_is_killed_and_reaped)
 {
-	(void)state;
 	struct confined *confined = start(use_time, NULL);
 	struct confined_end end;
 
@@ -455,9 +441,8 @@ static void run_threads(struct channel *channel, void *user)
 	answer(channel, count);
 }
 
-static void a_confined_process_may_use_threads(void **state)
+TEST(a_confined_process_may_use_threads)
 {
-	(void)state;
 	assert_int_equal(answer_of(run_threads, NULL), 4);
 }
 
@@ -481,9 +466,8 @@ static void *allocate_and_print(void *user)
 	return NULL;
 }
 
-static void a_confined_process_can_be_started_while_other_threads_allocate(void **state)
+TEST(a_confined_process_can_be_started_while_other_threads_allocate)
 {
-	(void)state;
 	if (SANITIZED)
 		RETURN_LACKING("an allocator that survives fork(2)");
 	struct busy busy = {0};
@@ -526,9 +510,8 @@ static int file_with(const char *text)
 	return fd;
 }
 
-static void a_confined_process_reads_files_that_are_passed_and_passes_them_back(void **state)
+TEST(a_confined_process_reads_files_that_are_passed_and_passes_them_back)
 {
-	(void)state;
 	struct confined *confined = start(read_passed_file, NULL);
 	CLEANUP(close_fd) int fd = file_with("content");
 	struct channel_message message = {.fd = fd};
@@ -563,9 +546,8 @@ static void read_mapped(struct channel *channel, void *user)
 	answer(channel, sum);
 }
 
-static void a_file_that_is_cut_under_a_confined_process_reads_as_zeros(void **state)
+TEST(a_file_that_is_cut_under_a_confined_process_reads_as_zeros)
 {
-	(void)state;
 	CLEANUP(close_fd) int fd = file_with("123");
 	struct mapped mapped;
 	struct channel_message message;
@@ -596,9 +578,8 @@ static void read_own_memory(struct channel *channel, void *user)
 	answer(channel, process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == 1 && into == 'x');
 }
 
-static void a_confined_process_may_read_its_own_memory_through_the_kernel(void **state)
+TEST(a_confined_process_may_read_its_own_memory_through_the_kernel)
 {
-	(void)state;
 	assert_int_equal(answer_of(read_own_memory, NULL), 1);
 }
 
@@ -614,9 +595,8 @@ static void start_and_wait(int report_fd)
 	pause();
 }
 
-static void a_confined_process_dies_with_its_parent(void **state)
+TEST(a_confined_process_dies_with_its_parent)
 {
-	(void)state;
 	int report[2], status;
 	char byte;
 	pid_t parent;
@@ -643,9 +623,8 @@ static void talk_nonsense(struct channel *channel, void *user)
 		abort();
 }
 
-static void a_confined_process_that_talks_nonsense_is_found_out(void **state)
+TEST(a_confined_process_that_talks_nonsense_is_found_out)
 {
-	(void)state;
 	struct confined *confined = start(talk_nonsense, NULL);
 	struct channel_message message;
 
@@ -655,31 +634,7 @@ static void a_confined_process_that_talks_nonsense_is_found_out(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_confined_process_reaches_no_file_no_network_and_no_process),
-		cmocka_unit_test(a_confined_process_gets_no_right_back),
-		cmocka_unit_test(
-			a_confined_process_has_no_executable_memory_and_none_that_no_limit_counts),
-		cmocka_unit_test(
-			a_confined_process_has_no_capabilities_no_new_privileges_and_a_filter),
-		cmocka_unit_test(a_confined_process_of_root_has_the_given_user_and_no_groups),
-		cmocka_unit_test(a_confined_process_has_no_descriptor_but_its_channel),
-		cmocka_unit_test(a_confined_process_can_allocate_what_it_was_allowed_and_not_more),
-		cmocka_unit_test(the_end_of_a_confined_process_is_reported),
-		cmocka_unit_test(a_confined_process_without_memory_ends_and_says_so),
-		cmocka_unit_test(a_confined_process_wants_a_cpu_unless_it_waits),
-		cmocka_unit_test(a_confined_process_that_runs_on_is_killed_and_reaped),
-		cmocka_unit_test(a_confined_process_may_use_threads),
-		cmocka_unit_test(a_confined_process_can_be_started_while_other_threads_allocate),
-		cmocka_unit_test(
-			a_confined_process_reads_files_that_are_passed_and_passes_them_back),
-		cmocka_unit_test(a_file_that_is_cut_under_a_confined_process_reads_as_zeros),
-		cmocka_unit_test(a_confined_process_may_read_its_own_memory_through_the_kernel),
-		cmocka_unit_test(a_confined_process_dies_with_its_parent),
-		cmocka_unit_test(a_confined_process_that_talks_nonsense_is_found_out),
-	};
-
 	if (!has_seccomp())
 		return lacking_all("filters of system calls (seccomp)");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

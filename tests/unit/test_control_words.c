@@ -2,12 +2,10 @@
 
 #include "base/alloc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit_test.h"
+
 #include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void put(struct control_words *words, const char *text)
 {
@@ -39,9 +37,8 @@ static void assert_none(struct control_words *words)
 	assert_false(control_words_next(words, &command));
 }
 
-static void a_line_is_a_command(void **state)
+TEST(a_line_is_a_command)
 {
-	(void)state;
 	CLEANUP(control_words_cleanup) struct control_words *words = control_words_new();
 
 	put(words, "enable\ndisable\n ping \r\n\n\nstop\nsnapshot  a b.pb.gz \n");
@@ -53,9 +50,8 @@ static void a_line_is_a_command(void **state)
 	assert_none(words);
 }
 
-static void a_line_may_come_in_parts(void **state)
+TEST(a_line_may_come_in_parts)
 {
-	(void)state;
 	CLEANUP(control_words_cleanup) struct control_words *words = control_words_new();
 
 	put(words, "ena");
@@ -68,9 +64,8 @@ static void a_line_may_come_in_parts(void **state)
 }
 
 /* As for perf: write(fd, "enable", 6) and write(fd, "enable\n", 8). */
-static void a_nul_ends_a_line_and_a_word_needs_no_end(void **state)
+TEST(a_nul_ends_a_line_and_a_word_needs_no_end)
 {
-	(void)state;
 	CLEANUP(control_words_cleanup) struct control_words *words = control_words_new();
 
 	control_words_put(words, "enable\n\0disable", 15);
@@ -82,9 +77,8 @@ static void a_nul_ends_a_line_and_a_word_needs_no_end(void **state)
 	assert_none(words);
 }
 
-static void what_is_none_is_answered_with_the_words_there_are(void **state)
+TEST(what_is_none_is_answered_with_the_words_there_are)
 {
-	(void)state;
 	CLEANUP(control_words_cleanup) struct control_words *words = control_words_new();
 
 	put(words, "evlist\nenable cycles\nsnapshots\nsnapshot \n");
@@ -95,9 +89,8 @@ static void what_is_none_is_answered_with_the_words_there_are(void **state)
 	assert_none(words);
 }
 
-static void a_line_that_is_too_long_is_one_mistake(void **state)
+TEST(a_line_that_is_too_long_is_one_mistake)
 {
-	(void)state;
 	CLEANUP(control_words_cleanup) struct control_words *words = control_words_new();
 	CLEANUP(free_ptr) char *part = xcalloc(1, CONTROL_LINE_MAX + 1);
 
@@ -112,9 +105,8 @@ static void a_line_that_is_too_long_is_one_mistake(void **state)
 	assert_none(words);
 }
 
-static void a_path_of_any_length_fits(void **state)
+TEST(a_path_of_any_length_fits)
 {
-	(void)state;
 	CLEANUP(control_words_cleanup) struct control_words *words = control_words_new();
 	CLEANUP(free_ptr) char *path = xcalloc(1, 4097);
 
@@ -123,18 +115,4 @@ static void a_path_of_any_length_fits(void **state)
 	put(words, path);
 	put(words, "\n");
 	assert_next(words, CONTROL_SNAPSHOT, path);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_line_is_a_command),
-		cmocka_unit_test(a_line_may_come_in_parts),
-		cmocka_unit_test(a_nul_ends_a_line_and_a_word_needs_no_end),
-		cmocka_unit_test(what_is_none_is_answered_with_the_words_there_are),
-		cmocka_unit_test(a_line_that_is_too_long_is_one_mistake),
-		cmocka_unit_test(a_path_of_any_length_fits),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

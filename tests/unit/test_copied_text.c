@@ -2,6 +2,7 @@
 
 #include "folder.h"
 #include "proc/address_spaces.h"
+#include "unit_test.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -84,6 +85,8 @@ static int teardown(void **state)
 	return remove_folder(state);
 }
 
+#define TEST_PREPARED(name) TEST_WITH(setup, teardown, name)
+
 static void map_file(struct fixture *f, uint64_t time_ns, const char *name, uint64_t start)
 {
 	CLEANUP(free_ptr) char *path = path_of(name);
@@ -155,7 +158,7 @@ static void assert_code(struct fixture *f, uint64_t pc)
 	assert_int_equal(location.offset, pc);
 }
 
-static void text_that_was_copied_keeps_its_file(void **state)
+TEST_PREPARED(text_that_was_copied_keeps_its_file)
 {
 	struct fixture *f = *state;
 
@@ -172,7 +175,7 @@ static void text_that_was_copied_keeps_its_file(void **state)
 	assert_text(f, "library", LIBRARY, LIBRARY + 0x1234);
 }
 
-static void code_where_a_library_was_is_not_of_its_file(void **state)
+TEST_PREPARED(code_where_a_library_was_is_not_of_its_file)
 {
 	struct fixture *f = *state;
 
@@ -186,7 +189,7 @@ static void code_where_a_library_was_is_not_of_its_file(void **state)
 	assert_text(f, "library", LIBRARY, LIBRARY + 0x2000);
 }
 
-static void what_cannot_be_compared_is_text_of_the_program_only(void **state)
+TEST_PREPARED(what_cannot_be_compared_is_text_of_the_program_only)
 {
 	struct fixture *f = *state;
 
@@ -198,7 +201,7 @@ static void what_cannot_be_compared_is_text_of_the_program_only(void **state)
 	assert_code(f, LIBRARY + 0x123);
 }
 
-static void memory_around_text_is_memory(void **state)
+TEST_PREPARED(memory_around_text_is_memory)
 {
 	struct fixture *f = *state;
 
@@ -211,7 +214,7 @@ static void memory_around_text_is_memory(void **state)
 	assert_code(f, TEXT + f->text_len);
 }
 
-static void a_few_places_may_differ(void **state)
+TEST_PREPARED(a_few_places_may_differ)
 {
 	struct fixture *f = *state;
 
@@ -224,7 +227,7 @@ static void a_few_places_may_differ(void **state)
 }
 
 /* Its first changes are in a table above that of its parent. */
-static void text_of_a_child_with_many_mappings_keeps_its_file(void **state)
+TEST_PREPARED(text_of_a_child_with_many_mappings_keeps_its_file)
 {
 	struct fixture *f = *state;
 	struct location location;
@@ -284,7 +287,7 @@ static char *headers_of(const struct fixture *f, uint64_t text)
 	return line_of("library", text - f->vaddr, text, "r--p", 0);
 }
 
-static void neighbours_show_whose_text_memory_is(void **state)
+TEST_PREPARED(neighbours_show_whose_text_memory_is)
 {
 	struct fixture *f = *state;
 	char *lines[] = {
@@ -300,7 +303,7 @@ static void neighbours_show_whose_text_memory_is(void **state)
 	assert_text(f, "library", LIBRARY, LIBRARY + 0x123);
 }
 
-static void one_neighbour_is_believed_if_the_text_is_the_same(void **state)
+TEST_PREPARED(one_neighbour_is_believed_if_the_text_is_the_same)
 {
 	struct fixture *f = *state;
 	char *lines[] = {
@@ -314,7 +317,7 @@ static void one_neighbour_is_believed_if_the_text_is_the_same(void **state)
 	assert_text(f, "library", LIBRARY, LIBRARY + 0x123);
 }
 
-static void code_beside_a_file_is_not_its_text(void **state)
+TEST_PREPARED(code_beside_a_file_is_not_its_text)
 {
 	struct fixture *f = *state;
 	uint64_t start = LIBRARY - f->vaddr;
@@ -346,7 +349,7 @@ static const struct module *vdso_at(struct fixture *f, pid_t pid, uint64_t start
 	return address_spaces_module(f->spaces, location.module);
 }
 
-static void the_vdso_of_a_32_bit_process_is_read_from_its_memory(void **state)
+TEST_PREPARED(the_vdso_of_a_32_bit_process_is_read_from_its_memory)
 {
 	struct fixture *f = *state;
 	CLEANUP(free_ptr) char *of_7 = path_of("7/mem");
@@ -371,24 +374,4 @@ static void the_vdso_of_a_32_bit_process_is_read_from_its_memory(void **state)
 	assert_non_null(vdso_at(f, 9, 0xf7fc0000)->problem);
 	write_code(0xf7f00000, 0x2000);
 	assert_null(vdso_at(f, 7, 0xf7f00000)->elf);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(text_that_was_copied_keeps_its_file),
-		TEST(code_where_a_library_was_is_not_of_its_file),
-		TEST(what_cannot_be_compared_is_text_of_the_program_only),
-		TEST(memory_around_text_is_memory),
-		TEST(a_few_places_may_differ),
-		TEST(text_of_a_child_with_many_mappings_keeps_its_file),
-		TEST(neighbours_show_whose_text_memory_is),
-		TEST(one_neighbour_is_believed_if_the_text_is_the_same),
-		TEST(code_beside_a_file_is_not_its_text),
-		TEST(the_vdso_of_a_32_bit_process_is_read_from_its_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

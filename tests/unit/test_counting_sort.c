@@ -2,20 +2,17 @@
 
 #include "base/cleanup.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 static uint32_t key_of(const void *keys, uint32_t item)
 {
 	return ((const uint32_t *)keys)[item];
 }
 
-static void items_are_grouped_by_key_in_their_order(void **state)
+TEST(items_are_grouped_by_key_in_their_order)
 {
-	(void)state;
 	static const uint32_t keys[] = {3, 0, 3, 1, 0, 3};
 	CLEANUP(free_ptr) uint32_t *first = NULL;
 	CLEANUP(free_ptr)
@@ -25,22 +22,11 @@ static void items_are_grouped_by_key_in_their_order(void **state)
 	assert_memory_equal(first, ((uint32_t[]){0, 2, 3, 3, 6, 6}), 6 * sizeof(*first));
 }
 
-static void without_items_every_group_is_empty(void **state)
+TEST(without_items_every_group_is_empty)
 {
-	(void)state;
 	CLEANUP(free_ptr) uint32_t *first = NULL;
 	CLEANUP(free_ptr) uint32_t *order = counting_sort(0, 2, key_of, NULL, &first);
 
 	assert_non_null(order);
 	assert_memory_equal(first, ((uint32_t[]){0, 0, 0}), 3 * sizeof(*first));
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(items_are_grouped_by_key_in_their_order),
-		cmocka_unit_test(without_items_every_group_is_empty),
-	};
-
-	return cmocka_run_group_tests_name("counting_sort", tests, NULL, NULL);
 }

@@ -5,16 +5,13 @@
 #include "built_elf.h"
 #include "folder.h"
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <sys/resource.h>
-
-#include <cmocka.h>
 
 enum { MODULES_MAX = 64, NOBODY = 65534 };
 
@@ -264,9 +261,8 @@ static void assert_lost(const struct fixture *fixture, size_t module, const char
 		fail_msg("%s", fixture->losses[module]);
 }
 
-static void files_and_lists_are_symbolized_by_a_worker(void **state)
+TEST(files_and_lists_are_symbolized_by_a_worker)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = {0};
 
 	fixture_init(&fixture, false);
@@ -279,9 +275,8 @@ static void files_and_lists_are_symbolized_by_a_worker(void **state)
 	assert_true(crew_cost(fixture.crew).peak_bytes > 0);
 }
 
-static void a_module_that_kills_its_worker_costs_no_other_names(void **state)
+TEST(a_module_that_kills_its_worker_costs_no_other_names)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = {0};
 
 	NEED_WORKER_PIDS();
@@ -296,9 +291,8 @@ static void a_module_that_kills_its_worker_costs_no_other_names(void **state)
 	assert_lost(&fixture, 2, "its symbol worker died (Killed)");
 }
 
-static void a_worker_that_dies_once_costs_nothing(void **state)
+TEST(a_worker_that_dies_once_costs_nothing)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = {0};
 
 	NEED_WORKER_PIDS();
@@ -312,9 +306,8 @@ static void a_worker_that_dies_once_costs_nothing(void **state)
 	assert_named(&fixture, 1);
 }
 
-static void many_modules_that_kill_their_workers_cost_few_workers(void **state)
+TEST(many_modules_that_kill_their_workers_cost_few_workers)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = {0};
 
 	NEED_WORKER_PIDS();
@@ -328,9 +321,8 @@ static void many_modules_that_kill_their_workers_cost_few_workers(void **state)
 	assert_in_range(fixture.workers, 2, 20);
 }
 
-static void a_worker_that_stands_still_is_not_waited_for(void **state)
+TEST(a_worker_that_stands_still_is_not_waited_for)
 {
-	(void)state;
 	if (HAS_THREAD_SANITIZER)
 		RETURN_LACKING(
 			"a process that uses no CPU time: the thread sanitizer's own thread does");
@@ -355,9 +347,8 @@ static FILE *long_map(void)
 	return map;
 }
 
-static void a_module_that_takes_too_long_costs_no_other_names(void **state)
+TEST(a_module_that_takes_too_long_costs_no_other_names)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = {0};
 
 	fixture_init(&fixture, false);
@@ -369,9 +360,8 @@ static void a_module_that_takes_too_long_costs_no_other_names(void **state)
 	assert_string_equal(fixture.names[1], "compiled");
 }
 
-static void all_modules_together_have_a_limit_of_time(void **state)
+TEST(all_modules_together_have_a_limit_of_time)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = {0};
 
 	fixture_init(&fixture, false);
@@ -397,9 +387,8 @@ static void add_large_map(struct fixture *fixture, uint64_t *addresses, size_t c
 	fixture->requests[fixture->count - 1].count = count;
 }
 
-static void a_module_that_needs_too_much_memory_costs_no_other_names(void **state)
+TEST(a_module_that_needs_too_much_memory_costs_no_other_names)
 {
-	(void)state;
 	static uint64_t addresses[2000];
 	CLEANUP(fixture_deinit) struct fixture fixture = {0};
 
@@ -421,9 +410,8 @@ static void a_module_that_needs_too_much_memory_costs_no_other_names(void **stat
 	assert_named(&fixture, 1);
 }
 
-static void more_names_than_the_limit_are_refused(void **state)
+TEST(more_names_than_the_limit_are_refused)
 {
-	(void)state;
 	static uint64_t addresses[2000];
 	CLEANUP(fixture_deinit) struct fixture fixture = {0};
 
@@ -435,9 +423,8 @@ static void more_names_than_the_limit_are_refused(void **state)
 	assert_named(&fixture, 1);
 }
 
-static void workers_are_kept_and_a_new_file_gets_another(void **state)
+TEST(workers_are_kept_and_a_new_file_gets_another)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = {0};
 	pid_t first;
 
@@ -460,9 +447,8 @@ static void workers_are_kept_and_a_new_file_gets_another(void **state)
 	assert_int_equal(worker_pid(), 0);
 }
 
-static void a_kept_worker_that_was_stopped_is_replaced(void **state)
+TEST(a_kept_worker_that_was_stopped_is_replaced)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = {0};
 	pid_t first;
 
@@ -487,9 +473,8 @@ static void cancel(void *user)
 	atomic_store(&fixture->cancel, true);
 }
 
-static void a_cancelled_worker_is_not_waited_for(void **state)
+TEST(a_cancelled_worker_is_not_waited_for)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = {0};
 	CLEANUP(close_fd) int writer = -1;
 
@@ -504,10 +489,8 @@ static void a_cancelled_worker_is_not_waited_for(void **state)
 	assert_int_equal(worker_pid(), 0);
 }
 
-static void without_a_worker_names_are_lost_or_found_here(void **state)
+TEST(without_a_worker_names_are_lost_or_found_here)
 {
-	(void)state;
-
 	for (int may_stand_in = 0; may_stand_in < 2; may_stand_in++) {
 		CLEANUP(fixture_deinit) struct fixture fixture = {0};
 		struct rlimit before, none = {0};
@@ -536,23 +519,7 @@ static void without_a_worker_names_are_lost_or_found_here(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_and_lists_are_symbolized_by_a_worker),
-		cmocka_unit_test(a_module_that_kills_its_worker_costs_no_other_names),
-		cmocka_unit_test(a_worker_that_dies_once_costs_nothing),
-		cmocka_unit_test(many_modules_that_kill_their_workers_cost_few_workers),
-		cmocka_unit_test(a_worker_that_stands_still_is_not_waited_for),
-		cmocka_unit_test(a_module_that_takes_too_long_costs_no_other_names),
-		cmocka_unit_test(all_modules_together_have_a_limit_of_time),
-		cmocka_unit_test(a_module_that_needs_too_much_memory_costs_no_other_names),
-		cmocka_unit_test(more_names_than_the_limit_are_refused),
-		cmocka_unit_test(workers_are_kept_and_a_new_file_gets_another),
-		cmocka_unit_test(a_kept_worker_that_was_stopped_is_replaced),
-		cmocka_unit_test(a_cancelled_worker_is_not_waited_for),
-		cmocka_unit_test(without_a_worker_names_are_lost_or_found_here),
-	};
-
 	if (!has_seccomp())
 		return lacking_all("filters of system calls (seccomp)");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

@@ -2,11 +2,7 @@
 
 #include "built_elf.h"
 #include "lacking.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "unit_test.h"
 
 /* More owners than are counted. */
 enum { OWNERS = 1100, SOMEBODY = 100000 };
@@ -98,9 +94,8 @@ static void run(struct fixture *fixture)
 						      .user = fixture});
 }
 
-static void trusted_files_come_first_then_owners_with_the_most_work(void **state)
+TEST(trusted_files_come_first_then_owners_with_the_most_work)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture;
 
 	fixture_init(&fixture);
@@ -115,9 +110,8 @@ static void trusted_files_come_first_then_owners_with_the_most_work(void **state
 	assert_int_equal(fixture.workers, 3);
 }
 
-static void files_of_one_owner_share_a_worker(void **state)
+TEST(files_of_one_owner_share_a_worker)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture;
 
 	fixture_init(&fixture);
@@ -130,9 +124,8 @@ static void files_of_one_owner_share_a_worker(void **state)
 }
 
 /* Root's file that others can write to says nothing reliable about root's other files. */
-static void files_of_root_that_others_can_write_are_apart(void **state)
+TEST(files_of_root_that_others_can_write_are_apart)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture;
 
 	fixture_init(&fixture);
@@ -143,9 +136,8 @@ static void files_of_root_that_others_can_write_are_apart(void **state)
 	assert_int_equal(fixture.workers, 2);
 }
 
-static void a_thousand_owners_have_few_workers(void **state)
+TEST(a_thousand_owners_have_few_workers)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture;
 
 	fixture_init(&fixture);
@@ -158,14 +150,7 @@ static void a_thousand_owners_have_few_workers(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(trusted_files_come_first_then_owners_with_the_most_work),
-		cmocka_unit_test(files_of_one_owner_share_a_worker),
-		cmocka_unit_test(files_of_root_that_others_can_write_are_apart),
-		cmocka_unit_test(a_thousand_owners_have_few_workers),
-	};
-
 	if (!has_seccomp())
 		return lacking_all("filters of system calls (seccomp)");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

@@ -1,11 +1,9 @@
 #include "perf/data_source.h"
 
-#include <linux/perf_event.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
 
 /* "mem=L1 hit access=LOAD": the labels of a data source. */
 static const char *labels_of(uint64_t value)
@@ -26,9 +24,8 @@ static const char *labels_of(uint64_t value)
 	return text;
 }
 
-static void what_is_not_available_has_no_label(void **state)
+TEST(what_is_not_available_has_no_label)
 {
-	(void)state;
 	assert_string_equal(labels_of(0), "");
 	assert_string_equal(labels_of(PERF_MEM_S(OP, NA) | PERF_MEM_S(LVL, NA) |
 				      PERF_MEM_S(SNOOP, NA) | PERF_MEM_S(LOCK, NA) |
@@ -36,9 +33,8 @@ static void what_is_not_available_has_no_label(void **state)
 			    "");
 }
 
-static void labels_are_in_the_words_of_perf(void **state)
+TEST(labels_are_in_the_words_of_perf)
 {
-	(void)state;
 	assert_string_equal(labels_of(PERF_MEM_S(OP, LOAD) | PERF_MEM_S(LVL, HIT) |
 				      PERF_MEM_S(LVL, L1) | PERF_MEM_S(SNOOP, NONE) |
 				      PERF_MEM_S(TLB, HIT) | PERF_MEM_S(TLB, L1) |
@@ -50,9 +46,8 @@ static void labels_are_in_the_words_of_perf(void **state)
 			    "mem=L3 miss access=STORE snoop=HitM locked=yes");
 }
 
-static void the_number_of_a_level_says_more_than_its_bit(void **state)
+TEST(the_number_of_a_level_says_more_than_its_bit)
 {
-	(void)state;
 	assert_string_equal(labels_of(PERF_MEM_S(LVL, HIT) | PERF_MEM_S(LVL, LOC_RAM) |
 				      PERF_MEM_S(LVLNUM, RAM)),
 			    "mem=RAM hit");
@@ -61,25 +56,12 @@ static void the_number_of_a_level_says_more_than_its_bit(void **state)
 			    "mem=Remote Any cache hit");
 }
 
-static void any_bits_have_texts_of_bounded_length(void **state)
+TEST(any_bits_have_texts_of_bounded_length)
 {
-	(void)state;
 	struct data_source source;
 
 	data_source_decode(~(UINT64_C(0xf) << PERF_MEM_LVLNUM_SHIFT), &source);
 	assert_int_equal(source.count, DATA_SOURCE_LABELS);
 	for (unsigned i = 0; i < source.count; i++)
 		assert_true(bytes_left(&source.labels[i].text) < DATA_SOURCE_WORDS);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_not_available_has_no_label),
-		cmocka_unit_test(labels_are_in_the_words_of_perf),
-		cmocka_unit_test(the_number_of_a_level_says_more_than_its_bit),
-		cmocka_unit_test(any_bits_have_texts_of_bounded_length),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

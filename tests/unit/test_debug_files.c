@@ -4,6 +4,7 @@
 #include "built_elf.h"
 #include "folder.h"
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <fcntl.h>
 #include <libgen.h>
@@ -20,13 +21,6 @@ static void write_elf(const char *name, mode_t mode, uid_t owner)
 	write_file(name, file.data, file.len);
 	assert_int_equal(chmod(path, mode), 0);
 	assert_int_equal(chown(path, owner, (gid_t)-1), 0);
-}
-
-static void link_to(const char *target, const char *name)
-{
-	CLEANUP(free_ptr) char *path = path_of(name);
-
-	assert_int_equal(symlink(target, path), 0);
 }
 
 /* As a user who is not root reaches the files. */
@@ -64,7 +58,7 @@ static const char *find(enum debugfile_kind kind, const char *name, uid_t owner,
 	return found;
 }
 
-static void debug_files_of_a_container_are_in_the_container(void **state)
+TEST_IN_FOLDER(debug_files_of_a_container_are_in_the_container)
 {
 	static const struct {
 		enum debugfile_kind kind;
@@ -77,7 +71,6 @@ static void debug_files_of_a_container_are_in_the_container(void **state)
 		{DEBUGFILE_BY_PATH, "/usr/lib/debug/.dwz/x", "/usr/lib/debug/.dwz/x"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		CLEANUP(free_ptr) char *inside = xasprintf("root%s", cases[i].path);
 
@@ -89,9 +82,8 @@ static void debug_files_of_a_container_are_in_the_container(void **state)
 	}
 }
 
-static void links_in_a_container_do_not_lead_out_of_it(void **state)
+TEST_IN_FOLDER(links_in_a_container_do_not_lead_out_of_it)
 {
-	(void)state;
 	if (!has_openat2())
 		RETURN_LACKING("openat2(2)");
 	CLEANUP(free_ptr) char *outside = path_of("outside");
@@ -105,9 +97,8 @@ static void links_in_a_container_do_not_lead_out_of_it(void **state)
 	assert_string_equal(find(DEBUGFILE_BY_LINK, "x.debug", geteuid(), false), "/opt/x.debug");
 }
 
-static void a_program_that_others_cannot_write_has_no_debug_file_that_they_can(void **state)
+TEST_IN_FOLDER(a_program_that_others_cannot_write_has_no_debug_file_that_they_can)
 {
-	(void)state;
 	write_elf("root/opt/x.debug", 0664, geteuid());
 	assert_string_equal(find(DEBUGFILE_BY_LINK, "x.debug", geteuid(), false), "");
 	assert_string_equal(find(DEBUGFILE_BY_LINK, "x.debug", geteuid(), true), "/opt/x.debug");
@@ -118,11 +109,10 @@ static void a_program_that_others_cannot_write_has_no_debug_file_that_they_can(v
 	assert_string_equal(find(DEBUGFILE_BY_LINK, "x.debug", 0, true), "");
 }
 
-static void a_program_has_no_debug_file_that_its_owner_cannot_read(void **state)
+TEST_IN_FOLDER(a_program_has_no_debug_file_that_its_owner_cannot_read)
 {
 	static const char *const folders[] = {"root", "root/opt", NULL};
 
-	(void)state;
 	if (geteuid() != 0)
 		RETURN_LACKING("root");
 	write_elf("root/opt/x.debug", 0644, 0);
@@ -135,18 +125,4 @@ static void a_program_has_no_debug_file_that_its_owner_cannot_read(void **state)
 	assert_string_equal(find(DEBUGFILE_BY_LINK, "x.debug", somebody, true), "/opt/x.debug");
 	write_elf("root/opt/x.debug", 0644, somebody + 1);
 	assert_string_equal(find(DEBUGFILE_BY_LINK, "x.debug", somebody, true), "");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(debug_files_of_a_container_are_in_the_container),
-		TEST(links_in_a_container_do_not_lead_out_of_it),
-		TEST(a_program_that_others_cannot_write_has_no_debug_file_that_they_can),
-		TEST(a_program_has_no_debug_file_that_its_owner_cannot_read),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,15 +5,12 @@
 #include "built_elf.h"
 #include "folder.h"
 #include "proc/file_locator.h"
+#include "unit_test.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 static void write_elf(const char *name, const struct built_elf *file)
 {
@@ -100,9 +97,8 @@ static const char *find(const struct built_elf *stripped)
 	return text;
 }
 
-static void a_debug_file_is_found_by_its_build_id(void **state)
+TEST_IN_FOLDER(a_debug_file_is_found_by_its_build_id)
 {
-	(void)state;
 	struct built_elf right = debug_file("\xab\xcd\xef", "right");
 	struct built_elf wrong = debug_file("\xab\x12\x34", "wrong");
 	struct built_elf stripped;
@@ -116,9 +112,8 @@ static void a_debug_file_is_found_by_its_build_id(void **state)
 	assert_string_equal(find(&stripped), "right");
 }
 
-static void a_debug_file_is_found_by_its_link(void **state)
+TEST_IN_FOLDER(a_debug_file_is_found_by_its_link)
 {
-	(void)state;
 	static const char *const places[] = {"bin/program.debug", "bin/.debug/program.debug"};
 	struct built_elf debug = debug_file("", "right");
 	uint32_t crc = crc32_of(bytes_of(debug.data, debug.len));
@@ -139,9 +134,8 @@ static void a_debug_file_is_found_by_its_link(void **state)
 }
 
 /* 30 GB of holes took 51 s. */
-static void a_sparse_file_that_a_link_names_is_not_read_to_its_end(void **state)
+TEST_IN_FOLDER(a_sparse_file_that_a_link_names_is_not_read_to_its_end)
 {
-	(void)state;
 	struct built_elf debug = debug_file("", "right");
 	struct built_elf stripped = linking_file("", "program.debug", 1);
 	CLEANUP(free_ptr) char *path = xasprintf("%s/bin/program.debug", folder);
@@ -154,9 +148,8 @@ static void a_sparse_file_that_a_link_names_is_not_read_to_its_end(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
-static void a_build_id_outweighs_the_crc_of_a_link(void **state)
+TEST_IN_FOLDER(a_build_id_outweighs_the_crc_of_a_link)
 {
-	(void)state;
 	struct built_elf right = debug_file("right id", "right");
 	struct built_elf wrong = debug_file("wrong id", "wrong");
 	struct built_elf stripped = linking_file("right id", "program.debug",
@@ -169,9 +162,8 @@ static void a_build_id_outweighs_the_crc_of_a_link(void **state)
 	assert_string_equal(find(&stripped), "right");
 }
 
-static void a_link_to_the_stripped_file_itself_or_out_of_the_folder_is_not_followed(void **state)
+TEST_IN_FOLDER(a_link_to_the_stripped_file_itself_or_out_of_the_folder_is_not_followed)
 {
-	(void)state;
 	struct built_elf self = linking_file("an id", "program", 0);
 	struct built_elf debug = debug_file("an id", "right");
 	struct built_elf upwards = linking_file("an id", "../secret", 0);
@@ -225,9 +217,8 @@ static bool finds_alt(const char *alt, const char *alt_id)
 	return found;
 }
 
-static void a_supplementary_file_is_found_by_name_and_by_build_id(void **state)
+TEST_IN_FOLDER(a_supplementary_file_is_found_by_name_and_by_build_id)
 {
-	(void)state;
 	struct built_elf alt = debug_file("\xab\xcd", "shared");
 	CLEANUP(free_ptr) char *absolute = xasprintf("%s/debug/.dwz/shared", folder);
 
@@ -242,9 +233,8 @@ static void a_supplementary_file_is_found_by_name_and_by_build_id(void **state)
 	assert_true(finds_alt("/moved/away", "\xab\xcd"));
 }
 
-static void a_supplementary_file_is_found_below_symfs(void **state)
+TEST_IN_FOLDER(a_supplementary_file_is_found_below_symfs)
 {
-	(void)state;
 	struct built_elf alt = debug_file("\xab\xcd", "shared");
 	CLEANUP(free_ptr) char *symfs = xasprintf("%s/copied", folder);
 	CLEANUP(file_locator_cleanup) struct file_locator *locator = locator_of(symfs);
@@ -276,9 +266,8 @@ static bool is_answered(enum debugfile_kind kind, const char *name, unsigned att
 	return fd >= 0;
 }
 
-static void hostile_questions_are_refused(void **state)
+TEST_IN_FOLDER(hostile_questions_are_refused)
 {
-	(void)state;
 	struct built_elf debug = debug_file("", "info");
 	CLEANUP(free_ptr) char *path = xasprintf("%s/bin/x.debug", folder);
 	CLEANUP(free_ptr) char *upwards = xasprintf("%s/bin/../bin/x.debug", folder);
@@ -303,9 +292,8 @@ static void hostile_questions_are_refused(void **state)
 	assert_false(is_answered((enum debugfile_kind)77, path, 0));
 }
 
-static void a_pipe_that_a_link_names_is_not_opened(void **state)
+TEST_IN_FOLDER(a_pipe_that_a_link_names_is_not_opened)
 {
-	(void)state;
 	struct built_elf stripped = linking_file("", "pipe", 0);
 	CLEANUP(free_ptr) char *path = path_of("bin/pipe");
 	CLEANUP(close_fd) int opened = -1;
@@ -325,45 +313,13 @@ static int open_nothing(void *user, const struct debugfile_question *question, u
 	return -1;
 }
 
-static void a_file_without_links_has_no_debug_file(void **state)
+TEST_IN_FOLDER(a_file_without_links_has_no_debug_file)
 {
 	const struct debugfile_opener none = {.open = open_nothing};
 
-	(void)state;
 	struct built_elf debug = debug_file("", "info");
 	CLEANUP(elf_file_cleanup) struct elf_file *image = elf_file_of(&debug);
 
 	assert_null(debugfile_find(image, &none));
 	assert_null(debugfile_find_alt(image, &none));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_debug_file_is_found_by_its_build_id, make_folder,
-						remove_folder),
-		cmocka_unit_test_setup_teardown(a_debug_file_is_found_by_its_link, make_folder,
-						remove_folder),
-		cmocka_unit_test_setup_teardown(
-			a_sparse_file_that_a_link_names_is_not_read_to_its_end, make_folder,
-			remove_folder),
-		cmocka_unit_test_setup_teardown(a_build_id_outweighs_the_crc_of_a_link, make_folder,
-						remove_folder),
-		cmocka_unit_test_setup_teardown(
-			a_link_to_the_stripped_file_itself_or_out_of_the_folder_is_not_followed,
-			make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(
-			a_supplementary_file_is_found_by_name_and_by_build_id, make_folder,
-			remove_folder),
-		cmocka_unit_test_setup_teardown(a_supplementary_file_is_found_below_symfs,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(hostile_questions_are_refused, make_folder,
-						remove_folder),
-		cmocka_unit_test_setup_teardown(a_pipe_that_a_link_names_is_not_opened, make_folder,
-						remove_folder),
-		cmocka_unit_test_setup_teardown(a_file_without_links_has_no_debug_file, make_folder,
-						remove_folder),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,16 +3,13 @@
 
 #include "base/alloc.h"
 
+#include "unit_test.h"
+
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <sys/stat.h>
 
-#include <cmocka.h>
-
-static void an_end_has_an_error_a_path_and_a_url(void **state)
+TEST(an_end_has_an_error_a_path_and_a_url)
 {
-	(void)state;
 	static const char from_server[] = "\0\0\0\0/cache/file\0http://server/buildid/ab/debuginfo";
 	static const char from_cache[] = "\0\0\0\0/cache/file\0";
 	struct client_done done;
@@ -28,9 +25,8 @@ static void an_end_has_an_error_a_path_and_a_url(void **state)
 	free(done.path);
 }
 
-static void a_debug_file_is_asked_for_by_its_build_id_alone(void **state)
+TEST(a_debug_file_is_asked_for_by_its_build_id_alone)
 {
-	(void)state;
 	unsigned char message[CLIENT_GET_BYTES_MAX];
 	struct download download = {.build_id = {.bytes = {0xab, 0xcd}, .len = 2}};
 
@@ -41,9 +37,8 @@ static void a_debug_file_is_asked_for_by_its_build_id_alone(void **state)
 	assert_memory_equal(message, "\2\xab\xcd/a.c", 7);
 }
 
-static void a_failure_has_an_error_and_no_path(void **state)
+TEST(a_failure_has_an_error_and_no_path)
 {
-	(void)state;
 	static const char message[] = "\2\0\0\0\0";
 	struct client_done done;
 
@@ -54,9 +49,8 @@ static void a_failure_has_an_error_and_no_path(void **state)
 	free(done.path);
 }
 
-static void progress_is_two_numbers(void **state)
+TEST(progress_is_two_numbers)
 {
-	(void)state;
 	const uint64_t message[] = {12, 40};
 	uint64_t bytes, total_bytes;
 
@@ -65,9 +59,8 @@ static void progress_is_two_numbers(void **state)
 	assert_int_equal(total_bytes, 40);
 }
 
-static void damaged_messages_are_refused(void **state)
+TEST(damaged_messages_are_refused)
 {
-	(void)state;
 	static const char *const damaged[] = {"\1\1\1", "\1\1\1\1/cache/file"};
 	static const char longer[] = "\0\0\0\0/cache/file\0\0more";
 	struct client_done done;
@@ -81,9 +74,8 @@ static void damaged_messages_are_refused(void **state)
 	assert_true(client_progress_read(bytes_of(longer, 16), &bytes, &total_bytes));
 }
 
-static void a_source_with_too_long_a_path_is_not_asked_for(void **state)
+TEST(a_source_with_too_long_a_path_is_not_asked_for)
 {
-	(void)state;
 	unsigned char message[CLIENT_GET_BYTES_MAX];
 	char path[PATH_MAX + 1] = "";
 	struct download download = {.build_id = {.len = 2}, .source = path};
@@ -103,9 +95,8 @@ static bool is_usable(int fd, uint64_t max_bytes)
 	return ret;
 }
 
-static void only_readable_regular_files_within_the_limit_are_used(void **state)
+TEST(only_readable_regular_files_within_the_limit_are_used)
 {
-	(void)state;
 	char path[] = "/tmp/received-XXXXXX";
 	int fd = mkstemp(path), ends[2];
 
@@ -121,19 +112,4 @@ static void only_readable_regular_files_within_the_limit_are_used(void **state)
 	assert_false(is_usable(open("/", O_RDONLY), 1 << 20));
 	unlink(path);
 	close(fd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_end_has_an_error_a_path_and_a_url),
-		cmocka_unit_test(a_debug_file_is_asked_for_by_its_build_id_alone),
-		cmocka_unit_test(a_failure_has_an_error_and_no_path),
-		cmocka_unit_test(progress_is_two_numbers),
-		cmocka_unit_test(damaged_messages_are_refused),
-		cmocka_unit_test(a_source_with_too_long_a_path_is_not_asked_for),
-		cmocka_unit_test(only_readable_regular_files_within_the_limit_are_used),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,9 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 enum { TID = 42, OTHER = TID + STACK_SLOT_THREADS };
 
@@ -32,9 +30,8 @@ static struct deep_thread *find_deep(struct deep_threads *threads, pid_t tid, ui
 	return find(threads, tid, time_ns, 8);
 }
 
-static void a_stack_within_the_kernels_copy_is_not_deep(void **state)
+TEST(a_stack_within_the_kernels_copy_is_not_deep)
 {
-	(void)state;
 	struct deep_threads *threads = xcalloc(1, sizeof(*threads));
 
 	assert_null(find(threads, TID, first_ns, 16));
@@ -43,9 +40,8 @@ static void a_stack_within_the_kernels_copy_is_not_deep(void **state)
 	free(threads);
 }
 
-static void a_thread_keeps_its_place_until_it_has_no_samples_for_a_second(void **state)
+TEST(a_thread_keeps_its_place_until_it_has_no_samples_for_a_second)
 {
-	(void)state;
 	struct deep_threads *threads = xcalloc(1, sizeof(*threads));
 
 	assert_non_null(find_deep(threads, TID, first_ns));
@@ -58,14 +54,4 @@ static void a_thread_keeps_its_place_until_it_has_no_samples_for_a_second(void *
 	assert_null(find_deep(threads, TID, first_ns + 2 * NS_PER_SECOND + 1));
 	deep_threads_deinit(threads);
 	free(threads);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_stack_within_the_kernels_copy_is_not_deep),
-		cmocka_unit_test(a_thread_keeps_its_place_until_it_has_no_samples_for_a_second),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,14 +4,12 @@
 
 #include "base/alloc.h"
 
+#include "unit_test.h"
+
 #include <inttypes.h>
 #include <malloc.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { TID = 7, OTHER = 8 };
 
@@ -101,7 +99,7 @@ static bool add_chain(struct fixture *f, pid_t tid, uint64_t cookie, uint64_t ad
 	return ret;
 }
 
-static void a_sample_waits_for_the_user_part_of_its_thread_and_cookie(void **state)
+TEST_WITH(set_up, tear_down, a_sample_waits_for_the_user_part_of_its_thread_and_cookie)
 {
 	struct fixture *f = *state;
 
@@ -114,7 +112,7 @@ static void a_sample_waits_for_the_user_part_of_its_thread_and_cookie(void **sta
 	assert_given(f, "10: ka a0 a1\n20: k14 b0 b1\n");
 }
 
-static void all_samples_of_one_entry_into_the_kernel_get_the_same_user_part(void **state)
+TEST_WITH(set_up, tear_down, all_samples_of_one_entry_into_the_kernel_get_the_same_user_part)
 {
 	struct fixture *f = *state;
 
@@ -126,7 +124,7 @@ static void all_samples_of_one_entry_into_the_kernel_get_the_same_user_part(void
 	assert_given(f, "10: ka a0 a1\n11: kb a0 a1\n12: kc a0 a1\n");
 }
 
-static void a_user_part_that_comes_twice_is_no_stray(void **state)
+TEST_WITH(set_up, tear_down, a_user_part_that_comes_twice_is_no_stray)
 {
 	struct fixture *f = *state;
 
@@ -136,7 +134,7 @@ static void a_user_part_that_comes_twice_is_no_stray(void **state)
 	assert_given(f, "10: ka a0 a1\n");
 }
 
-static void a_user_part_without_a_sample_is_a_stray_and_changes_nothing(void **state)
+TEST_WITH(set_up, tear_down, a_user_part_without_a_sample_is_a_stray_and_changes_nothing)
 {
 	struct fixture *f = *state;
 
@@ -146,7 +144,7 @@ static void a_user_part_without_a_sample_is_a_stray_and_changes_nothing(void **s
 	assert_given(f, "10: ka b0 b1\n");
 }
 
-static void the_next_user_part_of_a_thread_ends_the_wait_for_one_that_was_lost(void **state)
+TEST_WITH(set_up, tear_down, the_next_user_part_of_a_thread_ends_the_wait_for_one_that_was_lost)
 {
 	struct fixture *f = *state;
 
@@ -157,7 +155,7 @@ static void the_next_user_part_of_a_thread_ends_the_wait_for_one_that_was_lost(v
 	assert_given(f, "10: ka missing\n11: kb a0 a1\n");
 }
 
-static void the_end_of_a_thread_ends_the_wait(void **state)
+TEST_WITH(set_up, tear_down, the_end_of_a_thread_ends_the_wait)
 {
 	struct fixture *f = *state;
 
@@ -170,7 +168,7 @@ static void the_end_of_a_thread_ends_the_wait(void **state)
 	assert_given(f, "10: ka missing\n20: k14 missing\n");
 }
 
-static void the_former_user_part_is_not_that_of_a_new_thread_of_the_same_number(void **state)
+TEST_WITH(set_up, tear_down, the_former_user_part_is_not_that_of_a_new_thread_of_the_same_number)
 {
 	struct fixture *f = *state;
 
@@ -183,7 +181,7 @@ static void the_former_user_part_is_not_that_of_a_new_thread_of_the_same_number(
 	assert_given(f, "20: k14 b0 b1\n10: ka missing\n");
 }
 
-static void a_sample_in_execve_has_no_user_part(void **state)
+TEST_WITH(set_up, tear_down, a_sample_in_execve_has_no_user_part)
 {
 	struct fixture *f = *state;
 
@@ -193,7 +191,7 @@ static void a_sample_in_execve_has_no_user_part(void **state)
 	assert_false(add_chain(f, TID, 1, 0xa0));
 }
 
-static void what_waits_and_is_kept_is_bounded(void **state)
+TEST_WITH(set_up, tear_down, what_waits_and_is_kept_is_bounded)
 {
 	struct fixture *f = *state;
 	enum { COUNT = 1000000, BYTES_MAX = 64 << 20 };
@@ -213,43 +211,11 @@ static void what_waits_and_is_kept_is_bounded(void **state)
 	assert_int_equal(f->joined, 0);
 }
 
-static void what_waits_at_the_end_is_freed(void **state)
+TEST_WITH(set_up, tear_down, what_waits_at_the_end_is_freed)
 {
 	struct fixture *f = *state;
 
 	add_sample(f, TID, 1, 10);
 	add_chain(f, OTHER, 1, 0xa0);
 	assert_given(f, "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			a_sample_waits_for_the_user_part_of_its_thread_and_cookie, set_up,
-			tear_down),
-		cmocka_unit_test_setup_teardown(
-			all_samples_of_one_entry_into_the_kernel_get_the_same_user_part, set_up,
-			tear_down),
-		cmocka_unit_test_setup_teardown(a_user_part_that_comes_twice_is_no_stray, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(
-			a_user_part_without_a_sample_is_a_stray_and_changes_nothing, set_up,
-			tear_down),
-		cmocka_unit_test_setup_teardown(
-			the_next_user_part_of_a_thread_ends_the_wait_for_one_that_was_lost, set_up,
-			tear_down),
-		cmocka_unit_test_setup_teardown(the_end_of_a_thread_ends_the_wait, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(
-			the_former_user_part_is_not_that_of_a_new_thread_of_the_same_number, set_up,
-			tear_down),
-		cmocka_unit_test_setup_teardown(a_sample_in_execve_has_no_user_part, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(what_waits_and_is_kept_is_bounded, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(what_waits_at_the_end_is_freed, set_up, tear_down),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

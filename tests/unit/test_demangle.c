@@ -3,14 +3,12 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
+#include "unit_test.h"
+
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 struct name {
 	const char *mangled;
@@ -31,9 +29,8 @@ static void assert_names(const struct name *names, size_t count)
 	}
 }
 
-static void rust_v0_names_read_as_rustc_writes_them(void **state)
+TEST(rust_v0_names_read_as_rustc_writes_them)
 {
-	(void)state;
 	static const struct name names[] = {
 		{"_RNvCskwGfYPst2Cb_3foo16example_function", "foo::example_function"},
 		{"_RNCNvCsF7y1RwQtD_5myapp4main0", "myapp::main::{closure#0}"},
@@ -48,9 +45,8 @@ static void rust_v0_names_read_as_rustc_writes_them(void **state)
 	assert_names(names, ARRAY_SIZE(names));
 }
 
-static void rust_legacy_names_lose_their_hash(void **state)
+TEST(rust_legacy_names_lose_their_hash)
 {
-	(void)state;
 	static const struct name names[] = {
 		{"_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", "core::fmt::Write::write_fmt"},
 		{"_ZN5myapp4main28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE",
@@ -63,9 +59,8 @@ static void rust_legacy_names_lose_their_hash(void **state)
 	assert_names(names, ARRAY_SIZE(names));
 }
 
-static void cpp_names_read_as_in_the_source(void **state)
+TEST(cpp_names_read_as_in_the_source)
 {
-	(void)state;
 	static const struct name names[] = {
 		{"_Z3fooi", "foo(int)"},
 		{"_ZN1aC1Ei", "a::a(int)"},
@@ -84,9 +79,8 @@ static void cpp_names_read_as_in_the_source(void **state)
 	assert_names(names, ARRAY_SIZE(names));
 }
 
-static void clones_stay_distinct_without_the_linkers_number(void **state)
+TEST(clones_stay_distinct_without_the_linkers_number)
 {
-	(void)state;
 	static const struct name names[] = {
 		{"_Z3fooi.cold", "foo(int) [clone .cold]"},
 		{"_Z3fooi.part.0.isra.1", "foo(int) [clone .part.0] [clone .isra.1]"},
@@ -107,9 +101,8 @@ static void clones_stay_distinct_without_the_linkers_number(void **state)
 	assert_names(names, ARRAY_SIZE(names));
 }
 
-static void an_unmangled_name_is_unchanged(void **state)
+TEST(an_unmangled_name_is_unchanged)
 {
-	(void)state;
 	static const struct name names[] = {
 		{"main", NULL}, {"foo.cold", NULL}, {"", NULL},	   {"_R", NULL},
 		{"_Z", NULL},	{"_RZZ", NULL},	    {"_Z3", NULL}, {"_ZN17hE", NULL},
@@ -119,9 +112,8 @@ static void an_unmangled_name_is_unchanged(void **state)
 }
 
 /* libiberty's own limit is 1024 bytes. */
-static void a_long_name_of_templates_is_readable(void **state)
+TEST(a_long_name_of_templates_is_readable)
 {
-	(void)state;
 	char name[4096] = "_Z1fI";
 	CLEANUP(free_ptr) char *readable = NULL;
 
@@ -160,9 +152,8 @@ static void assert_readable(const char *start, const char *end)
 }
 
 /* Each type holds the one before twice: 2^40 when written out. */
-static void demangling_stops_at_a_name_that_expands_too_far(void **state)
+TEST(demangling_stops_at_a_name_that_expands_too_far)
 {
-	(void)state;
 	char rust[4096] = "_RIC1aTllE";
 	char cpp[4096] = "_Z1f1aIiiE";
 	unsigned previous = (unsigned)strlen("IC1a");
@@ -194,9 +185,8 @@ static void demangling_stops_at_a_name_that_expands_too_far(void **state)
 }
 
 /* The number of lifetimes of a function pointer, where libiberty does not print but counts. */
-static void demangling_stops_at_a_name_with_too_many_lifetimes(void **state)
+TEST(demangling_stops_at_a_name_with_too_many_lifetimes)
 {
-	(void)state;
 	static const struct name names[] = {
 		{"_RNvMFGZZZZZZZZZZ_EuC1a1b", NULL},
 		{"_RNvXs_C2CsFGZZZZZZZ_5crateuC1a1b", NULL},
@@ -228,9 +218,8 @@ static void *demangle_on_a_small_stack(void *context)
 	return NULL;
 }
 
-static void no_name_overflows_four_megabytes_of_stack(void **state)
+TEST(no_name_overflows_four_megabytes_of_stack)
 {
-	(void)state;
 	static const struct hostile names[] = {
 		{"_Z1f", "P"},	     {"_Z1f", "PFvPFv"},    {"_ZN1aI", "N1aI"}, {"_Z1fIX", "ng"},
 		{"_Z", "Z1fvEZ"},    {"_Z1f", "FA1_"},	    {"_Z1f", "DTcl"},	{"_ZZZZ", "Z"},
@@ -250,21 +239,4 @@ static void no_name_overflows_four_megabytes_of_stack(void **state)
 		pthread_join(thread, NULL);
 	}
 	pthread_attr_destroy(&attr);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rust_v0_names_read_as_rustc_writes_them),
-		cmocka_unit_test(rust_legacy_names_lose_their_hash),
-		cmocka_unit_test(cpp_names_read_as_in_the_source),
-		cmocka_unit_test(clones_stay_distinct_without_the_linkers_number),
-		cmocka_unit_test(an_unmangled_name_is_unchanged),
-		cmocka_unit_test(a_long_name_of_templates_is_readable),
-		cmocka_unit_test(demangling_stops_at_a_name_that_expands_too_far),
-		cmocka_unit_test(demangling_stops_at_a_name_with_too_many_lifetimes),
-		cmocka_unit_test(no_name_overflows_four_megabytes_of_stack),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,10 @@
 #include "base/alloc.h"
 #include "near.h"
 #include "sample_profile.h"
+#include "unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { OLD, NEW };
 
@@ -51,9 +48,8 @@ static const struct diff_row *row_of(const struct diff *diff, const char *name)
 	return NULL;
 }
 
-static void a_function_that_costs_more_is_found(void **state)
+TEST(a_function_that_costs_more_is_found)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = two_columns();
 	CLEANUP(diff_deinit) struct diff diff;
 	frame_id main = add_frame(profile, (const char *const[]){"main", NULL});
@@ -78,9 +74,8 @@ static void a_function_that_costs_more_is_found(void **state)
 	assert_false(row_of(&diff, "main")->self.is_significant);
 }
 
-static void shares_speak_of_no_whole(void **state)
+TEST(shares_speak_of_no_whole)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = two_columns();
 	CLEANUP(diff_deinit) struct diff diff;
 	stack_id stacks[] = {STACK(profile, "a"), STACK(profile, "b")};
@@ -95,9 +90,8 @@ static void shares_speak_of_no_whole(void **state)
 	assert_false(diff.whole.is_significant);
 }
 
-static void equals_are_the_same(void **state)
+TEST(equals_are_the_same)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = two_columns();
 	CLEANUP(diff_deinit) struct diff diff;
 
@@ -110,9 +104,8 @@ static void equals_are_the_same(void **state)
 
 /* Each of many functions costs more than chance would make of one, but not of one among many; what
  * calls all of them certainly does, but only by them. */
-static void a_function_with_more_self_weight_precedes_its_callers(void **state)
+TEST(a_function_with_more_self_weight_precedes_its_callers)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = two_columns();
 	CLEANUP(diff_deinit) struct diff diff;
 	const char *const parts[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j",
@@ -133,9 +126,8 @@ static void a_function_with_more_self_weight_precedes_its_callers(void **state)
 	assert_false(row_of(&diff, "a")->self.is_significant);
 }
 
-static void recursion_counts_once(void **state)
+TEST(recursion_counts_once)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = two_columns();
 	CLEANUP(diff_deinit) struct diff diff;
 
@@ -147,9 +139,8 @@ static void recursion_counts_once(void **state)
 	assert_near(row_of(&diff, "b")->total.before, 1, 1e-9);
 }
 
-static void a_comparison_with_an_empty_profile_has_no_verdict(void **state)
+TEST(a_comparison_with_an_empty_profile_has_no_verdict)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = two_columns();
 	CLEANUP(diff_deinit) struct diff diff;
 
@@ -160,9 +151,8 @@ static void a_comparison_with_an_empty_profile_has_no_verdict(void **state)
 }
 
 /* By stack: the same function, called from two places. */
-static void a_change_is_found_where_it_is_called(void **state)
+TEST(a_change_is_found_where_it_is_called)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = two_columns();
 	CLEANUP(diff_deinit) struct diff diff;
 	stack_id stacks[] = {STACK(profile, "one", "copy"), STACK(profile, "two", "copy")};
@@ -184,9 +174,8 @@ static void a_change_is_found_where_it_is_called(void **state)
 	}
 }
 
-static void what_is_not_counted_is_estimated(void **state)
+TEST(what_is_not_counted_is_estimated)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = two_columns();
 	CLEANUP(diff_deinit) struct diff diff;
 	const double per_weight[] = {1e-7, 1e-7};
@@ -204,9 +193,8 @@ static void what_is_not_counted_is_estimated(void **state)
 	assert_near(diff.wholes[OLD].weight, 1e9, 1e-6);
 }
 
-static void sums_are_those_of_all_rows(void **state)
+TEST(sums_are_those_of_all_rows)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 5; seed++) {
 		CLEANUP(profile_cleanup) struct profile *profile = random_profile(seed);
 		CLEANUP(diff_deinit) struct diff diff;
@@ -221,21 +209,4 @@ static void sums_are_those_of_all_rows(void **state)
 		assert_near(before, 1, 1e-9);
 		assert_near(after, diff.whole.after, 1e-9);
 	}
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_function_that_costs_more_is_found),
-		cmocka_unit_test(shares_speak_of_no_whole),
-		cmocka_unit_test(equals_are_the_same),
-		cmocka_unit_test(a_function_with_more_self_weight_precedes_its_callers),
-		cmocka_unit_test(recursion_counts_once),
-		cmocka_unit_test(a_comparison_with_an_empty_profile_has_no_verdict),
-		cmocka_unit_test(a_change_is_found_where_it_is_called),
-		cmocka_unit_test(what_is_not_counted_is_estimated),
-		cmocka_unit_test(sums_are_those_of_all_rows),
-	};
-
-	return cmocka_run_group_tests_name("diff", tests, NULL, NULL);
 }

@@ -2,11 +2,7 @@
 
 #include "built_elf.h"
 #include "lacking.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "unit_test.h"
 
 enum { CODE_VADDR = 0x1000 };
 
@@ -47,9 +43,8 @@ static void assert_targets(uint16_t machine, const void *code, size_t len, const
 	disassembly_deinit(&disassembly);
 }
 
-static void jumps_and_calls_on_x86_64_say_where_they_lead(void **state)
+TEST(jumps_and_calls_on_x86_64_say_where_they_lead)
 {
-	(void)state;
 	static const uint8_t code[] = {
 		0x74, 0x0e,		      /* je 0x1010 */
 		0xe8, 0x09, 0x00, 0x00, 0x00, /* call 0x1010 */
@@ -62,9 +57,8 @@ static void jumps_and_calls_on_x86_64_say_where_they_lead(void **state)
 }
 
 /* The number of a bit stands before the address. */
-static void jumps_and_calls_on_aarch64_say_where_they_lead(void **state)
+TEST(jumps_and_calls_on_aarch64_say_where_they_lead)
 {
-	(void)state;
 	static const uint32_t code[] = {
 		0x368800c0, /* tbz w0, #17, 0x1018 */
 		0xb40000a0, /* cbz x0, 0x1018 */
@@ -76,14 +70,4 @@ static void jumps_and_calls_on_aarch64_say_where_they_lead(void **state)
 	static const uint64_t targets[] = {0x1018, 0x1018, 0, 0x1018, 0x1018, 0x1018};
 
 	assert_targets(EM_AARCH64, code, sizeof(code), targets, 6);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(jumps_and_calls_on_x86_64_say_where_they_lead),
-		cmocka_unit_test(jumps_and_calls_on_aarch64_say_where_they_lead),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

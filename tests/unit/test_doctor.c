@@ -6,14 +6,12 @@
 
 #include "base/alloc.h"
 
+#include "unit_test.h"
+
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* A machine that limits nothing. */
 static const struct machine_facts good = {
@@ -77,9 +75,8 @@ static void assert_finding(const struct machine_facts *facts, const char *subjec
 		assert_non_null(finding->cost);
 }
 
-static void a_machine_that_limits_nothing_is_ok(void **state)
+TEST(a_machine_that_limits_nothing_is_ok)
 {
-	(void)state;
 	CLEANUP(findings_deinit) struct findings findings;
 
 	machine_findings(&good, &findings);
@@ -87,9 +84,8 @@ static void a_machine_that_limits_nothing_is_ok(void **state)
 		assert_int_equal(findings.items[i].state, FINDING_OK);
 }
 
-static void the_paranoid_level_limits_what_is_sampled(void **state)
+TEST(the_paranoid_level_limits_what_is_sampled)
 {
-	(void)state;
 	struct machine_facts facts = ordinary();
 
 	assert_finding(&facts, "sampling", FINDING_LIMITED,
@@ -101,9 +97,8 @@ static void the_paranoid_level_limits_what_is_sampled(void **state)
 	assert_finding(&facts, "sampling", FINDING_OK, NULL);
 }
 
-static void what_refuses_everything_comes_first_with_what_prof_record_says(void **state)
+TEST(what_refuses_everything_comes_first_with_what_prof_record_says)
 {
-	(void)state;
 	struct machine_facts facts = ordinary();
 	CLEANUP(findings_deinit) struct findings findings;
 
@@ -117,9 +112,8 @@ static void what_refuses_everything_comes_first_with_what_prof_record_says(void 
 	assert_non_null(strstr(findings.items[0].command, "--cap-add PERFMON"));
 }
 
-static void without_its_library_prof_records_neither_memory_nor_what_perf_is_refused(void **state)
+TEST(without_its_library_prof_records_neither_memory_nor_what_perf_is_refused)
 {
-	(void)state;
 	struct machine_facts facts = ordinary();
 
 	facts.inside_hz = 0;
@@ -132,9 +126,8 @@ static void without_its_library_prof_records_neither_memory_nor_what_perf_is_ref
 		       "seccomp=unconfined");
 }
 
-static void settings_that_cost_samples_have_the_command_that_raises_them(void **state)
+TEST(settings_that_cost_samples_have_the_command_that_raises_them)
 {
-	(void)state;
 	struct machine_facts facts = ordinary();
 
 	facts.memlock_bytes = 64 << 10;
@@ -154,9 +147,8 @@ static void settings_that_cost_samples_have_the_command_that_raises_them(void **
 		       "sudo mount -t tracefs nodev /sys/kernel/tracing");
 }
 
-static void hidden_kernel_symbols_matter_if_the_kernel_is_sampled(void **state)
+TEST(hidden_kernel_symbols_matter_if_the_kernel_is_sampled)
 {
-	(void)state;
 	struct machine_facts facts = ordinary();
 
 	facts.sees_kernel_symbols = false;
@@ -170,9 +162,8 @@ static void hidden_kernel_symbols_matter_if_the_kernel_is_sampled(void **state)
 	assert_finding(&facts, "kernel symbols", FINDING_LIMITED, NULL);
 }
 
-static void debug_information_needs_a_server_and_its_library(void **state)
+TEST(debug_information_needs_a_server_and_its_library)
 {
-	(void)state;
 	struct machine_facts facts = ordinary();
 
 	facts.distribution = (struct distribution){.packaging = PACKAGING_DEBIAN,
@@ -186,9 +177,8 @@ static void debug_information_needs_a_server_and_its_library(void **state)
 		       "export DEBUGINFOD_URLS=https://example.org");
 }
 
-static void a_distribution_is_known_by_its_id_or_what_it_is_like(void **state)
+TEST(a_distribution_is_known_by_its_id_or_what_it_is_like)
 {
-	(void)state;
 	struct distribution distribution;
 	char *command;
 
@@ -212,9 +202,8 @@ static void a_distribution_is_known_by_its_id_or_what_it_is_like(void **state)
 	assert_null(distribution_install(&distribution, "x"));
 }
 
-static void the_distribution_of_a_process_is_read_below_its_root(void **state)
+TEST(the_distribution_of_a_process_is_read_below_its_root)
 {
-	(void)state;
 	struct distribution here, its;
 
 	distribution_here(&here);
@@ -232,9 +221,8 @@ static void assert_package(enum packaging packaging, const char *text, const cha
 	assert_string_equal(package, expected);
 }
 
-static void the_package_of_a_file_is_read_from_what_package_managers_print(void **state)
+TEST(the_package_of_a_file_is_read_from_what_package_managers_print)
 {
-	(void)state;
 	static const char dpkg[] = "diversion by x from: /lib/libc.so.6\n"
 				   "libc6:amd64, libc6:i386: /lib/libc.so.6\n"
 				   "evil $(x): /lib/evil.so\n";
@@ -279,9 +267,8 @@ static struct listed_module module_at(const char *path, uint32_t present)
 	};
 }
 
-static void a_program_without_debug_information_is_to_be_built_with_it(void **state)
+TEST(a_program_without_debug_information_is_to_be_built_with_it)
 {
-	(void)state;
 	struct listed_module rust = module_at("/home/u/x", NAMES_SYMTAB);
 
 	assert_advice(module_at("/home/u/x", NAMES_SYMTAB), FINDING_LIMITED, "symbols",
@@ -299,9 +286,8 @@ static void a_program_without_debug_information_is_to_be_built_with_it(void **st
 		      NULL);
 }
 
-static void a_file_of_the_distribution_has_a_package_or_a_server(void **state)
+TEST(a_file_of_the_distribution_has_a_package_or_a_server)
 {
-	(void)state;
 	struct listed_module library = module_at("/usr/lib/libx.so", NAMES_EXPORTED);
 
 	assert_advice(library, FINDING_LIMITED, "exported symbols",
@@ -311,9 +297,8 @@ static void a_file_of_the_distribution_has_a_package_or_a_server(void **state)
 		      "sudo apt install libx1-dbgsym");
 }
 
-static void a_profile_that_was_recorded_without_a_server_is_to_be_recorded_again(void **state)
+TEST(a_profile_that_was_recorded_without_a_server_is_to_be_recorded_again)
 {
-	(void)state;
 	struct advice_context context = on_debian;
 	struct listed_module library = module_at("/usr/lib/libx.so", NAMES_EXPORTED);
 
@@ -328,9 +313,8 @@ static void a_profile_that_was_recorded_without_a_server_is_to_be_recorded_again
 	free(library.command);
 }
 
-static void missing_dwo_files_are_packed_where_the_program_was_built(void **state)
+TEST(missing_dwo_files_are_packed_where_the_program_was_built)
 {
-	(void)state;
 	struct listed_module module = module_at("/x", NAMES_SYMTAB | NAMES_DWARF);
 
 	module.sources.split_units = 3;
@@ -340,9 +324,8 @@ static void missing_dwo_files_are_packed_where_the_program_was_built(void **stat
 		      "dwp -e /x -o /x.dwp where it was built, or build it without -gsplit-dwarf");
 }
 
-static void code_of_a_jit_has_the_option_of_its_runtime(void **state)
+TEST(code_of_a_jit_has_the_option_of_its_runtime)
 {
-	(void)state;
 	struct listed_module module = {
 		.kind = PROFILE_MODULE_JIT,
 		.path = (char *)(uintptr_t) "[jit]",
@@ -357,9 +340,8 @@ static void code_of_a_jit_has_the_option_of_its_runtime(void **state)
 	assert_int_equal(jit_of_path("/usr/bin/nodename"), JIT_UNKNOWN);
 }
 
-static void what_lacks_nothing_in_the_samples_needs_nothing(void **state)
+TEST(what_lacks_nothing_in_the_samples_needs_nothing)
 {
-	(void)state;
 	struct listed_module module = module_at("/x", NAMES_EXPORTED);
 
 	module.samples = 5;
@@ -391,9 +373,8 @@ static frame_id frame_with_line(struct profile *profile, uint32_t module, uint32
 }
 
 /* Modules 0 and 1 are mappings of one file. */
-static void a_sample_counts_once_for_a_module_however_many_frames_it_has(void **state)
+TEST(a_sample_counts_once_for_a_module_however_many_frames_it_has)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	CLEANUP(module_list_deinit) struct module_list list;
 	CLEANUP(free_ptr) uint32_t *rows = NULL;
@@ -421,31 +402,4 @@ static void a_sample_counts_once_for_a_module_however_many_frames_it_has(void **
 	assert_int_equal(list.items[rows[0]].placeless, 0);
 	assert_int_equal(list.items[rows[2]].samples, 4);
 	assert_int_equal(list.items[rows[2]].unnamed, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_machine_that_limits_nothing_is_ok),
-		cmocka_unit_test(the_paranoid_level_limits_what_is_sampled),
-		cmocka_unit_test(what_refuses_everything_comes_first_with_what_prof_record_says),
-		cmocka_unit_test(
-			without_its_library_prof_records_neither_memory_nor_what_perf_is_refused),
-		cmocka_unit_test(settings_that_cost_samples_have_the_command_that_raises_them),
-		cmocka_unit_test(hidden_kernel_symbols_matter_if_the_kernel_is_sampled),
-		cmocka_unit_test(a_distribution_is_known_by_its_id_or_what_it_is_like),
-		cmocka_unit_test(the_distribution_of_a_process_is_read_below_its_root),
-		cmocka_unit_test(the_package_of_a_file_is_read_from_what_package_managers_print),
-		cmocka_unit_test(a_program_without_debug_information_is_to_be_built_with_it),
-		cmocka_unit_test(a_file_of_the_distribution_has_a_package_or_a_server),
-		cmocka_unit_test(debug_information_needs_a_server_and_its_library),
-		cmocka_unit_test(
-			a_profile_that_was_recorded_without_a_server_is_to_be_recorded_again),
-		cmocka_unit_test(missing_dwo_files_are_packed_where_the_program_was_built),
-		cmocka_unit_test(code_of_a_jit_has_the_option_of_its_runtime),
-		cmocka_unit_test(what_lacks_nothing_in_the_samples_needs_nothing),
-		cmocka_unit_test(a_sample_counts_once_for_a_module_however_many_frames_it_has),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

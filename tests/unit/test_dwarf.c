@@ -1,15 +1,17 @@
 #include "dwarf/dwarf.h"
 
 #include "base/alloc.h"
+#include "built_elf.h"
+#include "dwarf/search.h"
 #include "dwarf/sections.h"
+#include "unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* DWARF 5, chapter 7; tests do not see elfutils' header. */
 enum {
@@ -39,16 +41,21 @@ enum {
 	DWO_NAME = 0x76,
 
 	ADDR = 0x01,
+	BLOCK2 = 0x03,
+	BLOCK4 = 0x04,
 	DATA2 = 0x05,
 	DATA8 = 0x07,
 	STRING = 0x08,
+	BLOCK1 = 0x0a,
 	DATA1 = 0x0b,
+	UDATA = 0x0f,
 	REF_ADDR = 0x10,
 	REF4 = 0x13,
 	INDIRECT = 0x16,
 	SEC_OFFSET = 0x17,
 	EXPRLOC = 0x18,
 	FLAG_PRESENT = 0x19,
+	DATA16 = 0x1e,
 	RNGLISTX = 0x23,
 	UNKNOWN = 0x7f,
 	REF_ALT = 0x1f20,
@@ -132,7 +139,7 @@ enum {
 	FOREIGN, /* a function whose declaration is in the supplementary file */
 	SKELETON,
 	CIRCLE,
-	ODD, /* a function with an expression and an indirect name before its address */
+	ODD, /* a function with attributes of many forms and an indirect name before its address */
 };
 
 static void put_abbrevs(struct buffer *to)
@@ -165,12 +172,13 @@ static void put_abbrevs(struct buffer *to)
 		SEC_OFFSET, RNGLISTS_BASE, SEC_OFFSET, 0, 0, -1);
 	put_all(to, FOREIGN, FUNCTION, 0, SPECIFICATION, REF_ALT, LOW_PC, ADDR, HIGH_PC, DATA8, 0,
 		0, -1);
-	put_all(to, SKELETON, COMPILE_UNIT, 0, DWO_NAME, STRING, LOW_PC, ADDR, HIGH_PC, DATA8, 0, 0,
-		-1);
+	put_all(to, SKELETON, COMPILE_UNIT, 0, DWO_NAME, STRING, COMP_DIR, STRING, LOW_PC, ADDR,
+		HIGH_PC, DATA8, 0, 0, -1);
 	put_all(to, CIRCLE, FUNCTION, 0, SPECIFICATION, REF_ADDR, LOW_PC, ADDR, HIGH_PC, DATA8, 0,
 		0, -1);
-	put_all(to, ODD, FUNCTION, 0, 0x40, EXPRLOC, NAME, INDIRECT, LOW_PC, ADDR, HIGH_PC, DATA8,
-		0, 0, -1);
+	put_all(to, ODD, FUNCTION, 0, 0x40, EXPRLOC, 0x41, UDATA, 0x42, BLOCK1, 0x43, BLOCK2, 0x44,
+		BLOCK4, 0x45, DATA16, 0x46, STRING, 0x4a, INDIRECT, NAME, INDIRECT, LOW_PC, ADDR,
+		HIGH_PC, DATA8, 0, 0, -1);
 	put(to, 0, 1);
 }
 
@@ -463,9 +471,8 @@ static void put_nest(struct file *file, unsigned version)
 	put_lines(file, version);
 }
 
-static void inlined_functions_come_innermost_first(void **state)
+TEST(inlined_functions_come_innermost_first)
 {
-	(void)state;
 	for (unsigned version = 3; version <= 5; version++) {
 		struct file file = {0};
 
@@ -481,9 +488,8 @@ static void inlined_functions_come_innermost_first(void **state)
 	}
 }
 
-static void units_are_read_in_parts(void **state)
+TEST(units_are_read_in_parts)
 {
-	(void)state;
 	for (unsigned version = 3; version <= 5; version++) {
 		struct file file = {0};
 
@@ -492,9 +498,8 @@ static void units_are_read_in_parts(void **state)
 	}
 }
 
-static void a_call_says_where_it_runs_and_where_it_is_called(void **state)
+TEST(a_call_says_where_it_runs_and_where_it_is_called)
 {
-	(void)state;
 	for (unsigned version = 3; version <= 5; version++) {
 		CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
 		struct arena arena = {0};
@@ -517,9 +522,8 @@ static void a_call_says_where_it_runs_and_where_it_is_called(void **state)
 }
 
 /* A mapped file may be written to while it is read. */
-static void names_that_were_found_do_not_change_with_the_file(void **state)
+TEST(names_that_were_found_do_not_change_with_the_file)
 {
-	(void)state;
 	for (unsigned version = 3; version <= 5; version++) {
 		CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
 		struct arena arena = {0};
@@ -540,9 +544,8 @@ static void names_that_were_found_do_not_change_with_the_file(void **state)
 	}
 }
 
-static void a_row_reaches_to_the_next_one_and_not_beyond_the_sequence(void **state)
+TEST(a_row_reaches_to_the_next_one_and_not_beyond_the_sequence)
 {
-	(void)state;
 	static const uint64_t vaddrs[] = {0x1000, 0x100f, 0x1010, 0x101f, 0x1020, 0x102f, 0x1030};
 	static const unsigned lines[] = {5, 5, 6, 6, 20, 20, 0};
 	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
@@ -563,9 +566,8 @@ static void a_row_reaches_to_the_next_one_and_not_beyond_the_sequence(void **sta
 	arena_deinit(&arena);
 }
 
-static void code_without_functions_has_lines_all_the_same(void **state)
+TEST(code_without_functions_has_lines_all_the_same)
 {
-	(void)state;
 	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
 	struct arena arena = {0};
 	struct file file = {0};
@@ -583,9 +585,8 @@ static void code_without_functions_has_lines_all_the_same(void **state)
 	arena_deinit(&arena);
 }
 
-static void functions_discarded_by_the_linker_name_nothing(void **state)
+TEST(functions_discarded_by_the_linker_name_nothing)
 {
-	(void)state;
 	struct file file = {0};
 
 	begin_code_unit(&file, 4, LANG_C);
@@ -598,9 +599,8 @@ static void functions_discarded_by_the_linker_name_nothing(void **state)
 	assert_file(&file, 0x1010, "");
 }
 
-static void a_linkage_name_comes_before_a_name(void **state)
+TEST(a_linkage_name_comes_before_a_name)
 {
-	(void)state;
 	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
 	struct arena arena = {0};
 	struct file file = {0};
@@ -622,9 +622,8 @@ static void a_linkage_name_comes_before_a_name(void **state)
 	arena_deinit(&arena);
 }
 
-static void a_name_alone_is_qualified_by_what_is_around_its_declaration(void **state)
+TEST(a_name_alone_is_qualified_by_what_is_around_its_declaration)
 {
-	(void)state;
 	struct file file = {0};
 	size_t declaration;
 
@@ -653,9 +652,8 @@ static void a_name_alone_is_qualified_by_what_is_around_its_declaration(void **s
 	assert_file(&file, 0x1040, "main");
 }
 
-static void a_nested_function_is_not_inlined_into_the_one_around_it(void **state)
+TEST(a_nested_function_is_not_inlined_into_the_one_around_it)
 {
-	(void)state;
 	struct file file = {0};
 	size_t inner;
 
@@ -674,9 +672,8 @@ static void a_nested_function_is_not_inlined_into_the_one_around_it(void **state
 	assert_file(&file, 0x1090, "nested");
 }
 
-static void inlined_code_may_reach_beyond_its_caller(void **state)
+TEST(inlined_code_may_reach_beyond_its_caller)
 {
-	(void)state;
 	struct file file = {0};
 	size_t middle, inner;
 
@@ -699,9 +696,8 @@ static void put_pair(struct buffer *to, uint64_t first, uint64_t second)
 	put(to, second, 8);
 }
 
-static void a_function_may_have_several_ranges(void **state)
+TEST(a_function_may_have_several_ranges)
 {
-	(void)state;
 	struct file file = {0};
 	struct buffer *ranges = &file.of[DWARF_RANGES];
 
@@ -731,9 +727,8 @@ static void a_function_may_have_several_ranges(void **state)
 	assert_file(&file, 0x1fff, "");
 }
 
-static void every_kind_of_range_list_entry_is_read(void **state)
+TEST(every_kind_of_range_list_entry_is_read)
 {
-	(void)state;
 	static const uint64_t addresses[] = {0x1100, 0x1110, 0x1200, 0x1300};
 	struct file file = {0};
 	struct buffer *lists = &file.of[DWARF_RNGLISTS];
@@ -777,9 +772,8 @@ static void every_kind_of_range_list_entry_is_read(void **state)
 	}
 }
 
-static void a_unit_without_ranges_is_found_by_its_functions(void **state)
+TEST(a_unit_without_ranges_is_found_by_its_functions)
 {
-	(void)state;
 	struct file file = {0};
 
 	begin_unit(&file, 5);
@@ -790,44 +784,46 @@ static void a_unit_without_ranges_is_found_by_its_functions(void **state)
 	assert_file(&file, 0x5010, "");
 }
 
-static void of_overlapping_units_the_one_that_begins_last_has_the_address(void **state)
+TEST(of_overlapping_units_the_one_that_begins_last_has_the_address)
 {
-	(void)state;
 	struct file file = {0};
 
-	for (unsigned i = 0; i < 3; i++) {
-		static const uint64_t ranges[][2] = {
-			{0x1000, 0x1000}, {0x1800, 0x100}, {0x1900, 0x800}};
+	for (unsigned i = 0; i < 5; i++) {
+		static const uint64_t ranges[][2] = {{0x1000, 0x1000},
+						     {0x1800, 0x100},
+						     {0x1900, 0x800},
+						     {0x1800, 0x80},
+						     {0x1900, 0x800}};
+		static const char *const names[] = {"wide", "narrow", "late", "narrower", "again"};
 
 		begin_unit(&file, 5);
 		put(info(&file), EMPTY_UNIT, 1);
-		put_function(&file, CODE, (const char *[]){"wide", "narrow", "late"}[i],
-			     ranges[i][0], ranges[i][1]);
+		put_function(&file, CODE, names[i], ranges[i][0], ranges[i][1]);
 		end_unit(&file);
 	}
 	assert_file(&file, 0x17ff, "wide");
-	assert_file(&file, 0x1800, "narrow");
+	assert_file(&file, 0x1800, "narrower");
+	assert_file(&file, 0x1880, "narrow");
 	assert_file(&file, 0x1900, "late");
 	assert_file(&file, 0x20ff, "late");
 	assert_file(&file, 0x2100, "");
 }
 
-static void a_skeleton_unit_of_split_dwarf_gives_no_names(void **state)
+TEST(a_skeleton_unit_of_split_dwarf_gives_no_names)
 {
-	(void)state;
 	struct file file = {0};
 
 	begin_unit(&file, 5);
 	put(info(&file), SKELETON, 1);
 	put_string(info(&file), "main.dwo");
+	put_string(info(&file), "/src");
 	put_pair(info(&file), 0x1000, 0x1000);
 	end(info(&file), file.start);
 	assert_file(&file, 0x1000, "");
 }
 
-static void names_come_from_the_supplementary_file(void **state)
+TEST(names_come_from_the_supplementary_file)
 {
-	(void)state;
 	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
 	struct file file = {0}, alt = {0};
 	struct dwarf_sections sections, alt_sections;
@@ -852,9 +848,8 @@ static void names_come_from_the_supplementary_file(void **state)
 	assert_file(&file, 0x1000, "?"); /* the file is missing */
 }
 
-static void a_circle_of_references_ends(void **state)
+TEST(a_circle_of_references_ends)
 {
-	(void)state;
 	struct file file = {0};
 	size_t at;
 
@@ -867,14 +862,16 @@ static void a_circle_of_references_ends(void **state)
 	assert_file(&file, 0x1000, "?");
 }
 
-static void unneeded_attributes_of_any_form_are_skipped(void **state)
+TEST(unneeded_attributes_of_any_form_are_skipped)
 {
-	(void)state;
 	struct file file = {0};
 
 	begin_code_unit(&file, 4, LANG_C);
 	put(info(&file), ODD, 1);
-	put_all(info(&file), 3, 1, 2, 3, STRING, -1);
+	put_all(info(&file), 3, 1, 2, 3, 1000, 1, 0, 2, 0, 1, 2, 2, 0, 0, 0, 1, 2, -1);
+	put_pair(info(&file), 1, 2);
+	put_string(info(&file), "skipped");
+	put_all(info(&file), UDATA, 1000, STRING, -1);
 	put_string(info(&file), "odd");
 	put_pair(info(&file), 0x1000, 0x10);
 	put_function(&file, CODE, "even", 0x1010, 0x10);
@@ -894,9 +891,8 @@ static void resolve_everything(const struct dwarf_sections *sections)
 	arena_deinit(&arena);
 }
 
-static void damaged_sections_cost_names_only(void **state)
+TEST(damaged_sections_cost_names_only)
 {
-	(void)state;
 	struct file file = {0};
 
 	put_nest(&file, 5);
@@ -922,6 +918,218 @@ static void damaged_sections_cost_names_only(void **state)
 		}
 	}
 	assert_file(&file, 0x1020, "inner middle outer");
+}
+
+/* A descriptor of an ELF file; the names of its sections end with this. */
+static int fd_of(const struct file *file, const char *suffix, struct bytes package_index)
+{
+	static const struct {
+		enum dwarf_section section;
+		const char *name;
+	} all[] = {{DWARF_INFO, ".debug_info"},
+		   {DWARF_ABBREV, ".debug_abbrev"},
+		   {DWARF_LINE, ".debug_line"}};
+	static struct built_elf built;
+	int fd = memfd_create("debug", MFD_CLOEXEC);
+
+	built_elf_init(&built);
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		const struct buffer *buffer = &file->of[all[i].section];
+		CLEANUP(free_ptr) char *name = xasprintf("%s%s", all[i].name, suffix);
+
+		built_elf_section(&built, (Elf64_Shdr){.sh_type = SHT_PROGBITS}, name, buffer->data,
+				  buffer->len);
+	}
+	built_elf_section(&built, (Elf64_Shdr){.sh_type = SHT_PROGBITS}, ".debug_cu_index",
+			  package_index.at, bytes_left(&package_index));
+	built_elf_finish(&built);
+	assert_int_equal(write(fd, built.data, built.len), built.len);
+	return fd;
+}
+
+static struct elf_file *elf_of(const struct file *file)
+{
+	struct elf_file *elf = NULL;
+
+	assert_null(elf_file_open(fd_of(file, "", bytes_of(NULL, 0)), "/bin/prog", &elf));
+	return elf;
+}
+
+TEST(a_line_is_searched_in_files_of_that_name)
+{
+	static const struct {
+		const char *file;
+		uint32_t line;
+		uint64_t vaddr; /* 0: none */
+		bool has_file;
+		uint32_t before, after;
+	} cases[] = {
+		{"main.c", 5, 0x1000, true, 0, 6},	{"/src/main.c", 6, 0x1010, true, 5, 0},
+		{"main.c", 7, 0, true, 6, 0},		{"main.c", 4, 0, true, 0, 5},
+		{"list.h", 20, 0x1020, true, 0, 0},	{"/list.h", 20, 0x1020, true, 0, 0},
+		{"include/list.h", 21, 0, true, 20, 0}, {"ist.h", 20, 0, false, 0, 0},
+	};
+	struct file file = {0};
+
+	put_nest(&file, 5);
+	CLEANUP(elf_file_cleanup) struct elf_file *elf = elf_of(&file);
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct dwarf_line_search search = {.file = cases[i].file, .line = cases[i].line};
+
+		dwarf_search_line(&search, elf, NULL);
+		assert_int_equal(search.count, cases[i].vaddr != 0);
+		assert_int_equal(search.count ? search.vaddrs[0] : 0, cases[i].vaddr);
+		assert_int_equal(search.has_file, cases[i].has_file);
+		assert_int_equal(search.before, cases[i].before);
+		assert_int_equal(search.after, cases[i].after);
+		dwarf_line_search_deinit(&search);
+	}
+}
+
+struct inlined_search {
+	unsigned wanted;
+	char found[64];
+};
+
+static bool note_inlined(void *user, const struct dwarf_inlined *inlined)
+{
+	struct inlined_search *search = user;
+	size_t len = strlen(search->found);
+
+	snprintf(search->found + len, sizeof(search->found) - len, "%s %s:%u ", inlined->name,
+		 inlined->caller_file, inlined->caller_line);
+	return --search->wanted == 0;
+}
+
+TEST(functions_that_are_inlined_are_given_once)
+{
+	static const char *const found[] = {"middle /src/main.c:30 ",
+					    "middle /src/main.c:30 inner /src/main.c:40 "};
+	struct file file = {0};
+
+	put_nest(&file, 5);
+	CLEANUP(elf_file_cleanup) struct elf_file *elf = elf_of(&file);
+
+	for (unsigned wanted = 1; wanted <= 3; wanted++) {
+		struct inlined_search search = {.wanted = wanted};
+		struct arena arena = {0};
+
+		dwarf_search_inlined(elf, NULL, &arena, note_inlined, &search);
+		assert_string_equal(search.found, found[wanted > 1]);
+		arena_deinit(&arena);
+	}
+}
+
+enum { SPLIT_ID = 77 };
+
+/* Where the only split unit is, and what has been asked for. */
+struct split_place {
+	const char *name;
+	uint64_t id;
+	char asked[256];
+};
+
+static void begin_split_unit(struct file *file, unsigned type, uint64_t id)
+{
+	put_abbrevs(&file->of[DWARF_ABBREV]);
+	file->start = begin(info(file));
+	put(info(file), 5, 2);
+	put(info(file), type, 1);
+	put(info(file), 8, 1);
+	put(info(file), 0, 4);
+	put(info(file), id, 8);
+}
+
+static int open_split(void *user, const struct debugfile_question *question, unsigned attempt,
+		      char **path)
+{
+	struct split_place *place = user;
+	struct file file = {0};
+
+	if (!attempt)
+		strcat(strcat(place->asked, question->name), " ");
+	if (attempt || strcmp(question->name, place->name) != 0)
+		return -1;
+	assert_int_equal(question->kind,
+			 *place->name == '/' ? DEBUGFILE_BY_PATH : DEBUGFILE_BY_LINK);
+	begin_split_unit(&file, 5, place->id);
+	put(info(&file), EMPTY_UNIT, 1);
+	put_function(&file, CODE, "split", 0x1000, 0x10);
+	end_unit(&file);
+	const uint32_t index[] = {5,
+				  2,
+				  1,
+				  2,
+				  0,
+				  0,
+				  SPLIT_ID,
+				  0,
+				  0,
+				  1,
+				  1,
+				  3,
+				  0,
+				  0,
+				  (uint32_t)info(&file)->len,
+				  (uint32_t)file.of[DWARF_ABBREV].len};
+	bool is_package = strstr(place->name, ".dwp");
+
+	*path = xstrdup(place->name);
+	return fd_of(&file, ".dwo", bytes_of(index, is_package ? sizeof(index) : 0));
+}
+
+TEST(a_split_unit_is_found_in_its_package_or_in_files_of_its_name)
+{
+#define ASKED_ALL "prog.dwp /src/obj/main.dwo /bin/obj/main.dwo main.dwo "
+	static const struct {
+		const char *name;
+		uint64_t id;
+		const char *asked, *asked_again; /* if files are not kept open */
+	} cases[] = {
+		{"prog.dwp", SPLIT_ID, "prog.dwp ", ""},
+		{"/src/obj/main.dwo", SPLIT_ID, "prog.dwp /src/obj/main.dwo ",
+		 "/src/obj/main.dwo "},
+		{"/bin/obj/main.dwo", SPLIT_ID, "prog.dwp /src/obj/main.dwo /bin/obj/main.dwo ",
+		 "/src/obj/main.dwo /bin/obj/main.dwo "},
+		{"main.dwo", SPLIT_ID, ASKED_ALL, "/src/obj/main.dwo /bin/obj/main.dwo main.dwo "},
+		{"main.dwo", SPLIT_ID + 1,
+		 ASKED_ALL "/src/obj/main.dwo /bin/obj/main.dwo main.dwo ", ""},
+	};
+	struct file file = {0};
+
+	begin_split_unit(&file, 4, SPLIT_ID);
+	put(info(&file), SKELETON, 1);
+	put_string(info(&file), "obj/main.dwo");
+	put_string(info(&file), "/src");
+	put_pair(info(&file), 0x1000, 0x1000);
+	end(info(&file), file.start);
+	CLEANUP(elf_file_cleanup) struct elf_file *elf = elf_of(&file);
+
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(cases); i++) {
+		bool keeps = i % 2, is_found = cases[i / 2].id == SPLIT_ID;
+		struct split_place place = {.name = cases[i / 2].name, .id = cases[i / 2].id};
+		const struct debugfile_opener opener = {.open = open_split, .user = &place};
+		CLEANUP(dwarf_cleanup) struct dwarf *dwarf = dwarf_new(elf, NULL);
+		struct dwarf_split_counts counts;
+
+		dwarf_follow_splits(dwarf, elf, &opener);
+		if (keeps)
+			dwarf_keep_contents(dwarf);
+		assert_chain(dwarf, 0x1008, is_found ? "split" : "");
+		assert_string_equal(place.asked, cases[i / 2].asked);
+		*place.asked = '\0';
+		assert_chain(dwarf, 0x1008, is_found ? "split" : "");
+		assert_string_equal(place.asked, keeps ? "" : cases[i / 2].asked_again);
+		counts = dwarf_split_counts(dwarf);
+		assert_int_equal(counts.units, 1);
+		assert_int_equal(counts.missing, !is_found);
+		assert_false(counts.has_changed);
+		assert_int_equal(counts.example != NULL, !is_found);
+		if (counts.example)
+			assert_string_equal(counts.example, "/src/obj/main.dwo");
+		free(counts.example);
+	}
 }
 
 /* The function of main.c, after so many zeros in .debug_info. */
@@ -968,51 +1176,32 @@ static void assert_reading(unsigned version, unsigned form, bool has_unread, boo
 	arena_deinit(&arena);
 }
 
-static void what_is_not_understood_is_reported(void **state)
+TEST(what_is_not_understood_is_reported)
 {
-	(void)state;
 	assert_reading(4, STRING, false, true);
 	assert_reading(5, STRING, false, true);
 	assert_reading(4, UNKNOWN, false, false);
 	assert_reading(6, STRING, true, false);
 	assert_reading(1, STRING, true, false);
+	/* A unit whose own entry is not understood, before one that is. */
+	struct file file = {0};
+	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
+
+	put_all(&file.of[DWARF_ABBREV], ODD + 1, COMPILE_UNIT, 0, 0x40, UNKNOWN, 0, 0, -1);
+	put_abbrevs(&file.of[DWARF_ABBREV]);
+	for (unsigned i = 0; i < 2; i++) {
+		begin_unit(&file, 4);
+		put(info(&file), i ? EMPTY_UNIT : ODD + 1, 1);
+		end_unit(&file);
+	}
+	dwarf = dwarf_of(&file);
+	assert_true(dwarf_has_unread(dwarf));
 }
 
 /* Linkers pad; what is zeros for gigabytes is not read to its end. */
-static void units_are_found_after_padding_but_not_after_megabytes_of_zeros(void **state)
+TEST(units_are_found_after_padding_but_not_after_megabytes_of_zeros)
 {
-	(void)state;
 	assert_true(is_found_after_zeros(0));
-	assert_true(is_found_after_zeros(4096));
-	assert_false(is_found_after_zeros(5 << 20));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(inlined_functions_come_innermost_first),
-		cmocka_unit_test(units_are_read_in_parts),
-		cmocka_unit_test(a_call_says_where_it_runs_and_where_it_is_called),
-		cmocka_unit_test(names_that_were_found_do_not_change_with_the_file),
-		cmocka_unit_test(a_row_reaches_to_the_next_one_and_not_beyond_the_sequence),
-		cmocka_unit_test(code_without_functions_has_lines_all_the_same),
-		cmocka_unit_test(functions_discarded_by_the_linker_name_nothing),
-		cmocka_unit_test(a_linkage_name_comes_before_a_name),
-		cmocka_unit_test(a_name_alone_is_qualified_by_what_is_around_its_declaration),
-		cmocka_unit_test(a_nested_function_is_not_inlined_into_the_one_around_it),
-		cmocka_unit_test(inlined_code_may_reach_beyond_its_caller),
-		cmocka_unit_test(a_function_may_have_several_ranges),
-		cmocka_unit_test(every_kind_of_range_list_entry_is_read),
-		cmocka_unit_test(a_unit_without_ranges_is_found_by_its_functions),
-		cmocka_unit_test(of_overlapping_units_the_one_that_begins_last_has_the_address),
-		cmocka_unit_test(a_skeleton_unit_of_split_dwarf_gives_no_names),
-		cmocka_unit_test(names_come_from_the_supplementary_file),
-		cmocka_unit_test(a_circle_of_references_ends),
-		cmocka_unit_test(unneeded_attributes_of_any_form_are_skipped),
-		cmocka_unit_test(units_are_found_after_padding_but_not_after_megabytes_of_zeros),
-		cmocka_unit_test(damaged_sections_cost_names_only),
-		cmocka_unit_test(what_is_not_understood_is_reported),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	assert_true(is_found_after_zeros(4 * ((1 << 20) - 1)));
+	assert_false(is_found_after_zeros(4 << 20));
 }

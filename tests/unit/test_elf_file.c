@@ -3,19 +3,16 @@
 #include "base/alloc.h"
 #include "built_elf.h"
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <endian.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <zlib.h>
 #ifdef HAVE_ZSTD
 #include <zstd.h>
 #endif
-
-#include <cmocka.h>
 
 static struct elf_file *elf_file_of(const struct built_elf *file)
 {
@@ -52,9 +49,8 @@ static struct elf_file *open_file(const struct built_elf *file, int *writable)
 		assert_memory_equal(data_.at, expected, strlen(expected));                         \
 	} while (0)
 
-static void an_unsupported_elf_file_is_refused(void **state)
+TEST(an_unsupported_elf_file_is_refused)
 {
-	(void)state;
 	struct built_elf file;
 	struct elf_file *image = NULL;
 	static const size_t fields[] = {EI_MAG0, EI_MAG3, EI_CLASS, EI_DATA};
@@ -81,9 +77,8 @@ static void an_unsupported_elf_file_is_refused(void **state)
 	}
 }
 
-static void a_file_of_32_bits_reads_as_one_of_64(void **state)
+TEST(a_file_of_32_bits_reads_as_one_of_64)
 {
-	(void)state;
 	struct {
 		Elf32_Ehdr header;
 		Elf32_Phdr segment;
@@ -138,22 +133,20 @@ static struct elf_file *elf_file_with_entry(uint16_t type, uint32_t segment)
 	return image;
 }
 
-static void a_program_begins_where_something_can_load_it(void **state)
+TEST(a_program_begins_where_something_can_load_it)
 {
 	CLEANUP(elf_file_cleanup) struct elf_file *fixed = elf_file_with_entry(ET_EXEC, PT_NULL);
 	CLEANUP(elf_file_cleanup)
 	struct elf_file *movable = elf_file_with_entry(ET_DYN, PT_DYNAMIC);
 	CLEANUP(elf_file_cleanup) struct elf_file *function = elf_file_with_entry(ET_DYN, PT_NULL);
 
-	(void)state;
 	assert_int_equal(elf_file_entry(fixed), 0x80);
 	assert_int_equal(elf_file_entry(movable), 0x80);
 	assert_int_equal(elf_file_entry(function), 0);
 }
 
-static void a_file_that_is_not_regular_is_refused_and_closed(void **state)
+TEST(a_file_that_is_not_regular_is_refused_and_closed)
 {
-	(void)state;
 	const int fds[] = {open("/dev/null", O_RDONLY | O_CLOEXEC), open("/", O_RDONLY | O_CLOEXEC),
 			   file_of("", 0)};
 	struct elf_file *image = NULL;
@@ -166,9 +159,8 @@ static void a_file_that_is_not_regular_is_refused_and_closed(void **state)
 	}
 }
 
-static void a_build_id_is_found_in_segments_and_in_sections(void **state)
+TEST(a_build_id_is_found_in_segments_and_in_sections)
 {
-	(void)state;
 	static const unsigned char id[20] = {0xab, 0xcd, 1, 2, 3, [19] = 0xff};
 	unsigned char note[80], abi[16 + 16] = {4, 0, 0, 0, 16, 0, 0, 0, 1, 0, 0, 0, 'G', 'N', 'U'};
 	size_t note_len = built_elf_build_id(note, id, sizeof(id));
@@ -199,9 +191,8 @@ static void a_build_id_is_found_in_segments_and_in_sections(void **state)
 	}
 }
 
-static void a_note_segment_aligned_to_8_pads_to_8(void **state)
+TEST(a_note_segment_aligned_to_8_pads_to_8)
 {
-	(void)state;
 	/* .note.gnu.property, whose description is 12 bytes long, padded to 16. */
 	static const unsigned char property[32] = {4, 0, 0, 0, 12,  0,	 0,  0,
 						   5, 0, 0, 0, 'G', 'N', 'U'};
@@ -224,9 +215,8 @@ static void a_note_segment_aligned_to_8_pads_to_8(void **state)
 	assert_memory_equal(elf_file_build_id(image)->bytes, "\x12\x34", 2);
 }
 
-static void a_build_id_that_is_too_long_or_empty_is_none(void **state)
+TEST(a_build_id_that_is_too_long_or_empty_is_none)
 {
-	(void)state;
 	static const size_t lengths[] = {0, BUILD_ID_MAX + 1, 1000, UINT32_MAX};
 
 	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
@@ -248,9 +238,8 @@ static void a_build_id_that_is_too_long_or_empty_is_none(void **state)
 	}
 }
 
-static void build_ids_are_equal_in_length_and_bytes(void **state)
+TEST(build_ids_are_equal_in_length_and_bytes)
 {
-	(void)state;
 	const struct build_id none = {0}, a = {.bytes = {1, 2}, .len = 2},
 			      longer = {.bytes = {1, 2}, .len = 3};
 
@@ -260,9 +249,8 @@ static void build_ids_are_equal_in_length_and_bytes(void **state)
 	assert_true(build_id_equal(&none, &none));
 }
 
-static void a_build_id_is_written_in_hex(void **state)
+TEST(a_build_id_is_written_in_hex)
 {
-	(void)state;
 	const struct build_id none = {0}, id = {.bytes = {0x01, 0xab, 0xff}, .len = 3};
 	char hex[BUILD_ID_HEX_BYTES];
 
@@ -304,9 +292,8 @@ static void init_lld_layout(struct built_elf *file)
 	built_elf_finish(file);
 }
 
-static void offsets_become_addresses_through_the_executable_segments(void **state)
+TEST(offsets_become_addresses_through_the_executable_segments)
 {
-	(void)state;
 	static const struct {
 		uint64_t offset, vaddr;
 	} cases[] = {
@@ -336,9 +323,8 @@ static void offsets_become_addresses_through_the_executable_segments(void **stat
 	assert_false(elf_file_vaddr_to_offset(image, 0, &offset));
 }
 
-static void segments_are_cut_where_the_file_ends(void **state)
+TEST(segments_are_cut_where_the_file_ends)
 {
-	(void)state;
 	struct built_elf file;
 	unsigned count;
 
@@ -364,9 +350,8 @@ static void segments_are_cut_where_the_file_ends(void **state)
 	assert_false(elf_file_vaddr_to_offset(image, 0x1000, &offset));
 }
 
-static void constants_are_read_from_segments_that_are_not_writable(void **state)
+TEST(constants_are_read_from_segments_that_are_not_writable)
 {
-	(void)state;
 	struct built_elf file;
 	unsigned char into[0x2000];
 
@@ -384,9 +369,8 @@ static void constants_are_read_from_segments_that_are_not_writable(void **state)
 	assert_false(elf_file_read(image, 0x1233, into, SIZE_MAX));
 }
 
-static void a_section_is_found_by_its_name(void **state)
+TEST(a_section_is_found_by_its_name)
 {
-	(void)state;
 	struct built_elf file;
 
 	built_elf_init(&file);
@@ -416,9 +400,8 @@ static void a_section_is_found_by_its_name(void **state)
 	assert_false(elf_file_section(image, "").present);
 }
 
-static void a_section_outside_the_file_is_unreadable(void **state)
+TEST(a_section_outside_the_file_is_unreadable)
 {
-	(void)state;
 	struct built_elf file;
 
 	built_elf_init(&file);
@@ -442,9 +425,8 @@ static void a_section_outside_the_file_is_unreadable(void **state)
 	assert_false(elf_file_section(image, ".odd").present);
 }
 
-static void an_invalid_section_table_is_truncated_or_empty(void **state)
+TEST(an_invalid_section_table_is_truncated_or_empty)
 {
-	(void)state;
 	struct built_elf file;
 
 	built_elf_init(&file);
@@ -466,9 +448,8 @@ static void an_invalid_section_table_is_truncated_or_empty(void **state)
 	assert_false(elf_file_section(odd, ".text").present);
 }
 
-static void more_sections_than_16_bits_can_count_are_counted_in_the_first(void **state)
+TEST(more_sections_than_16_bits_can_count_are_counted_in_the_first)
 {
-	(void)state;
 	struct built_elf file;
 
 	built_elf_init(&file);
@@ -513,9 +494,8 @@ static size_t compress_as_zdebug(unsigned char into[8000])
 	return 12 + len;
 }
 
-static void compressed_sections_are_given_decompressed(void **state)
+TEST(compressed_sections_are_given_decompressed)
 {
-	(void)state;
 	unsigned char data[8000];
 	struct built_elf file;
 	int fd;
@@ -551,9 +531,8 @@ static void compressed_sections_are_given_decompressed(void **state)
 	assert_memory_equal(data, file.data, file.len < sizeof(data) ? file.len : sizeof(data));
 }
 
-static void zstd_is_read_where_prof_was_built_with_it(void **state)
+TEST(zstd_is_read_where_prof_was_built_with_it)
 {
-	(void)state;
 	enum { TYPE_ZSTD = 2 };
 	unsigned char data[8000];
 	size_t len = compress_as_chdr(data, TYPE_ZSTD, sizeof(plain) - 1);
@@ -583,9 +562,8 @@ static void zstd_is_read_where_prof_was_built_with_it(void **state)
 }
 
 /* A mapped file may be written to while it is read. */
-static void a_decompressed_section_keeps_its_size_whatever_the_file_says_later(void **state)
+TEST(a_decompressed_section_keeps_its_size_whatever_the_file_says_later)
 {
-	(void)state;
 	CLEANUP(elf_file_cleanup) struct elf_file *elf = NULL;
 	struct elf_section first, again;
 	struct bytes contents;
@@ -613,9 +591,8 @@ static void a_decompressed_section_keeps_its_size_whatever_the_file_says_later(v
 	assert_int_equal(bytes_left(&again.data), sizeof(plain) - 1);
 }
 
-static void a_section_that_cannot_be_decompressed_is_unreadable(void **state)
+TEST(a_section_that_cannot_be_decompressed_is_unreadable)
 {
-	(void)state;
 	static const struct {
 		uint32_t type;
 		uint64_t claimed;
@@ -661,9 +638,8 @@ static void run_backwards(void *user, size_t count, void (*work)(void *context, 
 		work(context, --count);
 }
 
-static void sections_are_decompressed_together(void **state)
+TEST(sections_are_decompressed_together)
 {
-	(void)state;
 	static const char *const names[] = {".debug_info", NULL, ".debug_line", ".debug_str",
 					    ".debug_abbrev"};
 	unsigned char data[8000];
@@ -741,9 +717,8 @@ static void leave_alone(int fd, off_t id)
 	(void)id;
 }
 
-static void a_file_that_is_cut_short_or_overwritten_is_noticed(void **state)
+TEST(a_file_that_is_cut_short_or_overwritten_is_noticed)
 {
-	(void)state;
 	if (!has_process_vm_readv())
 		RETURN_LACKING("process_vm_readv(2)");
 	assert_noticed(cut_to_a_page, true);
@@ -753,9 +728,8 @@ static void a_file_that_is_cut_short_or_overwritten_is_noticed(void **state)
 	assert_noticed(leave_alone, false);
 }
 
-static void an_image_has_the_name_it_was_opened_by(void **state)
+TEST(an_image_has_the_name_it_was_opened_by)
 {
-	(void)state;
 	struct built_elf file;
 
 	built_elf_init(&file);
@@ -768,9 +742,8 @@ static void an_image_has_the_name_it_was_opened_by(void **state)
 	assert_memory_equal(contents.at, file.data, file.len);
 }
 
-static void a_file_that_is_opened_again_has_another_number(void **state)
+TEST(a_file_that_is_opened_again_has_another_number)
 {
-	(void)state;
 	struct built_elf file;
 	uint64_t former;
 
@@ -785,9 +758,8 @@ static void a_file_that_is_opened_again_has_another_number(void **state)
 	assert_int_not_equal(elf_file_number(image), former);
 }
 
-static void released_pages_are_read_again(void **state)
+TEST(released_pages_are_read_again)
 {
-	(void)state;
 	static unsigned char data[4 * 4096];
 	struct built_elf file;
 	int fd;
@@ -813,9 +785,8 @@ static void released_pages_are_read_again(void **state)
 	}
 }
 
-static void a_build_id_is_read_from_its_hex_digits(void **state)
+TEST(a_build_id_is_read_from_its_hex_digits)
 {
-	(void)state;
 	static const struct {
 		const char *hex;
 		bool passes;
@@ -835,39 +806,4 @@ static void a_build_id_is_read_from_its_hex_digits(void **state)
 	longest[2 * BUILD_ID_MAX] = '\0';
 	assert_true(build_id_from_hex(longest, &id));
 	assert_int_equal(id.len, BUILD_ID_MAX);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_build_id_is_read_from_its_hex_digits),
-		cmocka_unit_test(an_unsupported_elf_file_is_refused),
-		cmocka_unit_test(a_file_of_32_bits_reads_as_one_of_64),
-		cmocka_unit_test(a_program_begins_where_something_can_load_it),
-		cmocka_unit_test(a_file_that_is_not_regular_is_refused_and_closed),
-		cmocka_unit_test(a_build_id_is_found_in_segments_and_in_sections),
-		cmocka_unit_test(a_note_segment_aligned_to_8_pads_to_8),
-		cmocka_unit_test(a_build_id_that_is_too_long_or_empty_is_none),
-		cmocka_unit_test(build_ids_are_equal_in_length_and_bytes),
-		cmocka_unit_test(a_build_id_is_written_in_hex),
-		cmocka_unit_test(offsets_become_addresses_through_the_executable_segments),
-		cmocka_unit_test(segments_are_cut_where_the_file_ends),
-		cmocka_unit_test(constants_are_read_from_segments_that_are_not_writable),
-		cmocka_unit_test(a_section_is_found_by_its_name),
-		cmocka_unit_test(a_section_outside_the_file_is_unreadable),
-		cmocka_unit_test(an_invalid_section_table_is_truncated_or_empty),
-		cmocka_unit_test(more_sections_than_16_bits_can_count_are_counted_in_the_first),
-		cmocka_unit_test(compressed_sections_are_given_decompressed),
-		cmocka_unit_test(zstd_is_read_where_prof_was_built_with_it),
-		cmocka_unit_test(
-			a_decompressed_section_keeps_its_size_whatever_the_file_says_later),
-		cmocka_unit_test(a_section_that_cannot_be_decompressed_is_unreadable),
-		cmocka_unit_test(sections_are_decompressed_together),
-		cmocka_unit_test(a_file_that_is_cut_short_or_overwritten_is_noticed),
-		cmocka_unit_test(an_image_has_the_name_it_was_opened_by),
-		cmocka_unit_test(a_file_that_is_opened_again_has_another_number),
-		cmocka_unit_test(released_pages_are_read_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 #include "proc/enclosed_memory.h"
 
 #include "base/alloc.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "unit_test.h"
 
 #define FILE_A(range, permissions) range " " permissions " 00001000 fe:01 1066 /usr/bin/a\n"
 #define FILE_B(range) range " r--p 00000000 fe:01 1067 /usr/lib/b.so\n"
@@ -34,9 +30,8 @@ static void assert_found(const char *text, const char *expected)
 	assert_string_equal(found, expected);
 }
 
-static void memory_between_mappings_of_a_file_is_found(void **state)
+TEST(memory_between_mappings_of_a_file_is_found)
 {
-	(void)state;
 	assert_found(FILE_A("1000-2000", "r--p") MEMORY("2000-5000") FILE_A("5000-6000", "r--p"),
 		     "2000-5000(1066,1066) ");
 	assert_found(FILE_A("1000-2000", "r--p") DATA("2000-3000") HUGE("3000-5000")
@@ -44,9 +39,8 @@ static void memory_between_mappings_of_a_file_is_found(void **state)
 		     "3000-5000(1066,1066) ");
 }
 
-static void memory_that_borders_on_a_file_is_found(void **state)
+TEST(memory_that_borders_on_a_file_is_found)
 {
-	(void)state;
 	assert_found(FILE_A("1000-2000", "r--p") MEMORY("2000-5000"), "2000-5000(1066,0) ");
 	assert_found(MEMORY("2000-5000") FILE_B("5000-6000"), "2000-5000(0,1067) ");
 	assert_found(FILE_A("1000-2000", "r--p") MEMORY("2000-3000") MEMORY("4000-5000")
@@ -54,22 +48,10 @@ static void memory_that_borders_on_a_file_is_found(void **state)
 		     "2000-3000(1066,1067) 4000-5000(1066,1067) 6000-7000(1067,0) ");
 }
 
-static void other_memory_is_not_found(void **state)
+TEST(other_memory_is_not_found)
 {
-	(void)state;
 	assert_found(FILE_A("1000-2000", "r-xp") MEMORY("3000-4000") FILE_B("5000-6000"), "");
 	assert_found(FILE_A("1000-2000", "r-xp") DATA("2000-3000") FILE_A("3000-4000", "r--p"), "");
 	assert_found(MEMORY("3000-4000"), "");
 	assert_found("", "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(memory_between_mappings_of_a_file_is_found),
-		cmocka_unit_test(memory_that_borders_on_a_file_is_found),
-		cmocka_unit_test(other_memory_is_not_found),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

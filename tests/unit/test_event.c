@@ -8,15 +8,12 @@
 #include "base/alloc.h"
 
 #include "fake_pmus.h"
+#include "unit_test.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
 
 static const struct pmus no_pmus;
 
@@ -34,9 +31,8 @@ static struct event parse(const char *spec)
 	return event;
 }
 
-static void names_and_aliases_are_the_same_event(void **state)
+TEST(names_and_aliases_are_the_same_event)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		uint32_t type;
@@ -64,9 +60,8 @@ static void names_and_aliases_are_the_same_event(void **state)
 	}
 }
 
-static void modifiers_choose_rings_and_precision(void **state)
+TEST(modifiers_choose_rings_and_precision)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		bool exclude_user, exclude_kernel;
@@ -103,9 +98,8 @@ static void refuse(const char *spec, const char *text, const char *hint)
 		assert_non_null(strstr(error_hint_text(err), hint));
 }
 
-static void an_unknown_name_gets_the_nearest_known_one(void **state)
+TEST(an_unknown_name_gets_the_nearest_known_one)
 {
-	(void)state;
 	refuse("cycels", "unknown event 'cycels'", "did you mean cycles?");
 	refuse("cpuclock", "unknown event 'cpuclock'", "did you mean cpu-clock?");
 	refuse("page-fault:u", "unknown event 'page-fault:u'", "did you mean page-faults?");
@@ -126,9 +120,8 @@ static void write_text(const char *path, const char *text)
 	assert_true(fputs(text, file) >= 0);
 }
 
-static void a_tracepoints_number_and_format_are_read_from_tracefs(void **state)
+TEST(a_tracepoints_number_and_format_are_read_from_tracefs)
 {
-	(void)state;
 	char root[] = "/tmp/prof-test-tracefs-XXXXXX";
 	CLEANUP(free_ptr) char *path = NULL;
 	const char *roots[] = {"/nonexistent", root, NULL};
@@ -188,9 +181,8 @@ static void a_tracepoints_number_and_format_are_read_from_tracefs(void **state)
 	remove(root);
 }
 
-static void a_colon_is_a_modifier_only_after_an_event(void **state)
+TEST(a_colon_is_a_modifier_only_after_an_event)
 {
-	(void)state;
 	assert_true(tracepoint_is_name("sched:sched_switch"));
 	assert_true(tracepoint_is_name("nosuchsubsystem:up"));
 	assert_false(tracepoint_is_name("sched:*"));
@@ -206,9 +198,8 @@ static void a_colon_is_a_modifier_only_after_an_event(void **state)
 	refuse("nosuchsubsystem:nosuch:k", "tracepoint nosuchsubsystem:nosuch", NULL);
 }
 
-static void the_default_is_cycles_if_the_cpu_counts_them(void **state)
+TEST(the_default_is_cycles_if_the_cpu_counts_them)
 {
-	(void)state;
 	static const struct {
 		int64_t counted;
 		const char *reason;
@@ -222,9 +213,8 @@ static void the_default_is_cycles_if_the_cpu_counts_them(void **state)
 		assert_non_null(strstr(event_why_not_cycles(cases[i].counted), cases[i].reason));
 }
 
-static void the_default_of_this_machine_comes_with_its_reason(void **state)
+TEST(the_default_of_this_machine_comes_with_its_reason)
 {
-	(void)state;
 	CLEANUP(event_deinit) struct event event;
 	const char *reason = NULL;
 
@@ -233,9 +223,8 @@ static void the_default_of_this_machine_comes_with_its_reason(void **state)
 	assert_int_equal(event.kind, reason ? VALUE_CPU_TIME : VALUE_COUNT);
 }
 
-static void lists_of_cpus_are_read(void **state)
+TEST(lists_of_cpus_are_read)
 {
-	(void)state;
 	static const char *const bad[] = {"", "x", "1-", "3-1", "1,,2", "1 2", "-1", "65536", "1,"};
 	unsigned *cpus = NULL;
 	size_t count = 0;
@@ -257,9 +246,8 @@ static void assert_configs(const struct event *event, const uint64_t *configs)
 	assert_true(event->config3 == configs[3]);
 }
 
-static void terms_become_bits_of_the_config(void **state)
+TEST(terms_become_bits_of_the_config)
 {
-	(void)state;
 	static const struct {
 		const char *const *pmus;
 		const char *spec;
@@ -319,9 +307,8 @@ static void terms_become_bits_of_the_config(void **state)
 	}
 }
 
-static void an_event_of_a_pmu_has_its_cpus_and_kind(void **state)
+TEST_IN_FOLDER(an_event_of_a_pmu_has_its_cpus_and_kind)
 {
-	(void)state;
 	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(alder_lake_pmus);
 	CLEANUP(event_deinit) struct event event = {0};
 
@@ -333,9 +320,8 @@ static void an_event_of_a_pmu_has_its_cpus_and_kind(void **state)
 	assert_true(event.exclude_kernel && event.exclude_guest);
 }
 
-static void events_may_have_their_own_rate_name_and_call_graph(void **state)
+TEST_IN_FOLDER(events_may_have_their_own_rate_name_and_call_graph)
 {
-	(void)state;
 	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(intel_pmus);
 	static const struct {
 		const char *spec, *name;
@@ -377,9 +363,8 @@ static void events_may_have_their_own_rate_name_and_call_graph(void **state)
 	}
 }
 
-static void wrong_terms_are_answered_with_what_there_is(void **state)
+TEST_IN_FOLDER(wrong_terms_are_answered_with_what_there_is)
 {
-	(void)state;
 	static const char *const damaged[] = {
 		"odd/type=40",
 		"odd/format/x=config:64",
@@ -446,9 +431,8 @@ static void wrong_terms_are_answered_with_what_there_is(void **state)
 	assert_int_equal(event.config, 0x501);
 }
 
-static void an_event_has_a_bounded_number_of_terms(void **state)
+TEST_IN_FOLDER(an_event_has_a_bounded_number_of_terms)
 {
-	(void)state;
 	char spec[2048] = "cpu/";
 
 	for (unsigned i = 0; i < EVENT_TERMS_MAX + 1; i++)
@@ -457,9 +441,8 @@ static void an_event_has_a_bounded_number_of_terms(void **state)
 	refuse(spec, "more than 64 terms", NULL);
 }
 
-static void caches_have_events(void **state)
+TEST(caches_have_events)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		uint64_t config;
@@ -485,9 +468,8 @@ static void caches_have_events(void **state)
 	refuse("LLC-", "unknown event", NULL);
 }
 
-static void lists_of_events_are_split_at_commas_outside_slashes(void **state)
+TEST(lists_of_events_are_split_at_commas_outside_slashes)
 {
-	(void)state;
 	assert_int_equal(event_spec_len("cycles"), 6);
 	assert_int_equal(event_spec_len("cycles:u,instructions"), 8);
 	assert_int_equal(event_spec_len("cpu/event=1,umask=2/u,cycles"), 21);
@@ -496,17 +478,15 @@ static void lists_of_events_are_split_at_commas_outside_slashes(void **state)
 	assert_int_equal(event_spec_len(""), 0);
 }
 
-static void the_name_of_an_event_does_not_show_its_pmu(void **state)
+TEST(the_name_of_an_event_does_not_show_its_pmu)
 {
-	(void)state;
 	CLEANUP(free_ptr) char *name = event_name_of(PERF_TYPE_HARDWARE, UINT64_C(10) << 32);
 
 	assert_string_equal(name, "cycles");
 }
 
-static void lists_of_cpus_are_written(void **state)
+TEST(lists_of_cpus_are_written)
 {
-	(void)state;
 	static const unsigned cpus[] = {0, 1, 2, 5, 7, 8};
 	CLEANUP(free_ptr) char *text = cpus_text(cpus, 6);
 	CLEANUP(free_ptr) char *one = cpus_text(cpus + 3, 1);
@@ -515,9 +495,8 @@ static void lists_of_cpus_are_written(void **state)
 	assert_string_equal(one, "5");
 }
 
-static void a_refusal_names_its_cause(void **state)
+TEST(a_refusal_names_its_cause)
 {
-	(void)state;
 	struct event cycles = {.name = (char[]){"cycles"}};
 	struct event precise = {.name = (char[]){"cycles:p"}, .precise = 1};
 	struct event most_precise = {
@@ -590,9 +569,8 @@ static void a_refusal_names_its_cause(void **state)
 	}
 }
 
-static void capabilities_and_seccomp_are_read_from_the_status(void **state)
+TEST(capabilities_and_seccomp_are_read_from_the_status)
 {
-	(void)state;
 	struct circumstances around = {0};
 
 	assert_true(
@@ -608,41 +586,10 @@ static void capabilities_and_seccomp_are_read_from_the_status(void **state)
 	assert_false(circumstances_from_status("Name:\tx\n", &around));
 }
 
-static void a_user_namespace_is_known_by_its_map(void **state)
+TEST(a_user_namespace_is_known_by_its_map)
 {
-	(void)state;
 	assert_false(maps_users("         0          0 4294967295\n"));
 	assert_true(maps_users("         0       1000          1\n"));
 	assert_true(maps_users("         0          0      65536\n"));
 	assert_false(maps_users(""));
-}
-
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_and_aliases_are_the_same_event),
-		cmocka_unit_test(modifiers_choose_rings_and_precision),
-		cmocka_unit_test(an_unknown_name_gets_the_nearest_known_one),
-		cmocka_unit_test(a_tracepoints_number_and_format_are_read_from_tracefs),
-		cmocka_unit_test(a_colon_is_a_modifier_only_after_an_event),
-		cmocka_unit_test(the_default_is_cycles_if_the_cpu_counts_them),
-		cmocka_unit_test(the_default_of_this_machine_comes_with_its_reason),
-		cmocka_unit_test(lists_of_cpus_are_read),
-		cmocka_unit_test(terms_become_bits_of_the_config),
-		IN_FOLDER(an_event_of_a_pmu_has_its_cpus_and_kind),
-		IN_FOLDER(events_may_have_their_own_rate_name_and_call_graph),
-		IN_FOLDER(wrong_terms_are_answered_with_what_there_is),
-		IN_FOLDER(an_event_has_a_bounded_number_of_terms),
-		cmocka_unit_test(caches_have_events),
-		cmocka_unit_test(lists_of_events_are_split_at_commas_outside_slashes),
-		cmocka_unit_test(the_name_of_an_event_does_not_show_its_pmu),
-		cmocka_unit_test(lists_of_cpus_are_written),
-		cmocka_unit_test(a_refusal_names_its_cause),
-		cmocka_unit_test(capabilities_and_seccomp_are_read_from_the_status),
-		cmocka_unit_test(a_user_namespace_is_known_by_its_map),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

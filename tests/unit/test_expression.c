@@ -1,10 +1,8 @@
 #include "unwind/expression.h"
 
-#include <dwarf.h>
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <dwarf.h>
 
 /* Memory: a byte holds the low byte of its address. */
 static bool load(void *user, uint64_t address, unsigned size_bytes, uint64_t *ret)
@@ -52,9 +50,8 @@ static bool evaluate(const void *operations, size_t len, const uint64_t *cfa, ui
 		assert_false(evaluate(ops_, sizeof(ops_), NULL, &value_));                         \
 	} while (0)
 
-static void constants_are_pushed_with_their_sign(void **state)
+TEST(constants_are_pushed_with_their_sign)
 {
-	(void)state;
 	ASSERT_VALUE(0, DW_OP_lit0);
 	ASSERT_VALUE(31, DW_OP_lit31);
 	ASSERT_VALUE(255, DW_OP_const1u, 0xff);
@@ -70,9 +67,8 @@ static void constants_are_pushed_with_their_sign(void **state)
 	ASSERT_VALUE(0x10001, DW_OP_addr, 1, 0, 0, 0, 0, 0, 0, 0);
 }
 
-static void registers_and_memory_are_read(void **state)
+TEST(registers_and_memory_are_read)
 {
-	(void)state;
 	ASSERT_VALUE(0x708, DW_OP_breg7, 8);
 	ASSERT_VALUE(0x5f8, DW_OP_breg6, 0x78);
 	ASSERT_VALUE(0x701, DW_OP_bregx, 7, 1);
@@ -85,9 +81,8 @@ static void registers_and_memory_are_read(void **state)
 	ASSERT_FAILS(DW_OP_breg7, 0, DW_OP_deref_size, 0);
 }
 
-static void arithmetic_is_that_of_dwarf(void **state)
+TEST(arithmetic_is_that_of_dwarf)
 {
-	(void)state;
 	ASSERT_VALUE(5, DW_OP_lit3, DW_OP_lit2, DW_OP_plus);
 	ASSERT_VALUE(-1, DW_OP_lit2, DW_OP_lit3, DW_OP_minus);
 	ASSERT_VALUE(-2, DW_OP_const1s, 0xf9, DW_OP_lit3, DW_OP_div);
@@ -113,9 +108,8 @@ static void arithmetic_is_that_of_dwarf(void **state)
 	ASSERT_FAILS(DW_OP_lit1, DW_OP_lit0, DW_OP_mod);
 }
 
-static void comparisons_are_signed(void **state)
+TEST(comparisons_are_signed)
 {
-	(void)state;
 	static const struct {
 		unsigned char operation;
 		bool less, equal, greater;
@@ -135,9 +129,8 @@ static void comparisons_are_signed(void **state)
 		}
 }
 
-static void the_stack_is_rearranged(void **state)
+TEST(the_stack_is_rearranged)
 {
-	(void)state;
 	ASSERT_VALUE(2, DW_OP_lit1, DW_OP_dup, DW_OP_plus);
 	ASSERT_VALUE(1, DW_OP_lit1, DW_OP_lit2, DW_OP_drop);
 	ASSERT_VALUE(1, DW_OP_lit1, DW_OP_lit2, DW_OP_over);
@@ -153,9 +146,8 @@ static void the_stack_is_rearranged(void **state)
 	ASSERT_FAILS(DW_OP_lit1, DW_OP_drop); /* nothing left for a result */
 }
 
-static void branches_go_both_ways(void **state)
+TEST(branches_go_both_ways)
 {
-	(void)state;
 	ASSERT_VALUE(1, DW_OP_lit1, DW_OP_skip, 1, 0, DW_OP_lit2);
 	ASSERT_VALUE(2, DW_OP_lit1, DW_OP_lit0, DW_OP_bra, 1, 0, DW_OP_lit2);
 	/* 5: while (top) top--; counts down to 0 */
@@ -164,9 +156,8 @@ static void branches_go_both_ways(void **state)
 	ASSERT_FAILS(DW_OP_lit1, DW_OP_skip, 0xfb, 0xff, DW_OP_nop); /* before the start */
 }
 
-static void hostile_operations_end(void **state)
+TEST(hostile_operations_end)
 {
-	(void)state;
 	unsigned char pushes[EXPRESSION_STACK_MAX + 1];
 	uint64_t value;
 
@@ -180,9 +171,8 @@ static void hostile_operations_end(void **state)
 	assert_false(evaluate(NULL, 0, NULL, &value));
 }
 
-static void the_cfa_is_there_from_the_start_when_given(void **state)
+TEST(the_cfa_is_there_from_the_start_when_given)
 {
-	(void)state;
 	static const unsigned char plt[] = {/* binutils' rule for a PLT: CFA = rsp + 8 + ((rip & 15)
 					       >= 11) * 8, here with rbp */
 					    DW_OP_breg7, 8,	    DW_OP_breg6, 0x0c,
@@ -197,20 +187,4 @@ static void the_cfa_is_there_from_the_start_when_given(void **state)
 	assert_int_equal(value, 0x1008);
 	assert_true(evaluate(NULL, 0, &cfa, &value));
 	assert_int_equal(value, 0x1000);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(constants_are_pushed_with_their_sign),
-		cmocka_unit_test(registers_and_memory_are_read),
-		cmocka_unit_test(arithmetic_is_that_of_dwarf),
-		cmocka_unit_test(comparisons_are_signed),
-		cmocka_unit_test(the_stack_is_rearranged),
-		cmocka_unit_test(branches_go_both_ways),
-		cmocka_unit_test(hostile_operations_end),
-		cmocka_unit_test(the_cfa_is_there_from_the_start_when_given),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

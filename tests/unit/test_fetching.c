@@ -2,13 +2,11 @@
 
 #include "base/alloc.h"
 
+#include "unit_test.h"
+
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* A server that has what begins with `has`; notes what it was asked for. */
 struct server {
@@ -36,9 +34,8 @@ static const struct build_id id_a = {.bytes = {0xaa, 1}, .len = 2},
 			     id_b = {.bytes = {0xbb, 1}, .len = 2},
 			     id_dwz = {.bytes = {0xdd, 1}, .len = 2};
 
-static void the_costliest_modules_are_fetched_first_and_cheap_ones_not(void **state)
+TEST(the_costliest_modules_are_fetched_first_and_cheap_ones_not)
 {
-	(void)state;
 	struct server server = {.has = 0xbb};
 	struct fetched_files files = {0};
 	struct fetched_opener openers[3] = {0};
@@ -71,9 +68,8 @@ static int find_nothing(void *user, const struct debugfile_question *question, u
 	return -1;
 }
 
-static void a_supplementary_file_is_fetched_when_a_debug_file_has_asked_for_it(void **state)
+TEST(a_supplementary_file_is_fetched_when_a_debug_file_has_asked_for_it)
 {
-	(void)state;
 	const struct debugfile_question question = {.kind = DEBUGFILE_BY_BUILD_ID,
 						    .build_id = id_dwz};
 	struct server server = {.has = 0xdd};
@@ -104,15 +100,4 @@ static void a_supplementary_file_is_fetched_when_a_debug_file_has_asked_for_it(v
 	close(fd);
 	free(path);
 	fetched_files_deinit(&files);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_costliest_modules_are_fetched_first_and_cheap_ones_not),
-		cmocka_unit_test(
-			a_supplementary_file_is_fetched_when_a_debug_file_has_asked_for_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

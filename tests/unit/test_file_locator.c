@@ -4,15 +4,12 @@
 #include "built_elf.h"
 #include "folder.h"
 #include "lacking.h"
+#include "unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-
-#include <cmocka.h>
 
 /* One executable segment of 0x1800 bytes at offset `code`, and a build-id: id, 1, 2, 3. */
 static void write_program(const char *name, unsigned char id, uint64_t code)
@@ -90,69 +87,62 @@ static void assert_not_found(const struct recorded_files *files, const struct ma
 	error_free(finding.error);
 }
 
-static void a_file_is_found_below_symfs(void **state)
+TEST_IN_FOLDER(a_file_is_found_below_symfs)
 {
 	struct mapping mapping = mapping_of(7);
 
-	(void)state;
 	write_program("/usr/bin/shop", 7, 0x1000);
 	assert_found(&(struct recorded_files){.symfs = folder}, &mapping, false);
 }
 
-static void another_build_in_its_place_is_refused(void **state)
+TEST_IN_FOLDER(another_build_in_its_place_is_refused)
 {
 	struct mapping mapping = mapping_of(7);
 
-	(void)state;
 	write_program("/usr/bin/shop", 8, 0x1000);
 	assert_not_found(&(struct recorded_files){.symfs = folder}, &mapping, false,
 			 "is another file than the recorded one");
 }
 
-static void a_moved_file_is_known_by_its_build_id(void **state)
+TEST_IN_FOLDER(a_moved_file_is_known_by_its_build_id)
 {
 	struct mapping mapping = mapping_of(7);
 
-	(void)state;
 	write_program("/usr/bin/shop", 8, 0x1000);
 	write_program("/shop", 7, 0x1000);
 	assert_found(&(struct recorded_files){.symfs = folder}, &mapping, false);
 }
 
-static void a_build_id_directory_holds_files(void **state)
+TEST_IN_FOLDER(a_build_id_directory_holds_files)
 {
 	struct mapping mapping = mapping_of(7);
 
-	(void)state;
 	write_program("/.build-id/07/010203", 7, 0x1000);
 	assert_found(&(struct recorded_files){.debug_dir = folder}, &mapping, false);
 	assert_found(&(struct recorded_files){.symfs = folder}, &mapping, false);
 }
 
-static void perfs_cache_holds_files(void **state)
+TEST_IN_FOLDER(perfs_cache_holds_files)
 {
 	struct mapping mapping = mapping_of(7);
 
-	(void)state;
 	write_program("/.build-id/07/010203/elf", 7, 0x1000);
 	assert_found(&(struct recorded_files){.cache_dir = folder}, &mapping, false);
 }
 
-static void a_wrong_file_in_a_build_id_directory_is_refused(void **state)
+TEST_IN_FOLDER(a_wrong_file_in_a_build_id_directory_is_refused)
 {
 	struct mapping mapping = mapping_of(7);
 
-	(void)state;
 	write_program("/.build-id/07/010203", 8, 0x1000);
 	assert_not_found(&(struct recorded_files){.symfs = folder, .debug_dir = folder}, &mapping,
 			 false, "/usr/bin/shop");
 }
 
-static void without_a_build_id_a_file_with_code_at_the_recorded_place_is_accepted(void **state)
+TEST_IN_FOLDER(without_a_build_id_a_file_with_code_at_the_recorded_place_is_accepted)
 {
 	struct mapping mapping = mapping_of(0);
 
-	(void)state;
 	write_program("/usr/bin/shop", 9, 0x1000);
 	assert_found(&(struct recorded_files){.symfs = folder}, &mapping, false);
 	write_program("/usr/bin/shop", 9, 0x8000);
@@ -160,11 +150,10 @@ static void without_a_build_id_a_file_with_code_at_the_recorded_place_is_accepte
 			 "is another file");
 }
 
-static void the_kernel_reserves_a_whole_program_by_its_first_segment(void **state)
+TEST_IN_FOLDER(the_kernel_reserves_a_whole_program_by_its_first_segment)
 {
 	struct mapping mapping = mapping_of(0);
 
-	(void)state;
 	write_program("/usr/bin/shop", 9, 0x1000);
 	mapping.end = mapping.start + 0x100000;
 	assert_not_found(&(struct recorded_files){.symfs = folder}, &mapping, false,
@@ -183,21 +172,19 @@ static void the_kernel_reserves_a_whole_program_by_its_first_segment(void **stat
 	assert_found(&(struct recorded_files){.symfs = folder}, &mapping, false);
 }
 
-static void a_deleted_file_is_found_only_by_its_build_id(void **state)
+TEST_IN_FOLDER(a_deleted_file_is_found_only_by_its_build_id)
 {
 	struct mapping known = mapping_of(7), unknown = mapping_of(0);
 
-	(void)state;
 	write_program("/usr/bin/shop", 7, 0x1000);
 	assert_found(&(struct recorded_files){.symfs = folder}, &known, true);
 	assert_not_found(&(struct recorded_files){.symfs = folder}, &unknown, true, "was deleted");
 }
 
-static void something_else_in_its_place_does_not_end_the_search(void **state)
+TEST_IN_FOLDER(something_else_in_its_place_does_not_end_the_search)
 {
 	struct mapping mapping = mapping_of(7);
 
-	(void)state;
 	write_file("/usr/bin/shop", "#!/bin/sh\n", 10);
 	assert_not_found(&(struct recorded_files){.symfs = folder}, &mapping, false,
 			 "/usr/bin/shop");
@@ -205,7 +192,7 @@ static void something_else_in_its_place_does_not_end_the_search(void **state)
 	assert_found(&(struct recorded_files){.symfs = folder}, &mapping, false);
 }
 
-static void the_vdso_is_ours_by_build_id_or_by_the_same_kernel(void **state)
+TEST_IN_FOLDER(the_vdso_is_ours_by_build_id_or_by_the_same_kernel)
 {
 	struct mapping mapping = {.start = 0x1000, .end = 0x3000, .path = "[vdso]"};
 	struct file_locator *elsewhere = file_locator_new_recorded(&(struct recorded_files){0});
@@ -213,7 +200,6 @@ static void the_vdso_is_ours_by_build_id_or_by_the_same_kernel(void **state)
 		file_locator_new_recorded(&(struct recorded_files){.same_kernel = true});
 	struct located_file ours = file_locator_open_vdso(here, &mapping), other;
 
-	(void)state;
 	if (!getauxval(AT_SYSINFO_EHDR))
 		RETURN_LACKING("a vdso");
 	assert_non_null(ours.elf);
@@ -256,9 +242,8 @@ static bool is_found_for(uid_t user, const char *name, bool with_inode)
 	return finding.elf;
 }
 
-static void a_file_that_a_process_claims_is_opened_as_its_user(void **state)
+TEST_IN_FOLDER(a_file_that_a_process_claims_is_opened_as_its_user)
 {
-	(void)state;
 	CLEANUP(free_ptr) char *public = path_of("public");
 	CLEANUP(free_ptr) char *secret = path_of("secret");
 	CLEANUP(free_ptr) char *hidden = path_of("private");
@@ -280,26 +265,4 @@ static void a_file_that_a_process_claims_is_opened_as_its_user(void **state)
 	assert_false(is_found_for(54321, "secret", true));
 	assert_false(is_found_for(54321, "private/program", true));
 	assert_true(is_found_for(0, "private/program", true));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_file_is_found_below_symfs),
-		TEST(another_build_in_its_place_is_refused),
-		TEST(a_moved_file_is_known_by_its_build_id),
-		TEST(a_build_id_directory_holds_files),
-		TEST(perfs_cache_holds_files),
-		TEST(a_wrong_file_in_a_build_id_directory_is_refused),
-		TEST(without_a_build_id_a_file_with_code_at_the_recorded_place_is_accepted),
-		TEST(the_kernel_reserves_a_whole_program_by_its_first_segment),
-		TEST(a_deleted_file_is_found_only_by_its_build_id),
-		TEST(something_else_in_its_place_does_not_end_the_search),
-		TEST(a_file_that_a_process_claims_is_opened_as_its_user),
-		TEST(the_vdso_is_ours_by_build_id_or_by_the_same_kernel),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 #include "base/gzip.h"
 #include "output.h"
 #include "sample_profile.h"
+#include "unit_test.h"
 #include "waiting_profile.h"
 
 static struct output json_with(const struct profile *profile, struct format_options options)
@@ -23,15 +24,8 @@ static struct output json_of(const struct profile *profile)
 	return json_with(profile, (struct format_options){0});
 }
 
-static void assert_holds(const struct output *output, const char *part)
+TEST(the_golden_profile_is_written_unchanged)
 {
-	if (!strstr(output->data, part))
-		fail_msg("%s is not in %s", part, output->data);
-}
-
-static void the_golden_profile_is_written_unchanged(void **state)
-{
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
 	CLEANUP(output_deinit) struct output output = json_of(profile);
 
@@ -60,9 +54,8 @@ static struct profile *timed_profile(void)
 	return profile;
 }
 
-static void samples_have_their_times_and_cpu_time(void **state)
+TEST(samples_have_their_times_and_cpu_time)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = timed_profile();
 	CLEANUP(output_deinit) struct output output = json_of(profile);
 
@@ -73,9 +66,8 @@ static void samples_have_their_times_and_cpu_time(void **state)
 	assert_holds(&output, "\"startTime\":5000,");
 }
 
-static void markers_are_in_their_threads(void **state)
+TEST(markers_are_in_their_threads)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = timed_profile();
 
 	profile_thread_labels(profile, 7, 8, "p", "second");
@@ -93,9 +85,8 @@ static void markers_are_in_their_threads(void **state)
 		     "\"length\":1}");
 }
 
-static void without_times_a_stack_has_the_weight_of_all_its_samples(void **state)
+TEST(without_times_a_stack_has_the_weight_of_all_its_samples)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	label_set_id one = profile_thread_labels(profile, 7, 7, "p", "p");
@@ -109,9 +100,8 @@ static void without_times_a_stack_has_the_weight_of_all_its_samples(void **state
 	assert_holds(&output, "\"not known: ");
 }
 
-static void a_weight_of_no_samples_and_a_stack_without_frames_are_no_fault(void **state)
+TEST(a_weight_of_no_samples_and_a_stack_without_frames_are_no_fault)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	label_set_id one = profile_thread_labels(profile, 7, 7, "p", "p");
@@ -122,9 +112,8 @@ static void a_weight_of_no_samples_and_a_stack_without_frames_are_no_fault(void 
 	assert_holds(&output, "\"weight\":[0,1],\"stack\":[0,null]");
 }
 
-static void a_build_id_becomes_one_of_breakpad(void **state)
+TEST(a_build_id_becomes_one_of_breakpad)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	struct profile_module module = {
 		.path = text_of(profile, "/usr/bin/x"),
@@ -139,24 +128,12 @@ static void a_build_id_becomes_one_of_breakpad(void **state)
 			      "\"codeId\":\"0123456789abcdef0123456789abcdef01234567\"");
 }
 
-static void an_empty_profile_is_written(void **state)
+TEST(an_empty_profile_is_written)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	CLEANUP(output_deinit) struct output output = json_of(profile);
 
 	assert_holds(&output, "\"threads\":[]");
-}
-
-static void a_full_disk_is_an_error(void **state)
-{
-	(void)state;
-	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
-	CLEANUP(close_file) FILE *full = fopen("/dev/full", "w");
-	CLEANUP(error_cleanup)
-	struct error *err = format_firefox.write(profile, &(struct format_options){0}, full);
-
-	assert_non_null(err);
 }
 
 static struct profile *one_wait(bool has_times)
@@ -176,9 +153,8 @@ static struct profile *one_wait(bool has_times)
 	return profile;
 }
 
-static void a_wait_is_samples_without_cpu_time_from_its_start_to_its_end(void **state)
+TEST(a_wait_is_samples_without_cpu_time_from_its_start_to_its_end)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = one_wait(true);
 	CLEANUP(output_deinit) struct output output = json_of(profile);
 
@@ -195,9 +171,8 @@ static void a_wait_is_samples_without_cpu_time_from_its_start_to_its_end(void **
 	assert_holds(&output, "\"category\":[0,0,5,0]");
 }
 
-static void waiting_alone_is_empty_between_two_waits(void **state)
+TEST(waiting_alone_is_empty_between_two_waits)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = one_wait(true);
 	CLEANUP(output_deinit)
 	struct output output = json_with(profile,
@@ -207,9 +182,8 @@ static void waiting_alone_is_empty_between_two_waits(void **state)
 			      "\"stack\":[2,2,2,null],\"timeDeltas\":[2,8.333,8.333,8.334]}");
 }
 
-static void cpu_time_alone_is_as_without_waiting(void **state)
+TEST(cpu_time_alone_is_as_without_waiting)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = one_wait(true);
 	CLEANUP(output_deinit)
 	struct output output = json_with(profile, (struct format_options){.event_only = true});
@@ -218,33 +192,12 @@ static void cpu_time_alone_is_as_without_waiting(void **state)
 			      "\"timeDeltas\":[1,1,27]");
 }
 
-static void waits_without_times_have_their_weight(void **state)
+TEST(waits_without_times_have_their_weight)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = one_wait(false);
 	CLEANUP(output_deinit) struct output output = json_of(profile);
 
 	assert_holds(&output, "\"weightType\":\"tracing-ms\",\"weight\":[2,1,20],"
 			      "\"stack\":[0,3,2],\"timeDeltas\":[0,10,10]}");
 	assert_holds(&output, "\"not known: ");
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_golden_profile_is_written_unchanged),
-		cmocka_unit_test(samples_have_their_times_and_cpu_time),
-		cmocka_unit_test(markers_are_in_their_threads),
-		cmocka_unit_test(without_times_a_stack_has_the_weight_of_all_its_samples),
-		cmocka_unit_test(a_weight_of_no_samples_and_a_stack_without_frames_are_no_fault),
-		cmocka_unit_test(a_build_id_becomes_one_of_breakpad),
-		cmocka_unit_test(a_wait_is_samples_without_cpu_time_from_its_start_to_its_end),
-		cmocka_unit_test(waiting_alone_is_empty_between_two_waits),
-		cmocka_unit_test(cpu_time_alone_is_as_without_waiting),
-		cmocka_unit_test(waits_without_times_have_their_weight),
-		cmocka_unit_test(an_empty_profile_is_written),
-		cmocka_unit_test(a_full_disk_is_an_error),
-	};
-
-	return cmocka_run_group_tests_name("firefox", tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 #include "output.h"
 #include "sample_profile.h"
+#include "unit_test.h"
 #include "waiting_profile.h"
 
-#include <errno.h>
 #include <inttypes.h>
 
 static void assert_folded(const struct profile *profile, struct format_options options,
@@ -13,9 +13,8 @@ static void assert_folded(const struct profile *profile, struct format_options o
 	assert_string_equal(output.data, expected);
 }
 
-static void the_golden_profile_is_written_unchanged(void **state)
+TEST(the_golden_profile_is_written_unchanged)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
 	CLEANUP(output_deinit)
 	struct output plain = output_of(&format_folded, profile, (struct format_options){0});
@@ -28,9 +27,8 @@ static void the_golden_profile_is_written_unchanged(void **state)
 	assert_golden("shop_annotated.folded", full.data);
 }
 
-static void stacks_of_the_same_names_are_one_line(void **state)
+TEST(stacks_of_the_same_names_are_one_line)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	label_set_id threads[] = {profile_thread_labels(profile, 1, 1, "p", "p"),
@@ -46,9 +44,8 @@ static void stacks_of_the_same_names_are_one_line(void **state)
 		      "p-1/1;main;f 1\np-1/2;main;f 1\np-3/3;main;f 1\n");
 }
 
-static void a_frame_is_written_with_its_inlined_functions_behind_it(void **state)
+TEST(a_frame_is_written_with_its_inlined_functions_behind_it)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	frame_id frame = add_frame(profile, (const char *const[]){"inner", "outer", "real", NULL});
@@ -60,9 +57,8 @@ static void a_frame_is_written_with_its_inlined_functions_behind_it(void **state
 		      "p;real;outer_[i];inner_[i] 1\n");
 }
 
-static void names_cannot_break_a_line(void **state)
+TEST(names_cannot_break_a_line)
 {
-	(void)state;
 	static const struct {
 		const char *name, *line;
 	} cases[] = {
@@ -89,9 +85,8 @@ static void names_cannot_break_a_line(void **state)
 	}
 }
 
-static void spaces_in_a_process_name_are_replaced(void **state)
+TEST(spaces_in_a_process_name_are_replaced)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 
@@ -105,9 +100,8 @@ static void spaces_in_a_process_name_are_replaced(void **state)
 		      "Web_Content_3;f 1\n[unnamed];f 1\na:b\xef\xbf\xbd;f 1\n");
 }
 
-static void a_very_long_name_is_written_in_full(void **state)
+TEST(a_very_long_name_is_written_in_full)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	CLEANUP(free_ptr) char *name = xmalloc(64 * 1024 + 1);
 	CLEANUP(free_ptr) char *expected = NULL;
@@ -120,9 +114,8 @@ static void a_very_long_name_is_written_in_full(void **state)
 	assert_folded(profile, (struct format_options){0}, expected);
 }
 
-static void deep_recursion_is_written_in_full(void **state)
+TEST(deep_recursion_is_written_in_full)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
@@ -141,9 +134,8 @@ static void deep_recursion_is_written_in_full(void **state)
 	assert_memory_equal(output.data, "p;f 1\np;f;f 1\np;f;f;f 1\n", 24);
 }
 
-static void the_requested_weight_is_written(void **state)
+TEST(the_requested_weight_is_written)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = add_event(profile, "task-clock", VALUE_CPU_TIME);
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
@@ -158,9 +150,8 @@ static void the_requested_weight_is_written(void **state)
 	assert_folded(profile, (struct format_options){.weight = WEIGHT_PERIOD}, "p;f 1500\n");
 }
 
-static void an_event_that_is_not_a_clock_has_no_nanoseconds(void **state)
+TEST(an_event_that_is_not_a_clock_has_no_nanoseconds)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	struct format_options options = {.weight = WEIGHT_NS};
 	CLEANUP(error_cleanup) struct error *err = NULL;
@@ -172,9 +163,8 @@ static void an_event_that_is_not_a_clock_has_no_nanoseconds(void **state)
 	assert_non_null(strstr(error_hint_text(err), "--weight period"));
 }
 
-static void of_several_events_the_first_is_written(void **state)
+TEST(of_several_events_the_first_is_written)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id first = add_event(profile, "cycles", VALUE_COUNT);
 	event_id second = add_event(profile, "page-faults", VALUE_COUNT);
@@ -186,9 +176,8 @@ static void of_several_events_the_first_is_written(void **state)
 	assert_folded(profile, (struct format_options){0}, "p;f 1\n");
 }
 
-static void an_empty_profile_is_an_empty_file(void **state)
+TEST(an_empty_profile_is_an_empty_file)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 
 	assert_folded(profile, (struct format_options){0}, "");
@@ -196,9 +185,8 @@ static void an_empty_profile_is_an_empty_file(void **state)
 	assert_folded(profile, (struct format_options){.weight = WEIGHT_NS}, "");
 }
 
-static void the_order_in_which_samples_come_does_not_matter(void **state)
+TEST(the_order_in_which_samples_come_does_not_matter)
 {
-	(void)state;
 	static const char *const names[] = {"a", "b", "a b", "a;b", "c"};
 	CLEANUP(output_deinit) struct output first = {0}, second = {0};
 
@@ -268,10 +256,8 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void lines_are_sorted_and_add_up_whatever_the_names(void **state)
+TEST(lines_are_sorted_and_add_up_whatever_the_names)
 {
-	(void)state;
-
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		CLEANUP(profile_cleanup) struct profile *profile = random_profile(seed);
 		CLEANUP(output_deinit) struct output output = {0};
@@ -307,21 +293,8 @@ static void lines_are_sorted_and_add_up_whatever_the_names(void **state)
 	}
 }
 
-static void a_full_disk_is_an_error(void **state)
+TEST(any_number_of_events_and_names_can_be_written)
 {
-	(void)state;
-	CLEANUP(profile_cleanup) struct profile *profile = random_profile(1);
-	CLEANUP(close_file) FILE *full = fopen("/dev/full", "w");
-	CLEANUP(error_cleanup)
-	struct error *err = format_folded.write(profile, &(struct format_options){0}, full);
-
-	assert_non_null(err);
-	assert_int_equal(error_number(err), ENOSPC);
-}
-
-static void any_number_of_events_and_names_can_be_written(void **state)
-{
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
 	event_id event = 0;
@@ -337,9 +310,8 @@ static void any_number_of_events_and_names_can_be_written(void **state)
 	assert_folded(profile, (struct format_options){.event = event}, "p;f 1\n");
 }
 
-static void cpu_time_and_waiting_are_nanoseconds_that_add_up(void **state)
+TEST(cpu_time_and_waiting_are_nanoseconds_that_add_up)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = waiting_profile(false);
 	static const char run[] = "shop;main;crunch 300000000\n";
 	static const char join[] = "shop;main;pthread_join;[futex] 700000000\n";
@@ -372,9 +344,8 @@ static void cpu_time_and_waiting_are_nanoseconds_that_add_up(void **state)
 		"shop;worker;naps;std::this_thread::sleep_for;[nanosleep] 1\n");
 }
 
-static void waiting_counts_as_many_samples_as_cpu_time_would_have_had(void **state)
+TEST(waiting_counts_as_many_samples_as_cpu_time_would_have_had)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id cpu = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	event_id off = add_event(profile, "off-cpu", VALUE_OFF_CPU_TIME);
@@ -383,29 +354,4 @@ static void waiting_counts_as_many_samples_as_cpu_time_would_have_had(void **sta
 	profile_add_samples(profile, thread, STACK(profile, "f"), cpu, 3, 3 * MS);
 	profile_add(profile, thread, STACK(profile, "g"), off, 5 * MS);
 	assert_folded(profile, (struct format_options){.weight = WEIGHT_SAMPLES}, "p;f 3\np;g 5\n");
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_golden_profile_is_written_unchanged),
-		cmocka_unit_test(stacks_of_the_same_names_are_one_line),
-		cmocka_unit_test(a_frame_is_written_with_its_inlined_functions_behind_it),
-		cmocka_unit_test(names_cannot_break_a_line),
-		cmocka_unit_test(spaces_in_a_process_name_are_replaced),
-		cmocka_unit_test(a_very_long_name_is_written_in_full),
-		cmocka_unit_test(deep_recursion_is_written_in_full),
-		cmocka_unit_test(the_requested_weight_is_written),
-		cmocka_unit_test(an_event_that_is_not_a_clock_has_no_nanoseconds),
-		cmocka_unit_test(of_several_events_the_first_is_written),
-		cmocka_unit_test(an_empty_profile_is_an_empty_file),
-		cmocka_unit_test(the_order_in_which_samples_come_does_not_matter),
-		cmocka_unit_test(lines_are_sorted_and_add_up_whatever_the_names),
-		cmocka_unit_test(a_full_disk_is_an_error),
-		cmocka_unit_test(any_number_of_events_and_names_can_be_written),
-		cmocka_unit_test(cpu_time_and_waiting_are_nanoseconds_that_add_up),
-		cmocka_unit_test(waiting_counts_as_many_samples_as_cpu_time_would_have_had),
-	};
-
-	return cmocka_run_group_tests_name("folded", tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 
 #include "output.h"
 #include "sample_profile.h"
+#include "unit_test.h"
 
 #include <errno.h>
 
@@ -42,9 +43,8 @@ static void assert_refused(const char *text, const char *why)
 		fail_msg("\"%s\" instead of \"%s\"", err ? error_text(err) : "no error", why);
 }
 
-static void what_prof_has_written_comes_back_byte_for_byte(void **state)
+TEST(what_prof_has_written_comes_back_byte_for_byte)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed < 30; seed++) {
 		CLEANUP(profile_cleanup) struct profile *profile = random_profile(seed);
 		struct format_options options = {.show_tid = seed % 2, .annotate = seed % 3 == 0};
@@ -55,9 +55,8 @@ static void what_prof_has_written_comes_back_byte_for_byte(void **state)
 	}
 }
 
-static void it_also_comes_back_through_pprof(void **state)
+TEST(it_also_comes_back_through_pprof)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *shop = shop_profile();
 	struct format_options options = {0};
 	CLEANUP(output_deinit) struct output folded = output_of(&format_folded, shop, options);
@@ -74,9 +73,8 @@ static void it_also_comes_back_through_pprof(void **state)
 	assert_string_equal(last.data, folded.data);
 }
 
-static void the_first_frame_is_the_process(void **state)
+TEST(the_first_frame_is_the_process)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = must_read("shop;main;serve 3\nidle 2\n");
 	const struct profile_thread *thread = profile_get_thread(profile, 0);
 
@@ -89,21 +87,18 @@ static void the_first_frame_is_the_process(void **state)
 	assert_int_equal(profile_samples(profile).items[1].weight, 2);
 }
 
-static void stacks_come_in_any_order_and_more_than_once(void **state)
+TEST(stacks_come_in_any_order_and_more_than_once)
 {
-	(void)state;
 	assert_becomes("p;b 1\np;a 2\np;b 3\np 4", "p 4\np;a 2\np;b 4\n");
 }
 
-static void ends_of_lines_and_empty_ones_do_not_matter(void **state)
+TEST(ends_of_lines_and_empty_ones_do_not_matter)
 {
-	(void)state;
 	assert_becomes("\r\np;a 1\r\n \n\np;b 2 \n\n", "p;a 1\np;b 2\n");
 }
 
-static void names_may_hold_spaces_and_any_letters(void **state)
+TEST(names_may_hold_spaces_and_any_letters)
 {
-	(void)state;
 	assert_becomes("p;operator new(unsigned long);\xc3\xa9 7\n",
 		       "p;operator new(unsigned long);\xc3\xa9 7\n");
 	assert_becomes("p;a\xff\xfe"
@@ -113,9 +108,8 @@ static void names_may_hold_spaces_and_any_letters(void **state)
 		       "1x\xef\xbf\xbd[0m 7\n");
 }
 
-static void names_may_be_long_and_stacks_deep(void **state)
+TEST(names_may_be_long_and_stacks_deep)
 {
-	(void)state;
 	CLEANUP(output_deinit) struct output text = {0};
 	FILE *out = open_memstream(&text.data, &text.len);
 
@@ -140,9 +134,8 @@ static char *deep_line(const char *start, size_t frames)
 	return line;
 }
 
-static void a_stack_of_millions_of_frames_is_cut_at_its_root(void **state)
+TEST(a_stack_of_millions_of_frames_is_cut_at_its_root)
 {
-	(void)state;
 	CLEANUP(free_ptr) char *deep = deep_line("p", 3000000);
 	CLEANUP(free_ptr) char *cut = deep_line("p;[truncated]", FOLDED_DEPTH_MAX);
 	CLEANUP(free_ptr) char *deepest = deep_line("p", FOLDED_DEPTH_MAX);
@@ -151,9 +144,8 @@ static void a_stack_of_millions_of_frames_is_cut_at_its_root(void **state)
 	assert_becomes(deepest, deepest);
 }
 
-static void an_endless_line_is_an_error(void **state)
+TEST(an_endless_line_is_an_error)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	CLEANUP(close_file) FILE *zeros = fopen("/dev/zero", "r");
 	CLEANUP(error_cleanup) struct error *err = folded_read(zeros, profile);
@@ -162,16 +154,14 @@ static void an_endless_line_is_an_error(void **state)
 	assert_non_null(strstr(error_text(err), "line 1: it is longer than 64 MB"));
 }
 
-static void counts_have_64_bits(void **state)
+TEST(counts_have_64_bits)
 {
-	(void)state;
 	assert_becomes("p;a 18446744073709551615\n", "p;a 18446744073709551615\n");
 	assert_refused("p;a 1\np;a 18446744073709551616\n", "line 2: ");
 }
 
-static void a_line_without_a_count_is_an_error_that_tells_which(void **state)
+TEST(a_line_without_a_count_is_an_error_that_tells_which)
 {
-	(void)state;
 	static const char *const lines[] = {"p;a", "p;a ",   "p;a x1",	"p;a 1x", "7",
 					    " 7",  "p;a -1", "p;a 1.5", "p;a;12"};
 
@@ -182,31 +172,27 @@ static void a_line_without_a_count_is_an_error_that_tells_which(void **state)
 	}
 }
 
-static void an_empty_frame_is_an_error(void **state)
+TEST(an_empty_frame_is_an_error)
 {
-	(void)state;
 	static const char *const lines[] = {";a 1", "p; 1", "p;;a 1", "; 1"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
 		assert_refused(lines[i], "line 1: a frame is empty");
 }
 
-static void a_difference_is_refused(void **state)
+TEST(a_difference_is_refused)
 {
-	(void)state;
 	assert_refused("p;a 1\np;a 12 34\n", "line 2: it has two counts");
 }
 
-static void a_file_without_a_stack_is_an_error(void **state)
+TEST(a_file_without_a_stack_is_an_error)
 {
-	(void)state;
 	assert_refused("", "no stack");
 	assert_refused("\n\n", "no stack");
 }
 
-static void a_read_error_is_one(void **state)
+TEST(a_read_error_is_one)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	CLEANUP(close_file) FILE *folder = fopen("/", "r");
 	CLEANUP(error_cleanup) struct error *err = folded_read(folder, profile);
@@ -214,37 +200,12 @@ static void a_read_error_is_one(void **state)
 	assert_int_equal(error_number(err), EISDIR);
 }
 
-static void text_is_recognized(void **state)
+TEST(text_is_recognized)
 {
-	(void)state;
 	static const char text[] = "\n\np;a\xc3\xa9;b 1\r\n";
 
 	assert_ptr_equal(format_by_content((const unsigned char *)text, strlen(text)),
 			 &format_folded);
 	assert_ptr_equal(format_by_content((const unsigned char *)"*;\"a 2", 6), &format_folded);
 	assert_null(format_by_content((const unsigned char *)"a\0b", 3));
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_prof_has_written_comes_back_byte_for_byte),
-		cmocka_unit_test(it_also_comes_back_through_pprof),
-		cmocka_unit_test(the_first_frame_is_the_process),
-		cmocka_unit_test(stacks_come_in_any_order_and_more_than_once),
-		cmocka_unit_test(ends_of_lines_and_empty_ones_do_not_matter),
-		cmocka_unit_test(names_may_hold_spaces_and_any_letters),
-		cmocka_unit_test(names_may_be_long_and_stacks_deep),
-		cmocka_unit_test(a_stack_of_millions_of_frames_is_cut_at_its_root),
-		cmocka_unit_test(an_endless_line_is_an_error),
-		cmocka_unit_test(counts_have_64_bits),
-		cmocka_unit_test(a_line_without_a_count_is_an_error_that_tells_which),
-		cmocka_unit_test(an_empty_frame_is_an_error),
-		cmocka_unit_test(a_difference_is_refused),
-		cmocka_unit_test(a_file_without_a_stack_is_an_error),
-		cmocka_unit_test(a_read_error_is_one),
-		cmocka_unit_test(text_is_recognized),
-	};
-
-	return cmocka_run_group_tests_name("folded_read", tests, NULL, NULL);
 }

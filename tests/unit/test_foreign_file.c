@@ -2,6 +2,7 @@
 
 #include "folder.h"
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -74,16 +75,8 @@ static void write_text(const char *name, const char *text, mode_t mode)
 	assert_int_equal(chmod(path, mode), 0);
 }
 
-static void link_to(const char *target, const char *name)
+TEST_IN_FOLDER(only_regular_files_are_opened)
 {
-	CLEANUP(free_ptr) char *path = path_of(name);
-
-	assert_int_equal(symlink(target, path), 0);
-}
-
-static void only_regular_files_are_opened(void **state)
-{
-	(void)state;
 	CLEANUP(free_ptr) char *pipe = path_of("pipe");
 	CLEANUP(close_fd) int opened = -1;
 
@@ -100,9 +93,8 @@ static void only_regular_files_are_opened(void **state)
 	assert_false(was_opened(opened));
 }
 
-static void links_do_not_lead_out_of_a_root(void **state)
+TEST_IN_FOLDER(links_do_not_lead_out_of_a_root)
 {
-	(void)state;
 	if (!has_openat2())
 		RETURN_LACKING("openat2(2)");
 	CLEANUP(free_ptr) char *outside = path_of("outside");
@@ -126,18 +118,15 @@ static void links_do_not_lead_out_of_a_root(void **state)
 	assert_string_equal(text_of(&name), "ENOENT");
 }
 
-static void links_of_proc_lead_nowhere(void **state)
+TEST_IN_FOLDER(links_of_proc_lead_nowhere)
 {
-	(void)state;
 	const struct foreign_name name = {.root = "/", .path = "/proc/self/exe"};
 
 	assert_string_equal(text_of(&name), "ELOOP");
 }
 
-static void without_openat2_links_below_a_root_are_refused(void **state)
+TEST_IN_FOLDER(without_openat2_links_below_a_root_are_refused)
 {
-	(void)state;
-
 	write_text("outside", "outside", 0600);
 	write_text("etc/inside", "inside", 0600);
 	link_to("/etc/inside", "absolute");
@@ -151,9 +140,8 @@ static void without_openat2_links_below_a_root_are_refused(void **state)
 	has_no_openat2 = false;
 }
 
-static void a_link_in_the_last_place_can_be_refused(void **state)
+TEST_IN_FOLDER(a_link_in_the_last_place_can_be_refused)
 {
-	(void)state;
 	if (!has_openat2())
 		RETURN_LACKING("openat2(2)");
 	struct foreign_name name = {.root = folder, .path = "link", .must_not_be_link = true};
@@ -165,9 +153,8 @@ static void a_link_in_the_last_place_can_be_refused(void **state)
 	assert_string_equal(text_of(&name), "text");
 }
 
-static void a_file_with_a_lease_is_not_waited_for(void **state)
+TEST_IN_FOLDER(a_file_with_a_lease_is_not_waited_for)
 {
-	(void)state;
 	CLEANUP(free_ptr) char *path = path_of("leased");
 	CLEANUP(close_fd) int holder = -1;
 
@@ -186,9 +173,8 @@ static void own(const char *name, uid_t user)
 	assert_int_equal(lchown(path, user, (gid_t)user), 0);
 }
 
-static void a_file_is_opened_with_the_rights_of_the_responsible_user(void **state)
+TEST_IN_FOLDER(a_file_is_opened_with_the_rights_of_the_responsible_user)
 {
-	(void)state;
 	if (!has_openat2())
 		RETURN_LACKING("openat2(2)");
 	if (geteuid() != 0)
@@ -231,9 +217,8 @@ static const char *text_by_path(const char *name)
 }
 
 /* Of root's path. */
-static void a_file_is_opened_with_the_rights_of_whoever_decides_where_its_path_leads(void **state)
+TEST_IN_FOLDER(a_file_is_opened_with_the_rights_of_whoever_decides_where_its_path_leads)
 {
-	(void)state;
 	if (!has_openat2())
 		RETURN_LACKING("openat2(2)");
 	if (geteuid() != 0)
@@ -287,9 +272,8 @@ static void a_file_is_opened_with_the_rights_of_whoever_decides_where_its_path_l
 	assert_int_equal(setfsuid((uid_t)-1), 0);
 }
 
-static void a_file_of_a_third_user_can_be_refused(void **state)
+TEST_IN_FOLDER(a_file_of_a_third_user_can_be_refused)
 {
-	(void)state;
 	struct foreign_name name = {.root = folder, .path = "map", .user = somebody};
 
 	if (geteuid() != 0)
@@ -304,23 +288,4 @@ static void a_file_of_a_third_user_can_be_refused(void **state)
 	assert_string_equal(text_of(&name), "EPERM");
 	name.user = FOREIGN_USER_UNKNOWN;
 	assert_string_equal(text_of(&name), "EPERM");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(only_regular_files_are_opened),
-		TEST(links_do_not_lead_out_of_a_root),
-		TEST(links_of_proc_lead_nowhere),
-		TEST(without_openat2_links_below_a_root_are_refused),
-		TEST(a_link_in_the_last_place_can_be_refused),
-		TEST(a_file_with_a_lease_is_not_waited_for),
-		TEST(a_file_is_opened_with_the_rights_of_the_responsible_user),
-		TEST(a_file_is_opened_with_the_rights_of_whoever_decides_where_its_path_leads),
-		TEST(a_file_of_a_third_user_can_be_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

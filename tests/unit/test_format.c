@@ -1,23 +1,21 @@
 #include "format/format.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "sample_profile.h"
+#include "unit_test.h"
+
+#include <errno.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-static void a_format_is_found_by_its_name(void **state)
+TEST(a_format_is_found_by_its_name)
 {
-	(void)state;
 	for (const struct format *const *format = formats; *format; format++)
 		assert_ptr_equal(format_by_name((*format)->name), *format);
 	assert_null(format_by_name("fold"));
 	assert_null(format_by_name(""));
 }
 
-static void a_format_is_found_by_the_end_of_a_path(void **state)
+TEST(a_format_is_found_by_the_end_of_a_path)
 {
-	(void)state;
 	assert_ptr_equal(format_by_path("out.pb.gz"), &format_pprof);
 	assert_ptr_equal(format_by_path("/tmp/a.folded/out.pprof"), &format_pprof);
 	assert_ptr_equal(format_by_path("out.folded"), &format_folded);
@@ -27,9 +25,8 @@ static void a_format_is_found_by_the_end_of_a_path(void **state)
 	assert_null(format_by_path(""));
 }
 
-static void no_extension_belongs_to_two_formats(void **state)
+TEST(no_extension_belongs_to_two_formats)
 {
-	(void)state;
 	for (const struct format *const *format = formats; *format; format++)
 		for (const char *const *extension = (*format)->extensions; *extension;
 		     extension++) {
@@ -41,13 +38,18 @@ static void no_extension_belongs_to_two_formats(void **state)
 		}
 }
 
-int main(void)
+TEST(a_full_disk_is_an_error_of_every_format)
 {
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_format_is_found_by_its_name),
-		cmocka_unit_test(a_format_is_found_by_the_end_of_a_path),
-		cmocka_unit_test(no_extension_belongs_to_two_formats),
-	};
+	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
 
-	return cmocka_run_group_tests_name("format", tests, NULL, NULL);
+	for (const struct format *const *format = formats; *format; format++) {
+		CLEANUP(close_file) FILE *full = fopen("/dev/full", "w");
+		CLEANUP(error_cleanup) struct error *err = NULL;
+
+		if (!(*format)->write)
+			continue;
+		err = (*format)->write(profile, &(struct format_options){0}, full);
+		assert_non_null(err);
+		assert_int_equal(error_number(err), ENOSPC);
+	}
 }

@@ -1,12 +1,9 @@
 #include "record/fresh_maps.h"
 
 #include "base/clock.h"
+#include "unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define TIME_NS 1000
 
@@ -34,6 +31,8 @@ static int teardown(void **state)
 	return 0;
 }
 
+#define TEST_PREPARED(name) TEST_WITH(setup, teardown, name)
+
 /* In a mapping of this program, which no record tells of. */
 static uint64_t own_pc(void)
 {
@@ -45,7 +44,7 @@ static bool find(struct fixture *f, uint64_t pc)
 	return fresh_maps_find(&f->fresh, getpid(), TIME_NS, pc);
 }
 
-static void a_mapping_that_no_record_tells_of_is_read(void **state)
+TEST_PREPARED(a_mapping_that_no_record_tells_of_is_read)
 {
 	struct fixture *f = *state;
 	struct location location;
@@ -55,7 +54,7 @@ static void a_mapping_that_no_record_tells_of_is_read(void **state)
 	assert_true(address_spaces_locate(f->spaces, getpid(), TIME_NS, own_pc(), &location));
 }
 
-static void what_is_no_pc_costs_nothing(void **state)
+TEST_PREPARED(what_is_no_pc_costs_nothing)
 {
 	struct fixture *f = *state;
 
@@ -65,7 +64,7 @@ static void what_is_no_pc_costs_nothing(void **state)
 	assert_true(find(f, own_pc()));
 }
 
-static void a_process_that_was_read_in_vain_waits(void **state)
+TEST_PREPARED(a_process_that_was_read_in_vain_waits)
 {
 	struct fixture *f = *state;
 	uint32_t pause_ms = 0;
@@ -87,25 +86,11 @@ static void a_process_that_was_read_in_vain_waits(void **state)
 	assert_int_equal(idmap_get(&f->fresh.pauses_ms, (uint64_t)getpid(), 0), IDMAP_NONE);
 }
 
-static void all_processes_together_have_a_share_of_the_time(void **state)
+TEST_PREPARED(all_processes_together_have_a_share_of_the_time)
 {
 	struct fixture *f = *state;
 
 	f->fresh.share = (struct time_share){.second_ns = clock_now_ns(),
 					     .spent_ns = 3600 * NS_PER_SECOND};
 	assert_false(find(f, own_pc()));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_mapping_that_no_record_tells_of_is_read),
-		TEST(what_is_no_pc_costs_nothing),
-		TEST(a_process_that_was_read_in_vain_waits),
-		TEST(all_processes_together_have_a_share_of_the_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

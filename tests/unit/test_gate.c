@@ -2,14 +2,12 @@
 
 #include "base/alloc.h"
 
+#include "unit_test.h"
+
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
 
 enum { OWN = 1000, OTHER = 1001 };
 
@@ -30,11 +28,10 @@ static enum gate_verdict judge(struct gate_request request)
 	return gate_judge(&local, &request);
 }
 
-static void own_programs_and_those_of_root_are_answered(void **state)
+TEST(own_programs_and_those_of_root_are_answered)
 {
 	struct gate_request request = usual();
 
-	(void)state;
 	assert_int_equal(judge(request), GATE_OPEN);
 	request.user = 0;
 	assert_int_equal(judge(request), GATE_OPEN);
@@ -42,11 +39,10 @@ static void own_programs_and_those_of_root_are_answered(void **state)
 	assert_int_equal(judge(request), GATE_OPEN);
 }
 
-static void other_users_are_not_answered_nor_unknown_ones(void **state)
+TEST(other_users_are_not_answered_nor_unknown_ones)
 {
 	struct gate_request request = usual();
 
-	(void)state;
 	request.user = OTHER;
 	assert_int_equal(judge(request), GATE_USER);
 	request.user = OWN;
@@ -56,11 +52,10 @@ static void other_users_are_not_answered_nor_unknown_ones(void **state)
 	assert_int_equal(judge(request), GATE_OPEN);
 }
 
-static void only_get_and_head_without_content(void **state)
+TEST(only_get_and_head_without_content)
 {
 	struct gate_request request = usual();
 
-	(void)state;
 	request.has_body = true;
 	assert_int_equal(judge(request), GATE_BODY);
 	request.method = "POST";
@@ -77,7 +72,7 @@ static enum gate_verdict judge_host(const char *host)
 	return judge(request);
 }
 
-static void names_that_could_have_been_rebound_are_refused(void **state)
+TEST(names_that_could_have_been_rebound_are_refused)
 {
 	static const char *const good[] = {"localhost",	   "LOCALHOST:1", "127.0.0.1",
 					   "127.0.0.1:80", "[::1]:6060",  "127.0.0.7"};
@@ -98,7 +93,6 @@ static void names_that_could_have_been_rebound_are_refused(void **state)
 		"localhost evil:1",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
 		assert_int_equal(judge_host(good[i]), GATE_OPEN);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
@@ -106,11 +100,10 @@ static void names_that_could_have_been_rebound_are_refused(void **state)
 	assert_int_equal(judge_host(NULL), GATE_HOST);
 }
 
-static void pages_of_other_sites_are_refused(void **state)
+TEST(pages_of_other_sites_are_refused)
 {
 	struct gate_request request = usual();
 
-	(void)state;
 	request.fetch_site = "none";
 	assert_int_equal(judge(request), GATE_OPEN);
 	request.fetch_site = "same-origin";
@@ -141,14 +134,13 @@ static char *write_token(const char *text, mode_t mode)
 	return path;
 }
 
-static void a_token_is_asked_for_instead_of_the_user(void **state)
+TEST(a_token_is_asked_for_instead_of_the_user)
 {
 	CLEANUP(free_ptr) char *path = write_token(TOKEN "\n", 0600);
 	CLEANUP(token_cleanup) struct token *token = NULL;
 	struct gate gate = {.is_tls = true};
 	struct gate_request request = usual();
 
-	(void)state;
 	assert_null(token_read(path, &token));
 	unlink(path);
 	gate.token = token;
@@ -161,12 +153,11 @@ static void a_token_is_asked_for_instead_of_the_user(void **state)
 	assert_int_equal(gate_judge(&gate, &request), GATE_OPEN);
 }
 
-static void a_token_is_compared_whole(void **state)
+TEST(a_token_is_compared_whole)
 {
 	CLEANUP(free_ptr) char *path = write_token(TOKEN " a comment\n", 0600);
 	CLEANUP(token_cleanup) struct token *token = NULL;
 
-	(void)state;
 	assert_null(token_read(path, &token));
 	unlink(path);
 	assert_true(token_is_in(token, "Bearer " TOKEN));
@@ -197,27 +188,10 @@ static void assert_not_secret(const char *text, mode_t mode, const char *part)
 	assert_non_null(strstr(error_text(err), part));
 }
 
-static void a_token_that_others_know_or_can_guess_is_refused(void **state)
+TEST(a_token_that_others_know_or_can_guess_is_refused)
 {
-	(void)state;
 	assert_not_secret(TOKEN, 0644, "is not secret: its mode is 644");
 	assert_not_secret(TOKEN, 0660, "is not secret");
 	assert_not_secret("short\n", 0600, "needs 16 characters");
 	assert_not_secret("", 0600, "needs 16 characters");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(own_programs_and_those_of_root_are_answered),
-		cmocka_unit_test(other_users_are_not_answered_nor_unknown_ones),
-		cmocka_unit_test(only_get_and_head_without_content),
-		cmocka_unit_test(names_that_could_have_been_rebound_are_refused),
-		cmocka_unit_test(pages_of_other_sites_are_refused),
-		cmocka_unit_test(a_token_is_asked_for_instead_of_the_user),
-		cmocka_unit_test(a_token_is_compared_whole),
-		cmocka_unit_test(a_token_that_others_know_or_can_guess_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,12 @@
 #include "symbol/gopclntab.h"
 
+#include "base/alloc.h"
 #include "built_elf.h"
+#include "unit_test.h"
+#include "unwind/go_code.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #define GO_1_18 0xfffffff0u
 #define GO_1_20 0xfffffff1u
@@ -31,6 +30,7 @@ struct program {
 	size_t before;		    /* so many bytes are in front of the table in its section */
 	bool trees_apart;	    /* among the constants, as before Go 1.26 */
 	uint32_t leaf_called_at;    /* by an instruction of main.middle */
+	const char *plain;	    /* the name of main.plain */
 };
 
 static const struct program usual = {
@@ -39,10 +39,11 @@ static const struct program usual = {
 	.section = ".gopclntab",
 	.module_section = ".go.module",
 	.leaf_called_at = 0x0c,
+	.plain = "main.plain",
 };
 
-static const char names[] = "\0main.outer\0main.middle\0main.leaf\0main.plain";
-enum { OUTER = 1, MIDDLE = 12, LEAF = 24, PLAIN = 34 };
+static const char names[] = "\0main.outer\0main.middle\0main.leaf";
+enum { OUTER = 1, MIDDLE = 12, LEAF = 24, PLAIN = sizeof(names) };
 
 static const char files[] = "/src/main.go\0/src/leaf.go";
 static const uint32_t units[] = {UINT32_MAX, 0, 13};
@@ -133,6 +134,8 @@ static void add_table(struct built_elf *file, const struct program *program, uin
 
 	put(&table, header, sizeof(header));
 	header[4] = put(&table, names, sizeof(names));
+	table.len = header[4] + sizeof(names);
+	put(&table, program->plain, strlen(program->plain) + 1);
 	header[5] = put(&table, units, sizeof(units));
 	header[6] = put(&table, files, sizeof(files));
 	header[7] = put(&table, values, sizeof(values));
@@ -219,15 +222,13 @@ static void assert_all_is_found(const struct program *program)
 	assert_call(&chain.calls[0], "main.outer", "/src/main.go", 11);
 }
 
-static void functions_inlined_at_an_address_have_names_and_places(void **state)
+TEST(functions_inlined_at_an_address_have_names_and_places)
 {
-	(void)state;
 	assert_all_is_found(&usual);
 }
 
-static void functions_say_where_they_begin(void **state)
+TEST(functions_say_where_they_begin)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture;
 	struct inline_chain chain;
 
@@ -239,9 +240,8 @@ static void functions_say_where_they_begin(void **state)
 	assert_int_equal(chain.calls[2].start_line, 9);
 }
 
-static void go_1_18_is_read_too(void **state)
+TEST(go_1_18_is_read_too)
 {
-	(void)state;
 	struct program program = usual;
 
 	program.magic = GO_1_18;
@@ -250,18 +250,16 @@ static void go_1_18_is_read_too(void **state)
 	assert_all_is_found(&program);
 }
 
-static void inlined_calls_may_be_among_the_constants(void **state)
+TEST(inlined_calls_may_be_among_the_constants)
 {
-	(void)state;
 	struct program program = usual;
 
 	program.trees_apart = true;
 	assert_all_is_found(&program);
 }
 
-static void the_table_may_be_among_other_data(void **state)
+TEST(the_table_may_be_among_other_data)
 {
-	(void)state;
 	struct program program = usual;
 
 	program.section = ".data.rel.ro";
@@ -270,9 +268,8 @@ static void the_table_may_be_among_other_data(void **state)
 	assert_all_is_found(&program);
 }
 
-static void a_function_reaches_to_the_next_and_the_last_to_the_end(void **state)
+TEST(a_function_reaches_to_the_next_and_the_last_to_the_end)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture;
 	struct symbol symbol;
 
@@ -290,9 +287,8 @@ static void a_function_reaches_to_the_next_and_the_last_to_the_end(void **state)
 	assert_int_equal(resolve(&fixture, UINT64_MAX).count, 0);
 }
 
-static void a_function_without_lines_has_a_name(void **state)
+TEST(a_function_without_lines_has_a_name)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture;
 	struct inline_chain chain;
 
@@ -304,9 +300,8 @@ static void a_function_without_lines_has_a_name(void **state)
 	assert_int_equal(chain.calls[0].line, 0);
 }
 
-static void circular_inlined_calls_end(void **state)
+TEST(circular_inlined_calls_end)
 {
-	(void)state;
 	struct program program = usual;
 	CLEANUP(fixture_deinit) struct fixture fixture;
 	struct inline_chain chain;
@@ -318,9 +313,8 @@ static void circular_inlined_calls_end(void **state)
 	assert_string_equal(chain.calls[chain.count - 1].name, "main.outer");
 }
 
-static void a_layout_that_is_not_known_names_nothing(void **state)
+TEST(a_layout_that_is_not_known_names_nothing)
 {
-	(void)state;
 	struct program program = usual;
 	CLEANUP(fixture_deinit) struct fixture fixture;
 
@@ -329,9 +323,8 @@ static void a_layout_that_is_not_known_names_nothing(void **state)
 	assert_null(fixture.table);
 }
 
-static void without_module_data_nothing_is_guessed(void **state)
+TEST(without_module_data_nothing_is_guessed)
 {
-	(void)state;
 	struct program program = usual;
 	CLEANUP(fixture_deinit) struct fixture fixture;
 
@@ -341,9 +334,8 @@ static void without_module_data_nothing_is_guessed(void **state)
 }
 
 /* Whatever of it is kept, what is found is true or nothing. */
-static void a_truncated_table_is_read_up_to_its_end(void **state)
+TEST(a_truncated_table_is_read_up_to_its_end)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture whole;
 	Elf64_Shdr *section;
 
@@ -364,9 +356,8 @@ static void a_truncated_table_is_read_up_to_its_end(void **state)
 }
 
 /* A mapped file may be written to while it is read. */
-static void names_that_were_found_do_not_change_with_the_file(void **state)
+TEST(names_that_were_found_do_not_change_with_the_file)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture;
 	struct inline_chain chain;
 	struct bytes contents;
@@ -382,9 +373,8 @@ static void names_that_were_found_do_not_change_with_the_file(void **state)
 }
 
 /* Zeros are read no further: a sparse file has terabytes of them. */
-static void a_table_of_values_ends_with_a_zero_after_the_first_pair(void **state)
+TEST(a_table_of_values_ends_with_a_zero_after_the_first_pair)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture;
 	struct inline_chain chain;
 	struct bytes contents;
@@ -400,23 +390,43 @@ static void a_table_of_values_ends_with_a_zero_after_the_first_pair(void **state
 	assert_call(&chain.calls[0], "main.outer", "/src/main.go", 0);
 }
 
-int main(void)
+static enum go_function function_of(const char *plain, uint64_t vaddr)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions_inlined_at_an_address_have_names_and_places),
-		cmocka_unit_test(names_that_were_found_do_not_change_with_the_file),
-		cmocka_unit_test(a_table_of_values_ends_with_a_zero_after_the_first_pair),
-		cmocka_unit_test(functions_say_where_they_begin),
-		cmocka_unit_test(go_1_18_is_read_too),
-		cmocka_unit_test(inlined_calls_may_be_among_the_constants),
-		cmocka_unit_test(the_table_may_be_among_other_data),
-		cmocka_unit_test(a_function_reaches_to_the_next_and_the_last_to_the_end),
-		cmocka_unit_test(a_function_without_lines_has_a_name),
-		cmocka_unit_test(circular_inlined_calls_end),
-		cmocka_unit_test(a_layout_that_is_not_known_names_nothing),
-		cmocka_unit_test(without_module_data_nothing_is_guessed),
-		cmocka_unit_test(a_truncated_table_is_read_up_to_its_end),
+	struct program program = usual;
+	CLEANUP(fixture_deinit) struct fixture fixture;
+	struct go_code code;
+
+	program.plain = plain;
+	fixture_init(&fixture, &program);
+	go_code_read(&code, fixture.elf);
+	assert_true(code.is_of_go);
+	return go_code_at(&code, vaddr);
+}
+
+TEST(code_is_of_go_where_the_table_has_functions)
+{
+	assert_int_equal(function_of("main.plain", usual.text - 1), GO_NONE);
+	assert_int_equal(function_of("main.plain", usual.text), GO_ORDINARY);
+	assert_int_equal(function_of("main.plain", usual.text + 0x2f), GO_ORDINARY);
+	assert_int_equal(function_of("main.plain", usual.text + 0x30), GO_NONE);
+}
+
+TEST(functions_that_switch_stacks_are_known_by_name)
+{
+	static const struct {
+		const char *name;
+		enum go_function function;
+	} cases[] = {
+		{"runtime.asmcgocall.abi0", GO_CALLS_C},     {"runtime.asmcgocall", GO_CALLS_C},
+		{"runtime.systemstack", GO_SYSTEM_STACK},    {"runtime.morestack", GO_MORE_STACK},
+		{"runtime.cgocallback", GO_CALLED_BY_C},     {"crosscall2", GO_FROM_C},
+		{"runtime.asmcgocall.func1", GO_ORDINARY},   {"runtime.asmcgocal", GO_ORDINARY},
+		{"runtime.systemstack_switch", GO_ORDINARY},
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(function_of(cases[i].name, usual.text + 0x20), cases[i].function);
+		assert_int_equal(function_of(cases[i].name, usual.text + 0x2f), cases[i].function);
+		assert_int_equal(function_of(cases[i].name, usual.text + 0x1f), GO_ORDINARY);
+	}
 }

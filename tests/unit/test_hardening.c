@@ -5,16 +5,13 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "lacking.h"
+#include "unit_test.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static const char text[200];
 
@@ -53,9 +50,8 @@ static int signal_of(void (*function)(void))
 	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-static void a_copy_that_is_too_long_for_memory_of_any_size_ends_the_program(void **state)
+TEST(a_copy_that_is_too_long_for_memory_of_any_size_ends_the_program)
 {
-	(void)state;
 #if defined(_FORTIFY_SOURCE) && _FORTIFY_SOURCE >= 3
 	assert_int_equal(signal_of(overflow_heap), SIGABRT);
 	assert_int_equal(signal_of(overflow_arena), SIGABRT);
@@ -63,13 +59,4 @@ static void a_copy_that_is_too_long_for_memory_of_any_size_ends_the_program(void
 	(void)signal_of, (void)overflow_heap, (void)overflow_arena;
 	RETURN_LACKING("-D_FORTIFY_SOURCE=3 (an optimized build without sanitizers, gcc 12)");
 #endif
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_copy_that_is_too_long_for_memory_of_any_size_ends_the_program),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

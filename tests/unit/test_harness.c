@@ -1,13 +1,10 @@
 #include "report/harness.h"
 
 #include "sample_profile.h"
+#include "unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct profile *new_profile(void)
 {
@@ -52,9 +49,8 @@ static void assert_harness(const char *function, const char *expected)
 		assert_null(harness);
 }
 
-static void a_harness_is_known_by_its_functions(void **state)
+TEST(a_harness_is_known_by_its_functions)
 {
-	(void)state;
 	assert_harness("criterion::bencher::Bencher<M>::iter", "criterion");
 	assert_harness("<criterion::routine::Function<M, F, T> as Routine<M, T>>::bench",
 		       "criterion");
@@ -64,17 +60,15 @@ static void a_harness_is_known_by_its_functions(void **state)
 	assert_harness("testing.(*B).runN", "Go's testing");
 }
 
-static void programs_run_without_a_harness(void **state)
+TEST(programs_run_without_a_harness)
 {
-	(void)state;
 	assert_harness("run", NULL);
 	assert_harness("my_criterion::run", NULL);
 	assert_harness("criterion_main", NULL);
 }
 
-static void a_harness_that_does_little_does_not_count(void **state)
+TEST(a_harness_that_does_little_does_not_count)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *half = profile_below("criterion::x", 50);
 	CLEANUP(profile_cleanup) struct profile *less = profile_below("criterion::x", 49);
 
@@ -82,22 +76,9 @@ static void a_harness_that_does_little_does_not_count(void **state)
 	assert_null(harness_of(less, 0));
 }
 
-static void a_profile_without_samples_has_no_harness(void **state)
+TEST(a_profile_without_samples_has_no_harness)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
 
 	assert_null(harness_of(profile, 0));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_harness_is_known_by_its_functions),
-		cmocka_unit_test(programs_run_without_a_harness),
-		cmocka_unit_test(a_harness_that_does_little_does_not_count),
-		cmocka_unit_test(a_profile_without_samples_has_no_harness),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,12 @@
 
 #include "base/alloc.h"
 
+#include "unit_test.h"
+
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* "0x2 0x1: 3: 300 [4: 400]\n" of each stack, the root first, or why it is refused. To be freed. */
 static char *read_text(const char *text)
@@ -44,9 +42,8 @@ static void assert_reads(const char *text, const char *expected)
 	assert_string_equal(read, expected);
 }
 
-static void jemallocs_lines_of_all_threads_are_read(void **state)
+TEST(jemallocs_lines_of_all_threads_are_read)
 {
-	(void)state;
 	assert_reads("heap_v2/1\n  t*: 3: 3000 [4: 4000]\n  t0: 3: 3000 [4: 4000]\n"
 		     "@ 0x30 0x20 0x10\n  t*: 2: 2000 [3: 3000]\n  t0: 2: 2000 [3: 3000]\n"
 		     "@ 0x40 0x10\r\n  t*: 1: 1000 [1: 1000]\n"
@@ -54,9 +51,8 @@ static void jemallocs_lines_of_all_threads_are_read(void **state)
 		     "0x10 0x20 0x30: 2: 2000 [3: 3000]\n0x10 0x40: 1: 1000 [1: 1000]\n");
 }
 
-static void tcmallocs_lines_are_read(void **state)
+TEST(tcmallocs_lines_are_read)
 {
-	(void)state;
 	assert_reads("heap profile:    137:    11996 [   200:    18899] @ heapprofile\n"
 		     "    11:     2864 [    12:     2865] @ 0x30 0x20\n"
 		     "     0:        0 [     1:        7] @ 000a\n"
@@ -64,9 +60,8 @@ static void tcmallocs_lines_are_read(void **state)
 		     "0x20 0x30: 11: 2864 [12: 2865]\n0xa: 0: 0 [1: 7]\n");
 }
 
-static void what_was_sampled_is_scaled_by_its_probability(void **state)
+TEST(what_was_sampled_is_scaled_by_its_probability)
 {
-	(void)state;
 	/* 1 / (1 − exp(−64/65536)) = 1024.5 */
 	assert_reads("heap_v2/65536\n  t*: 1: 64 [2: 128]\n@ 0x1\n  t*: 1: 64 [2: 128]\n",
 		     "0x1: 1025: 65568 [2049: 131136]\n");
@@ -78,9 +73,8 @@ static void what_was_sampled_is_scaled_by_its_probability(void **state)
 		     "0x1: 1: 0 [0: 0]\n");
 }
 
-static void whether_allocations_are_known_is_told_by_the_totals(void **state)
+TEST(whether_allocations_are_known_is_told_by_the_totals)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		bool has_allocated;
@@ -105,9 +99,8 @@ static void whether_allocations_are_known_is_told_by_the_totals(void **state)
 	}
 }
 
-static void a_line_that_is_not_understood_is_an_error_that_tells_which(void **state)
+TEST(a_line_that_is_not_understood_is_an_error_that_tells_which)
 {
-	(void)state;
 	static const char *const lines[] = {"@ 0x1 y\n  t*: 1: 1 [0: 0]\n",
 					    "@ 0x12345678123456789\n", "@ 0x1\n  t*: 1: 1\n",
 					    "@ 0x1\n  t*: 1: 1 [1: 9999999999999999999]\n", "x\n"};
@@ -124,18 +117,16 @@ static void a_line_that_is_not_understood_is_an_error_that_tells_which(void **st
 		     "line 2 is not one of a heap profile");
 }
 
-static void other_kinds_are_refused_by_name(void **state)
+TEST(other_kinds_are_refused_by_name)
 {
-	(void)state;
 	assert_reads("heap profile: 1: 5 [1: 5] @ growthz\n",
 		     "it is a profile of another kind than the heap: growthz");
 	assert_reads("heap profile: 1: 5 [1: 5] @ fragmentationz\n",
 		     "it is a profile of another kind than the heap: fragmentationz");
 }
 
-static void a_stack_is_cut_at_its_root(void **state)
+TEST(a_stack_is_cut_at_its_root)
 {
-	(void)state;
 	CLEANUP(heap_file_deinit) struct heap_file file = {0};
 	CLEANUP(error_cleanup) struct error *err = NULL;
 	struct heap_file_stack stack;
@@ -158,18 +149,16 @@ static void a_stack_is_cut_at_its_root(void **state)
 	free(text);
 }
 
-static void files_are_recognized_by_how_they_begin(void **state)
+TEST(files_are_recognized_by_how_they_begin)
 {
-	(void)state;
 	assert_true(heap_file_recognize((const unsigned char *)"heap_v2/524288\n", 15));
 	assert_true(heap_file_recognize((const unsigned char *)"heap profile: 1: 2", 18));
 	assert_false(heap_file_recognize((const unsigned char *)"heap;main 5\n", 12));
 	assert_false(heap_file_recognize((const unsigned char *)"heap_v", 6));
 }
 
-static void allocators_are_known_by_name(void **state)
+TEST(allocators_are_known_by_name)
 {
-	(void)state;
 	static const char *const theirs[] = {"malloc",	      "operator new(unsigned long)",
 					     "_rjem_malloc",  "je_prof_backtrace",
 					     "__libc_calloc", "tc_new",
@@ -189,21 +178,4 @@ static void allocators_are_known_by_name(void **state)
 	assert_true(is_allocator_library("/usr/lib/libjemalloc.so.2"));
 	assert_true(is_allocator_library("libtcmalloc_minimal.so.4"));
 	assert_false(is_allocator_library("/usr/lib/libjemalloc/app"));
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(jemallocs_lines_of_all_threads_are_read),
-		cmocka_unit_test(tcmallocs_lines_are_read),
-		cmocka_unit_test(what_was_sampled_is_scaled_by_its_probability),
-		cmocka_unit_test(whether_allocations_are_known_is_told_by_the_totals),
-		cmocka_unit_test(a_line_that_is_not_understood_is_an_error_that_tells_which),
-		cmocka_unit_test(other_kinds_are_refused_by_name),
-		cmocka_unit_test(a_stack_is_cut_at_its_root),
-		cmocka_unit_test(files_are_recognized_by_how_they_begin),
-		cmocka_unit_test(allocators_are_known_by_name),
-	};
-
-	return cmocka_run_group_tests_name("heap_file", tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 
 #include "folder.h"
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <fcntl.h>
 #include <stdint.h>
@@ -105,9 +106,8 @@ static uint64_t samples_of(const struct profile *profile)
 	return sum;
 }
 
-static void it_keeps_its_time_and_an_eighth_more_at_most(void **state)
+TEST(it_keeps_its_time_and_an_eighth_more_at_most)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture f = {0};
 	struct recorder_window window;
 
@@ -120,9 +120,8 @@ static void it_keeps_its_time_and_an_eighth_more_at_most(void **state)
 			KEEP_NS * 9 / 8 + 2 * f.longest_ns);
 }
 
-static void together_they_are_what_was_sampled_in_the_order_of_time(void **state)
+TEST(together_they_are_what_was_sampled_in_the_order_of_time)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture f = {0};
 	struct profile_timed_samples timed;
 	struct recorder_window window;
@@ -144,9 +143,8 @@ static void together_they_are_what_was_sampled_in_the_order_of_time(void **state
 }
 
 /* A frame's file is found by the number of its module, in the profile as in the address spaces. */
-static void modules_keep_their_numbers(void **state)
+TEST(modules_keep_their_numbers)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture f = {0};
 	const struct profile *profile;
 
@@ -166,9 +164,8 @@ static void modules_keep_their_numbers(void **state)
 	}
 }
 
-static void what_was_forgotten_is_gone(void **state)
+TEST(what_was_forgotten_is_gone)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture f = {0};
 
 	if (!start(&f))
@@ -193,9 +190,8 @@ static void map_a_file(unsigned number)
 	assert_int_equal(munmap(mapped, 4), 0);
 }
 
-static void many_mapped_files_cost_what_was_kept_and_no_more(void **state)
+TEST_IN_FOLDER(many_mapped_files_cost_what_was_kept_and_no_more)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture f = {0};
 	bool is_lost = false;
 
@@ -216,18 +212,4 @@ static void many_mapped_files_cost_what_was_kept_and_no_more(void **state)
 	history_gather(f.history);
 	assert_true(samples_of(profile_of(&f)) > 0);
 	assert_int_equal(samples_of(profile_of(&f)), history_counts(f.history).samples);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_keeps_its_time_and_an_eighth_more_at_most),
-		cmocka_unit_test(together_they_are_what_was_sampled_in_the_order_of_time),
-		cmocka_unit_test(modules_keep_their_numbers),
-		cmocka_unit_test(what_was_forgotten_is_gone),
-		cmocka_unit_test_setup_teardown(many_mapped_files_cost_what_was_kept_and_no_more,
-						make_folder, remove_folder),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

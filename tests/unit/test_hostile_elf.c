@@ -5,16 +5,13 @@
 #include "built_elf.h"
 #include "elf/file_origin.h"
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <zlib.h>
-
-#include <cmocka.h>
 
 static const uint64_t gib = 1 << 30;
 
@@ -43,9 +40,8 @@ static void finished(struct built_elf *file)
 	built_elf_finish(file);
 }
 
-static void a_file_that_others_may_write_to_is_foreign(void **state)
+TEST(a_file_that_others_may_write_to_is_foreign)
 {
-	(void)state;
 	static const struct {
 		mode_t mode;
 		bool is_foreign;
@@ -64,9 +60,8 @@ static void a_file_that_others_may_write_to_is_foreign(void **state)
 	}
 }
 
-static void a_file_of_another_user_is_foreign(void **state)
+TEST(a_file_of_another_user_is_foreign)
 {
-	(void)state;
 	enum { OTHER_USER = 54321 };
 	struct built_elf file;
 	int fd;
@@ -83,9 +78,8 @@ static void a_file_of_another_user_is_foreign(void **state)
 	assert_int_equal(elf_file_owner(elf), OTHER_USER);
 }
 
-static void files_of_an_unknown_file_system_are_foreign(void **state)
+TEST(files_of_an_unknown_file_system_are_foreign)
 {
-	(void)state;
 	CLEANUP(close_fd) int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
 	struct stat st;
 
@@ -94,9 +88,8 @@ static void files_of_an_unknown_file_system_are_foreign(void **state)
 	assert_true(file_origin_of(fd, &st).is_foreign);
 }
 
-static void a_file_in_memory_is_our_own(void **state)
+TEST(a_file_in_memory_is_our_own)
 {
-	(void)state;
 	CLEANUP(elf_file_cleanup) struct elf_file *elf = NULL;
 	struct built_elf file;
 
@@ -107,9 +100,8 @@ static void a_file_in_memory_is_our_own(void **state)
 	assert_int_equal(elf_file_data_bytes(elf), file.len);
 }
 
-static void holes_are_not_data(void **state)
+TEST(holes_are_not_data)
 {
-	(void)state;
 	struct built_elf file;
 	int fd;
 
@@ -123,9 +115,8 @@ static void holes_are_not_data(void **state)
 	assert_true(elf_file_data_bytes(elf) < 1 << 20);
 }
 
-static void a_section_of_holes_is_unreadable(void **state)
+TEST(a_section_of_holes_is_unreadable)
 {
-	(void)state;
 	struct built_elf file;
 	int fd;
 
@@ -146,9 +137,8 @@ static void a_section_of_holes_is_unreadable(void **state)
 	assert_true(bytes_left(&constants) < 1 << 20);
 }
 
-static void more_sections_than_any_program_has_are_none(void **state)
+TEST(more_sections_than_any_program_has_are_none)
 {
-	(void)state;
 	struct built_elf file;
 	Elf64_Ehdr *header;
 	int fd;
@@ -164,9 +154,8 @@ static void more_sections_than_any_program_has_are_none(void **state)
 	assert_false(elf_file_has_section(elf, ".text"));
 }
 
-static void program_headers_beyond_those_of_any_program_are_ignored(void **state)
+TEST(program_headers_beyond_those_of_any_program_are_ignored)
 {
-	(void)state;
 	enum { MANY = 100000 };
 	const Elf64_Phdr load = {.p_type = PT_LOAD, .p_flags = PF_X, .p_filesz = 1};
 	struct built_elf file;
@@ -193,9 +182,10 @@ static void program_headers_beyond_those_of_any_program_are_ignored(void **state
 }
 
 /* A section that decompresses to so many zeros: 32 MiB take 32 kB. */
-static void add_zeros(struct built_elf *file, const char *name, size_t size_bytes)
+static void add_zeros(struct built_elf *file, const char *name, size_t size_bytes,
+		      size_t claimed_bytes)
 {
-	Elf64_Chdr header = {.ch_type = ELFCOMPRESS_ZLIB, .ch_size = size_bytes};
+	Elf64_Chdr header = {.ch_type = ELFCOMPRESS_ZLIB, .ch_size = claimed_bytes};
 	uLongf len = compressBound(size_bytes);
 	CLEANUP(free_ptr) unsigned char *zeros = calloc(1, size_bytes);
 	CLEANUP(free_ptr) unsigned char *packed = malloc(sizeof(header) + len);
@@ -206,13 +196,13 @@ static void add_zeros(struct built_elf *file, const char *name, size_t size_byte
 			  name, packed, sizeof(header) + len);
 }
 
-static struct elf_file *foreign_with_zeros(size_t size_bytes)
+static struct elf_file *foreign_with_zeros(size_t size_bytes, size_t claimed_bytes)
 {
 	struct built_elf file;
 	int fd;
 
 	built_elf_init(&file);
-	add_zeros(&file, ".debug_info", size_bytes);
+	add_zeros(&file, ".debug_info", size_bytes, claimed_bytes);
 	built_elf_finish(&file);
 	fd = fd_of(&file);
 	assert_int_equal(fchmod(fd, 0777), 0);
@@ -224,9 +214,8 @@ static bool unpacks(struct elf_file *elf)
 	return !elf_file_section(elf, ".debug_info").unreadable;
 }
 
-static void files_share_what_memory_they_may_unpack_into(void **state)
+TEST(files_share_what_memory_they_may_unpack_into)
 {
-	(void)state;
 	enum { PART = 16 << 20, ROOM = 40 << 20 };
 	struct unpack_budget budget;
 	struct elf_file *files[3];
@@ -234,7 +223,7 @@ static void files_share_what_memory_they_may_unpack_into(void **state)
 	unpack_budget_init(&budget);
 	assert_true(unpack_budget_take(&budget, true, UNPACK_FOREIGN_BYTES_MAX - ROOM));
 	for (size_t i = 0; i < 3; i++) {
-		files[i] = foreign_with_zeros(PART);
+		files[i] = foreign_with_zeros(PART, PART);
 		elf_file_set_budget(files[i], &budget);
 	}
 	assert_true(unpacks(files[0]));
@@ -247,13 +236,17 @@ static void files_share_what_memory_they_may_unpack_into(void **state)
 	assert_true(unpacks(files[2]));
 	elf_file_free(files[2]);
 	elf_file_free(files[0]);
+	/* What cannot be unpacked takes nothing, nor gives it back later. */
+	files[0] = foreign_with_zeros(PART, PART + 1);
+	elf_file_set_budget(files[0], &budget);
+	assert_false(unpacks(files[0]));
 	assert_true(unpack_budget_take(&budget, true, ROOM));
+	elf_file_free(files[0]);
 	assert_false(unpack_budget_take(&budget, true, 1));
 }
 
-static void our_own_files_have_a_budget_of_their_own(void **state)
+TEST(our_own_files_have_a_budget_of_their_own)
 {
-	(void)state;
 	struct unpack_budget budget;
 
 	unpack_budget_init(&budget);
@@ -263,9 +256,8 @@ static void our_own_files_have_a_budget_of_their_own(void **state)
 	assert_false(unpack_budget_take(&budget, false, UINT64_MAX));
 }
 
-static void a_copied_section_stays_as_it_was(void **state)
+TEST(a_copied_section_stays_as_it_was)
 {
-	(void)state;
 	if (!has_process_vm_readv())
 		RETURN_LACKING("process_vm_readv(2)");
 	CLEANUP(free_ptr) void *memory = NULL, *none = NULL;
@@ -288,23 +280,4 @@ static void a_copied_section_stays_as_it_was(void **state)
 	assert_false(elf_file_copy_section(elf, ".text", 4, &section, &none));
 	assert_null(none);
 	close(kept);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_that_others_may_write_to_is_foreign),
-		cmocka_unit_test(a_file_of_another_user_is_foreign),
-		cmocka_unit_test(files_of_an_unknown_file_system_are_foreign),
-		cmocka_unit_test(a_file_in_memory_is_our_own),
-		cmocka_unit_test(holes_are_not_data),
-		cmocka_unit_test(a_section_of_holes_is_unreadable),
-		cmocka_unit_test(more_sections_than_any_program_has_are_none),
-		cmocka_unit_test(program_headers_beyond_those_of_any_program_are_ignored),
-		cmocka_unit_test(files_share_what_memory_they_may_unpack_into),
-		cmocka_unit_test(our_own_files_have_a_budget_of_their_own),
-		cmocka_unit_test(a_copied_section_stays_as_it_was),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

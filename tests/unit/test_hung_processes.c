@@ -4,21 +4,16 @@
 #include "base/hung_processes.h"
 
 #include "lacking.h"
+#include "unit_test.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-static void the_user_of_a_process_is_the_effective_one(void **state)
+TEST(the_user_of_a_process_is_the_effective_one)
 {
-	(void)state;
 	uid_t user = 0;
 
 	assert_true(hung_processes_user("Name:\tx\\nUid:\t7\nUmask:\t0022\nState:\tR (running)\n"
@@ -29,9 +24,8 @@ static void the_user_of_a_process_is_the_effective_one(void **state)
 	assert_false(hung_processes_user("", &user));
 }
 
-static void a_process_that_hangs_is_remembered_and_not_those_of_a_trusted_user(void **state)
+TEST(a_process_that_hangs_is_remembered_and_not_those_of_a_trusted_user)
 {
-	(void)state;
 	struct hung_processes hung = {0};
 
 	assert_false(hung_processes_have(&hung, getpid()));
@@ -40,9 +34,8 @@ static void a_process_that_hangs_is_remembered_and_not_those_of_a_trusted_user(v
 	assert_false(hung_processes_have(&hung, getppid()));
 }
 
-static void the_number_of_processes_that_may_hang_is_bounded(void **state)
+TEST(the_number_of_processes_that_may_hang_is_bounded)
 {
-	(void)state;
 	struct hung_processes hung = {0};
 
 	for (pid_t pid = 1; pid <= HUNG_PROCESSES_MAX; pid++)
@@ -78,11 +71,10 @@ static void kill_child(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static void a_user_whose_process_hangs_has_none_that_is_read(void **state)
+TEST(a_user_whose_process_hangs_has_none_that_is_read)
 {
 	enum { USER = 54321, OTHER_USER };
 
-	(void)state;
 	if (geteuid() != 0)
 		RETURN_LACKING("root, to start programs of other users");
 	struct hung_processes hung = {0};
@@ -98,11 +90,10 @@ static void a_user_whose_process_hangs_has_none_that_is_read(void **state)
 	kill_child(other);
 }
 
-static void a_process_that_hung_and_has_ended_may_have_been_of_any_user(void **state)
+TEST(a_process_that_hung_and_has_ended_may_have_been_of_any_user)
 {
 	enum { USER = 54321 };
 
-	(void)state;
 	if (geteuid() != 0)
 		RETURN_LACKING("root, to start programs of other users");
 	struct hung_processes hung = {0};
@@ -113,18 +104,4 @@ static void a_process_that_hung_and_has_ended_may_have_been_of_any_user(void **s
 	assert_true(hung_processes_have(&hung, other));
 	assert_false(hung_processes_have(&hung, getpid()));
 	kill_child(other);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_user_of_a_process_is_the_effective_one),
-		cmocka_unit_test(
-			a_process_that_hangs_is_remembered_and_not_those_of_a_trusted_user),
-		cmocka_unit_test(a_user_whose_process_hangs_has_none_that_is_read),
-		cmocka_unit_test(a_process_that_hung_and_has_ended_may_have_been_of_any_user),
-		cmocka_unit_test(the_number_of_processes_that_may_hang_is_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

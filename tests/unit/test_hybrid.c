@@ -13,6 +13,7 @@
 
 #include "fake_pmus.h"
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -175,9 +176,8 @@ static void sample_both(struct sampler *sampler, unsigned samples[2])
 	}
 }
 
-static void cycles_are_sampled_on_every_kind_of_cpu_as_one_event(void **state)
+TEST_IN_FOLDER(cycles_are_sampled_on_every_kind_of_cpu_as_one_event)
 {
-	(void)state;
 	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(alder_lake_pmus);
 	CLEANUP(event_deinit) struct event event = parse("cycles", &pmus);
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
@@ -205,9 +205,8 @@ static void cycles_are_sampled_on_every_kind_of_cpu_as_one_event(void **state)
 	assert_true(samples[1] > 0);
 }
 
-static void raw_numbers_are_opened_with_the_type_of_each_pmu(void **state)
+TEST_IN_FOLDER(raw_numbers_are_opened_with_the_type_of_each_pmu)
 {
-	(void)state;
 	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(alder_lake_pmus);
 	CLEANUP(event_deinit) struct event event = parse("r1a8", &pmus);
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
@@ -225,9 +224,8 @@ static void raw_numbers_are_opened_with_the_type_of_each_pmu(void **state)
 	assert_int_equal(opened[1].attr.config, 0x1a8);
 }
 
-static void an_event_of_one_pmu_is_sampled_on_its_cpus_only(void **state)
+TEST_IN_FOLDER(an_event_of_one_pmu_is_sampled_on_its_cpus_only)
 {
-	(void)state;
 	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(alder_lake_pmus);
 	CLEANUP(event_deinit) struct event event = parse("cpu_core/cycles/", &pmus);
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
@@ -243,9 +241,8 @@ static void an_event_of_one_pmu_is_sampled_on_its_cpus_only(void **state)
 	assert_int_equal(samples[1], 0);
 }
 
-static void an_event_of_cpus_that_are_not_sampled_is_an_error(void **state)
+TEST_IN_FOLDER(an_event_of_cpus_that_are_not_sampled_is_an_error)
 {
-	(void)state;
 	static const char *const files[] = {"a/type=4", "a/cpus=4-7,9", "b/type=10", "b/cpus=0-3",
 					    NULL};
 	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(files);
@@ -260,9 +257,8 @@ static void an_event_of_cpus_that_are_not_sampled_is_an_error(void **state)
 	error_free(err);
 }
 
-static void the_most_precise_level_is_found_for_each_kind_of_cpu(void **state)
+TEST_IN_FOLDER(the_most_precise_level_is_found_for_each_kind_of_cpu)
 {
-	(void)state;
 	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(alder_lake_pmus);
 	CLEANUP(event_deinit) struct event event = parse("cycles:P", &pmus);
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
@@ -281,9 +277,8 @@ static void the_most_precise_level_is_found_for_each_kind_of_cpu(void **state)
 	assert_int_equal(machine.refused, 2);
 }
 
-static void software_events_are_opened_once(void **state)
+TEST_IN_FOLDER(software_events_are_opened_once)
 {
-	(void)state;
 	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(alder_lake_pmus);
 	CLEANUP(event_deinit) struct event event = parse("cpu-clock", &pmus);
 
@@ -292,9 +287,8 @@ static void software_events_are_opened_once(void **state)
 	assert_true(event_variant_is_of(&event, 0, 77));
 }
 
-static void an_old_kernel_is_asked_without_the_pmu(void **state)
+TEST_IN_FOLDER(an_old_kernel_is_asked_without_the_pmu)
 {
-	(void)state;
 	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(apple_pmus);
 	CLEANUP(event_deinit) struct event event = parse("cycles", &pmus);
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
@@ -309,9 +303,8 @@ static void an_old_kernel_is_asked_without_the_pmu(void **state)
 	assert_true(samples[1] > 0);
 }
 
-static void cpus_that_lack_the_counter_are_named_and_the_others_sampled(void **state)
+TEST_IN_FOLDER(cpus_that_lack_the_counter_are_named_and_the_others_sampled)
 {
-	(void)state;
 	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(alder_lake_pmus);
 	CLEANUP(event_deinit) struct event event = parse("cycles", &pmus);
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
@@ -328,9 +321,8 @@ static void cpus_that_lack_the_counter_are_named_and_the_others_sampled(void **s
 }
 
 /* As on a kernel whose sysfs is hidden: a plain event, which the little CPU refuses. */
-static void without_sysfs_the_big_cpus_are_sampled(void **state)
+TEST_IN_FOLDER(without_sysfs_the_big_cpus_are_sampled)
 {
-	(void)state;
 	static const struct pmus none;
 	CLEANUP(event_deinit) struct event event = parse("cycles", &none);
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
@@ -341,9 +333,8 @@ static void without_sysfs_the_big_cpus_are_sampled(void **state)
 	assert_string_equal(sampler_lacking_cpus(sampler, 0), "1");
 }
 
-static void cpus_of_no_pmu_are_named(void **state)
+TEST_IN_FOLDER(cpus_of_no_pmu_are_named)
 {
-	(void)state;
 	static const char *const files[] = {"a/type=4", "a/cpus=0", "b/type=10", "b/cpus=7", NULL};
 	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(files);
 	CLEANUP(event_deinit) struct event event = parse("cycles", &pmus);
@@ -355,9 +346,8 @@ static void cpus_of_no_pmu_are_named(void **state)
 	assert_string_equal(sampler_lacking_cpus(sampler, 0), "1");
 }
 
-static void an_event_that_no_cpu_counts_is_an_error(void **state)
+TEST_IN_FOLDER(an_event_that_no_cpu_counts_is_an_error)
 {
-	(void)state;
 	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(alder_lake_pmus);
 	CLEANUP(event_deinit) struct event event = parse("cycles", &pmus);
 	struct sampler *sampler = NULL;
@@ -372,9 +362,8 @@ static void an_event_that_no_cpu_counts_is_an_error(void **state)
 	error_free(err);
 }
 
-static void the_default_is_cycles_if_one_kind_of_cpu_counts_them(void **state)
+TEST_IN_FOLDER(the_default_is_cycles_if_one_kind_of_cpu_counts_them)
 {
-	(void)state;
 	static const struct {
 		bool big, little;
 		const char *name;
@@ -434,9 +423,8 @@ static int open_reference(pid_t pid)
 }
 
 /* Where the kernel finds the PMU of a CPU by itself, an event on all CPUs is of one PMU only. */
-static void the_time_of_a_command_is_counted_once(void **state)
+TEST_IN_FOLDER(the_time_of_a_command_is_counted_once)
 {
-	(void)state;
 	static const struct sampler_options plain;
 	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(alder_lake_pmus);
 	CLEANUP(event_deinit) struct event event = parse("cycles", &pmus);
@@ -469,9 +457,8 @@ static void the_time_of_a_command_is_counted_once(void **state)
 	assert_in_range(counted, expected - expected / 10, expected + expected / 10);
 }
 
-static void a_counter_adds_up_what_all_kinds_of_cpu_count(void **state)
+TEST_IN_FOLDER(a_counter_adds_up_what_all_kinds_of_cpu_count)
 {
-	(void)state;
 	static const struct machine *const machines[] = {&intel, &old_arm};
 	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(alder_lake_pmus);
 	CLEANUP(event_deinit) struct event event = parse("cycles", &pmus);
@@ -491,28 +478,4 @@ static void a_counter_adds_up_what_all_kinds_of_cpu_count(void **state)
 		assert_true(counter_read(&counter, &ns));
 		assert_true(ns > SPIN_MS / 2 * NS_PER_MS);
 	}
-}
-
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		IN_FOLDER(cycles_are_sampled_on_every_kind_of_cpu_as_one_event),
-		IN_FOLDER(raw_numbers_are_opened_with_the_type_of_each_pmu),
-		IN_FOLDER(an_event_of_one_pmu_is_sampled_on_its_cpus_only),
-		IN_FOLDER(an_event_of_cpus_that_are_not_sampled_is_an_error),
-		IN_FOLDER(the_most_precise_level_is_found_for_each_kind_of_cpu),
-		IN_FOLDER(software_events_are_opened_once),
-		IN_FOLDER(an_old_kernel_is_asked_without_the_pmu),
-		IN_FOLDER(cpus_that_lack_the_counter_are_named_and_the_others_sampled),
-		IN_FOLDER(without_sysfs_the_big_cpus_are_sampled),
-		IN_FOLDER(cpus_of_no_pmu_are_named),
-		IN_FOLDER(an_event_that_no_cpu_counts_is_an_error),
-		IN_FOLDER(the_default_is_cycles_if_one_kind_of_cpu_counts_them),
-		IN_FOLDER(the_time_of_a_command_is_counted_once),
-		IN_FOLDER(a_counter_adds_up_what_all_kinds_of_cpu_count),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,55 +1,67 @@
 #include "base/alloc.h"
 #include "inside/source.h"
 #include "lane_writer.h"
+#include "unit_test.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include <cmocka.h>
-
-struct fixture {
+static struct {
 	struct inside_file file;
 	struct inside_source *source;
 	struct record_source records;
-};
+} f;
+
+/* The one that assert_next() has read. */
+static struct record record;
 
 static const struct inside_options usual = {
 	.cpu_hz = 100, .alloc_period = 1000, .pc_bit = TEST_PC_BIT};
 
-static void open_with(struct fixture *f, struct inside_options options)
+static void open_with(struct inside_options options)
 {
-	assert_null(inside_file_make(&f->file));
-	options.file = &f->file;
-	f->source = inside_source_new(&options);
-	f->records = inside_record_source(f->source);
-	assert_null(record_source_enable(&f->records));
-	record_source_batch(&f->records);
+	assert_null(inside_file_make(&f.file));
+	options.file = &f.file;
+	f.source = inside_source_new(&options);
+	f.records = inside_record_source(f.source);
+	assert_null(record_source_enable(&f.records));
+	record_source_batch(&f.records);
 }
 
-static void close_all(struct fixture *f)
+static void close_all(void)
 {
-	record_source_close(&f->records);
-	inside_file_close(&f->file);
+	record_source_close(&f.records);
+	inside_file_close(&f.file);
 }
 
-static void assert_next(struct fixture *f, enum record_type type, struct record *ret)
+static int set_up(void **state)
 {
-	assert_true(record_source_next(&f->records, ret));
-	assert_int_equal(ret->type, type);
+	(void)state;
+	open_with(usual);
+	return 0;
 }
 
-static void assert_end(struct fixture *f)
+static int tear_down(void **state)
 {
-	struct record record;
+	(void)state;
+	close_all();
+	return 0;
+}
 
-	assert_false(record_source_next(&f->records, &record));
+static void assert_next(enum record_type type)
+{
+	assert_true(record_source_next(&f.records, &record));
+	assert_int_equal(record.type, type);
+}
+
+static void assert_end(void)
+{
+	assert_false(record_source_next(&f.records, &record));
 }
 
 /* Of a child that has ended and was waited for. */
@@ -63,26 +75,21 @@ static pid_t ended_pid(void)
 	return pid;
 }
 
-static void a_program_begins_with_its_name_and_mappings(void **state)
+TEST_WITH(set_up, tear_down, a_program_begins_with_its_name_and_mappings)
 {
-	struct fixture f;
-	struct record record;
-
-	(void)state;
-	open_with(&f, usual);
 	lane_write_start(&f.file, 3, 1, getpid(), "program", true);
 	lane_write_maps(&f.file, 3, getpid(),
 			"1000-3000 r-xp 00002000 fe:01 77     /bin/program\n"
 			"nonsense\n"
 			"8000-9000 r-xp 00000000 00:00 0      [vdso]\n");
 	record_source_batch(&f.records);
-	assert_next(&f, RECORD_FORK, &record);
+	assert_next(RECORD_FORK);
 	assert_int_equal(record.fork.parent_pid, 1);
-	assert_next(&f, RECORD_COMM, &record);
+	assert_next(RECORD_COMM);
 	assert_true(record.comm.exec);
 	assert_string_equal(record.comm.name, "program");
 	assert_int_equal(record.pid, getpid());
-	assert_next(&f, RECORD_MMAP, &record);
+	assert_next(RECORD_MMAP);
 	assert_int_equal(record.mmap.start, 0x1000);
 	assert_int_equal(record.mmap.length_bytes, 0x2000);
 	assert_int_equal(record.mmap.offset, 0x2000);
@@ -91,11 +98,10 @@ static void a_program_begins_with_its_name_and_mappings(void **state)
 	assert_true(record.mmap.is_claimed);
 	assert_int_equal(record.mmap.claimant, geteuid());
 	assert_string_equal(record.mmap.path, "/bin/program");
-	assert_next(&f, RECORD_MMAP, &record);
+	assert_next(RECORD_MMAP);
 	assert_string_equal(record.mmap.path, "[vdso]");
-	assert_end(&f);
+	assert_end();
 	assert_int_equal(inside_source_counts(f.source).processes, 1);
-	close_all(&f);
 }
 
 static pid_t waiting_child(void)
@@ -117,54 +123,46 @@ static void end_child(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static void a_child_of_fork_has_its_parent(void **state)
+TEST_WITH(set_up, tear_down, a_child_of_fork_has_its_parent)
 {
-	struct fixture f;
-	struct record record;
 	pid_t child;
 
-	(void)state;
-	open_with(&f, usual);
 	child = waiting_child();
 	lane_write_start(&f.file, 0, 1, getpid(), "parent", true);
 	lane_write_start(&f.file, 0, getpid(), child, "child", false);
 	record_source_batch(&f.records);
-	assert_next(&f, RECORD_FORK, &record);
-	assert_next(&f, RECORD_COMM, &record);
-	assert_next(&f, RECORD_FORK, &record);
+	assert_next(RECORD_FORK);
+	assert_next(RECORD_COMM);
+	assert_next(RECORD_FORK);
 	assert_int_equal(record.pid, child);
 	assert_int_equal(record.fork.parent_pid, getpid());
-	assert_next(&f, RECORD_COMM, &record);
+	assert_next(RECORD_COMM);
 	assert_false(record.comm.exec);
-	assert_end(&f);
+	assert_end();
 	end_child(child);
-	close_all(&f);
 }
 
-static void records_of_a_process_that_does_not_share_the_file_are_dropped(void **state)
+TEST(records_of_a_process_that_does_not_share_the_file_are_dropped)
 {
-	struct fixture f;
-	struct record record;
 	pid_t stranger = waiting_child(); /* before there is a file */
 	size_t len;
 	char *text;
 
-	(void)state;
-	open_with(&f, usual);
+	open_with(usual);
 	lane_write_start(&f.file, 0, getpid(), stranger, "claimed", false);
 	lane_write_maps(&f.file, 0, stranger, "1000-3000 r-xp 00000000 fe:01 77 /bin/program\n");
 	lane_write_alloc(&f.file, 0, stranger, stranger, 0xabc, 0);
 	lane_write_free(&f.file, 0, getpid(), getpid(), 1);
 	record_source_batch(&f.records);
-	assert_next(&f, RECORD_FREE, &record);
-	assert_end(&f);
+	assert_next(RECORD_FREE);
+	assert_end();
 	assert_int_equal(inside_source_counts(f.source).strangers, 3);
 	assert_null(inside_source_load_maps(f.source, stranger, &len));
 	text = inside_source_load_maps(f.source, getpid(), &len);
 	assert_non_null(text);
 	free(text);
 	end_child(stranger);
-	close_all(&f);
+	close_all();
 }
 
 /* The first executable mapping of a file, as a line of /proc/self/maps. */
@@ -179,10 +177,8 @@ static char *own_line(void)
 	return NULL;
 }
 
-static void a_mapping_is_the_kernel_s_or_a_claim(void **state)
+TEST_WITH(set_up, tear_down, a_mapping_is_the_kernel_s_or_a_claim)
 {
-	struct fixture f;
-	struct record record;
 	CLEANUP(free_ptr) char *line = own_line();
 	CLEANUP(free_ptr)
 	char *lying = xasprintf("%.*s/etc/passwd\n", (int)(strchr(line, '/') - line), line);
@@ -193,53 +189,43 @@ static void a_mapping_is_the_kernel_s_or_a_claim(void **state)
 			       "%s%s",
 			       lying, line);
 
-	(void)state;
-	open_with(&f, usual);
 	lane_write_start(&f.file, 3, 1, getpid(), "program", true);
 	lane_write_maps(&f.file, 3, getpid(), text);
 	record_source_batch(&f.records);
-	assert_next(&f, RECORD_FORK, &record);
-	assert_next(&f, RECORD_COMM, &record);
-	assert_next(&f, RECORD_MMAP, &record);
+	assert_next(RECORD_FORK);
+	assert_next(RECORD_COMM);
+	assert_next(RECORD_MMAP);
 	assert_string_equal(record.mmap.path, "/claimed");
 	assert_true(record.mmap.is_claimed);
 	assert_int_equal(record.mmap.claimant, geteuid());
 	/* The name is the kernel's, whatever was written. */
 	for (unsigned i = 0; i < 2; i++) {
-		assert_next(&f, RECORD_MMAP, &record);
+		assert_next(RECORD_MMAP);
 		assert_false(record.mmap.is_claimed);
 		assert_non_null(strstr(line, record.mmap.path));
 	}
-	assert_end(&f);
-	close_all(&f);
+	assert_end();
 }
 
-static void mappings_of_a_process_that_has_ended_are_nobody_s_claims(void **state)
+TEST_WITH(set_up, tear_down, mappings_of_a_process_that_has_ended_are_nobody_s_claims)
 {
-	struct fixture f;
-	struct record record;
 	pid_t pid = ended_pid();
 
-	(void)state;
-	open_with(&f, usual);
 	lane_write_start(&f.file, 0, 1, pid, "short", true);
 	lane_write_maps(&f.file, 0, pid, "1000-3000 r-xp 00000000 fe:01 77 /bin/program\n");
 	record_source_batch(&f.records);
-	assert_next(&f, RECORD_FORK, &record);
-	assert_next(&f, RECORD_COMM, &record);
-	assert_next(&f, RECORD_MMAP, &record);
+	assert_next(RECORD_FORK);
+	assert_next(RECORD_COMM);
+	assert_next(RECORD_MMAP);
 	assert_true(record.mmap.is_claimed);
 	assert_int_equal(record.mmap.claimant, 65534);
-	assert_end(&f);
-	close_all(&f);
+	assert_end();
 }
 
 /* As a reader for whom each record is much work. */
-static unsigned read_slowly(struct fixture *f, unsigned next)
+static unsigned read_slowly(unsigned next)
 {
-	struct record record;
-
-	while (record_source_next(&f->records, &record)) {
+	while (record_source_next(&f.records, &record)) {
 		uint64_t until_ns = clock_thread_cpu_ns() + 8 * NS_PER_MS;
 
 		assert_int_equal(record.allocation.address, next++);
@@ -249,24 +235,21 @@ static unsigned read_slowly(struct fixture *f, unsigned next)
 	return next;
 }
 
-static void a_batch_ends_after_a_time_and_the_next_one_goes_on(void **state)
+TEST_WITH(set_up, tear_down, a_batch_ends_after_a_time_and_the_next_one_goes_on)
 {
 	enum { RECORDS = 60 };
-	struct fixture f;
 	unsigned read, before;
 	uint64_t complete_ns;
 
-	(void)state;
-	open_with(&f, usual);
 	for (unsigned i = 0; i < RECORDS; i++)
 		lane_write_free(&f.file, i % INSIDE_LANES, getpid(), getpid(), i);
 	record_source_batch(&f.records);
-	before = read_slowly(&f, 0);
+	before = read_slowly(0);
 	complete_ns = inside_source_complete_ns(f.source);
 	assert_true(inside_source_is_cut(f.source));
 	assert_true(before < RECORDS / 2);
 	record_source_batch(&f.records);
-	read = read_slowly(&f, before);
+	read = read_slowly(before);
 	assert_true(read > before);
 	assert_true(read < RECORDS);
 	assert_true(inside_source_complete_ns(f.source) > complete_ns);
@@ -274,161 +257,124 @@ static void a_batch_ends_after_a_time_and_the_next_one_goes_on(void **state)
 	inside_source_skip(f.source);
 	assert_int_equal(inside_source_counts(f.source).skipped, RECORDS - read);
 	record_source_batch(&f.records);
-	assert_end(&f);
+	assert_end();
 	assert_false(inside_source_is_cut(f.source));
-	close_all(&f);
 }
 
-static void samples_have_registers_and_stack(void **state)
+TEST_WITH(set_up, tear_down, samples_have_registers_and_stack)
 {
-	struct fixture f;
-	struct record record;
-
-	(void)state;
-	open_with(&f, usual);
 	lane_write_cpu(&f.file, 0, getpid(), getpid(), 4000000);
 	lane_write_alloc(&f.file, 1, getpid(), getpid(), 0xabc, INSIDE_ALLOC_UNTRACKED);
 	lane_write_free(&f.file, 0, getpid(), getpid(), 0xabc);
 	record_source_batch(&f.records);
-	assert_next(&f, RECORD_SAMPLE, &record);
+	assert_next(RECORD_SAMPLE);
 	assert_int_equal(record.sample.period, 4000000);
 	assert_int_equal(record.sample.ip, 0x1234);
 	assert_int_equal(record.sample.regs.mask, TEST_REGS_MASK);
 	assert_int_equal(bytes_left(&record.sample.regs.values), 8 * TEST_REGISTERS);
 	assert_int_equal(bytes_left(&record.sample.stack), 32);
 	assert_int_equal(bytes_u64(&record.sample.stack), 11);
-	assert_next(&f, RECORD_ALLOC, &record);
+	assert_next(RECORD_ALLOC);
 	assert_int_equal(record.allocation.address, 0xabc);
 	assert_int_equal(record.allocation.size_bytes, 100);
 	assert_int_equal(record.allocation.period_bytes, 512 << 10);
 	assert_true(record.allocation.is_untracked);
 	assert_false(record.allocation.is_mapping);
 	assert_int_equal(record.sample.ip, 0x5678);
-	assert_next(&f, RECORD_FREE, &record);
+	assert_next(RECORD_FREE);
 	assert_int_equal(record.allocation.address, 0xabc);
-	assert_end(&f);
-	close_all(&f);
+	assert_end();
 }
 
-static void lanes_are_merged_by_time_up_to_the_batch_s_beginning(void **state)
+TEST_WITH(set_up, tear_down, lanes_are_merged_by_time_up_to_the_batch_s_beginning)
 {
-	struct fixture f;
-	struct record record;
 	uint64_t last_ns = 0;
 
-	(void)state;
-	open_with(&f, usual);
 	for (unsigned i = 0; i < 500; i++)
 		lane_write_free(&f.file, i * 7 % INSIDE_LANES, getpid(), getpid(), i);
 	record_source_batch(&f.records);
 	for (unsigned i = 0; i < 500; i++) {
-		assert_next(&f, RECORD_FREE, &record);
+		assert_next(RECORD_FREE);
 		assert_int_equal(record.allocation.address, i);
 		assert_true(record.time_ns >= last_ns);
 		last_ns = record.time_ns;
 	}
 	assert_true(last_ns <= inside_source_complete_ns(f.source));
 	lane_write_free(&f.file, 0, getpid(), getpid(), 1);
-	assert_end(&f);
-	close_all(&f);
+	assert_end();
 }
 
-static void a_limit_holds_later_records_back(void **state)
+TEST_WITH(set_up, tear_down, a_limit_holds_later_records_back)
 {
-	struct fixture f;
-	struct record record;
 	uint64_t between_ns;
 
-	(void)state;
-	open_with(&f, usual);
 	lane_write_free(&f.file, 0, getpid(), getpid(), 1);
 	between_ns = clock_now_ns();
 	lane_write_free(&f.file, 0, getpid(), getpid(), 2);
 	inside_source_limit(f.source, between_ns);
 	record_source_batch(&f.records);
-	assert_next(&f, RECORD_FREE, &record);
-	assert_end(&f);
+	assert_next(RECORD_FREE);
+	assert_end();
 	assert_int_equal(inside_source_complete_ns(f.source), between_ns);
 	inside_source_limit(f.source, 0);
 	record_source_batch(&f.records);
-	assert_next(&f, RECORD_FREE, &record);
+	assert_next(RECORD_FREE);
 	assert_int_equal(record.allocation.address, 2);
-	assert_end(&f);
-	close_all(&f);
+	assert_end();
 }
 
-static void a_lane_is_read_around_its_end(void **state)
+TEST_WITH(set_up, tear_down, a_lane_is_read_around_its_end)
 {
-	struct fixture f;
-	struct record record;
-
-	(void)state;
-	open_with(&f, usual);
 	for (unsigned i = 0; i < 100000; i++) {
 		lane_write_alloc(&f.file, 5, getpid(), getpid(), i, 0);
 		record_source_batch(&f.records);
-		assert_next(&f, RECORD_ALLOC, &record);
+		assert_next(RECORD_ALLOC);
 		assert_int_equal(record.allocation.address, i);
-		assert_end(&f);
+		assert_end();
 	}
 	assert_true(lane_of(&f.file, 5)->head > 10 * INSIDE_LANE_BYTES);
 	assert_int_equal(lane_of(&f.file, 5)->head, lane_of(&f.file, 5)->tail);
 	assert_int_equal(inside_source_counts(f.source).damaged, 0);
-	close_all(&f);
 }
 
-static void a_new_thread_comes_with_its_name(void **state)
+TEST_WITH(set_up, tear_down, a_new_thread_comes_with_its_name)
 {
-	struct fixture f;
-	struct record record;
 	pid_t child = waiting_child();
 
-	(void)state;
-	open_with(&f, usual);
 	/* Another process of the same name as this one, as if it were a thread: /proc has none. */
 	lane_write_cpu(&f.file, 0, getpid(), child, 1);
 	lane_write_cpu(&f.file, 0, getpid(), child, 1);
 	record_source_batch(&f.records);
-	assert_next(&f, RECORD_FORK, &record);
+	assert_next(RECORD_FORK);
 	assert_int_equal(record.fork.parent_pid, getpid());
 	assert_int_equal(record.tid, child);
-	assert_next(&f, RECORD_SAMPLE, &record);
-	assert_next(&f, RECORD_SAMPLE, &record);
-	assert_end(&f);
+	assert_next(RECORD_SAMPLE);
+	assert_next(RECORD_SAMPLE);
+	assert_end();
 	end_child(child);
-	close_all(&f);
 }
 
-static void processes_that_have_ended_exit_after_their_records(void **state)
+TEST_WITH(set_up, tear_down, processes_that_have_ended_exit_after_their_records)
 {
-	struct fixture f;
-	struct record record;
 	pid_t pid = ended_pid();
 
-	(void)state;
-	open_with(&f, usual);
 	lane_write_start(&f.file, 0, 1, pid, "short", true);
 	record_source_batch(&f.records);
-	assert_next(&f, RECORD_FORK, &record);
-	assert_next(&f, RECORD_COMM, &record);
-	assert_end(&f);
+	assert_next(RECORD_FORK);
+	assert_next(RECORD_COMM);
+	assert_end();
 	lane_write_free(&f.file, 0, pid, pid, 1);
 	record_source_disable(&f.records);
 	record_source_batch(&f.records);
-	assert_next(&f, RECORD_FREE, &record);
-	assert_next(&f, RECORD_EXIT, &record);
+	assert_next(RECORD_FREE);
+	assert_next(RECORD_EXIT);
 	assert_int_equal(record.pid, pid);
 	assert_int_equal(record.time_ns, inside_source_complete_ns(f.source));
-	assert_end(&f);
-	close_all(&f);
+	assert_end();
 }
 
-static void lost_records_are_told_once(void **state)
+TEST(lost_records_are_told_once)
 {
-	struct fixture f;
-	struct record record;
-
-	(void)state;
 	assert_null(inside_file_make(&f.file));
 	f.file.control->lost = 1000; /* in an earlier recording */
 	f.source = inside_source_new(&(struct inside_options){.file = &f.file, .alloc_period = 1});
@@ -436,23 +382,18 @@ static void lost_records_are_told_once(void **state)
 	f.file.control->lost += 17;
 	f.file.control->lost_frees += 3;
 	record_source_batch(&f.records);
-	assert_next(&f, RECORD_LOST, &record);
+	assert_next(RECORD_LOST);
 	assert_int_equal(record.lost.count, 17);
-	assert_end(&f);
+	assert_end();
 	record_source_batch(&f.records);
-	assert_end(&f);
+	assert_end();
 	assert_int_equal(inside_source_counts(f.source).lost, 17);
 	assert_int_equal(inside_source_counts(f.source).lost_frees, 3);
-	close_all(&f);
+	close_all();
 }
 
-static void the_library_records_what_is_asked_for(void **state)
+TEST_WITH(set_up, tear_down, the_library_records_what_is_asked_for)
 {
-	struct fixture f;
-	struct record record;
-
-	(void)state;
-	open_with(&f, usual);
 	assert_int_equal(f.file.control->cpu_hz, 100);
 	assert_int_equal(f.file.control->alloc_period, 1000);
 	assert_int_equal(f.file.control->alloc_scale, INSIDE_SCALE / 1000);
@@ -465,49 +406,41 @@ static void the_library_records_what_is_asked_for(void **state)
 	lane_write_cpu(&f.file, 0, getpid(), getpid(), 1);
 	lane_write_free(&f.file, 0, getpid(), getpid(), 1);
 	record_source_batch(&f.records);
-	assert_next(&f, RECORD_FREE, &record);
-	assert_end(&f);
+	assert_next(RECORD_FREE);
+	assert_end();
 	inside_source_resume(f.source);
 	assert_int_equal(f.file.control->alloc_period, 1000);
 	record_source_disable(&f.records);
 	assert_int_equal(f.file.control->cpu_hz, 0);
 	assert_int_equal(f.file.control->alloc_period, 0);
 	assert_int_equal(f.file.control->records_mappings, 0);
-	close_all(&f);
 }
 
-static void allocations_alone_are_given_out_if_no_more_is_wanted(void **state)
+TEST(allocations_alone_are_given_out_if_no_more_is_wanted)
 {
-	struct fixture f;
-	struct record record;
-
-	(void)state;
-	open_with(&f, (struct inside_options){
-			      .alloc_period = 1, .allocations_only = true, .pc_bit = TEST_PC_BIT});
+	open_with((struct inside_options){
+		.alloc_period = 1, .allocations_only = true, .pc_bit = TEST_PC_BIT});
 	assert_int_equal(f.file.control->records_mappings, 0);
 	lane_write_start(&f.file, 0, 1, getpid(), "program", true);
 	lane_write_maps(&f.file, 0, getpid(), "1000-3000 r-xp 0 fe:01 77 /bin/program\n");
 	lane_write_cpu(&f.file, 0, getpid(), getpid(), 1);
 	lane_write_alloc(&f.file, 0, getpid(), getpid(), 1, 0);
 	record_source_batch(&f.records);
-	assert_next(&f, RECORD_ALLOC, &record);
-	assert_end(&f);
-	close_all(&f);
+	assert_next(RECORD_ALLOC);
+	assert_end();
+	close_all();
 }
 
-static void only_chosen_processes_and_their_children_are_kept(void **state)
+TEST(only_chosen_processes_and_their_children_are_kept)
 {
 	const pid_t chosen = getpid();
 	struct inside_options options = usual;
-	struct fixture f;
-	struct record record;
 	pid_t child, grandchild, other;
 
-	(void)state;
 	options.pids = &chosen;
 	options.pid_count = 1;
 	options.allocations_only = true;
-	open_with(&f, options);
+	open_with(options);
 	child = waiting_child();
 	grandchild = waiting_child();
 	other = waiting_child();
@@ -520,24 +453,20 @@ static void only_chosen_processes_and_their_children_are_kept(void **state)
 	lane_write_free(&f.file, 0, other, other, 5);
 	record_source_batch(&f.records);
 	for (unsigned i = 2; i <= 4; i++) {
-		assert_next(&f, RECORD_FREE, &record);
+		assert_next(RECORD_FREE);
 		assert_int_equal(record.allocation.address, i);
 	}
-	assert_end(&f);
+	assert_end();
 	end_child(child);
 	end_child(grandchild);
 	end_child(other);
-	close_all(&f);
+	close_all();
 }
 
-static void a_lane_that_makes_no_sense_is_emptied(void **state)
+TEST_WITH(set_up, tear_down, a_lane_that_makes_no_sense_is_emptied)
 {
-	struct fixture f;
-	struct record record;
 	struct inside_free future = {.header = header_of(INSIDE_FREE, 0, getpid(), getpid())};
 
-	(void)state;
-	open_with(&f, usual);
 	/* More than a lane holds. */
 	lane_of(&f.file, 0)->head = 3 * INSIDE_LANE_BYTES;
 	/* Not written forwards. */
@@ -562,7 +491,7 @@ static void a_lane_that_makes_no_sense_is_emptied(void **state)
 		   &(struct inside_free){.header = header_of(77, 0, getpid(), getpid())},
 		   sizeof(struct inside_free));
 	record_source_batch(&f.records);
-	assert_end(&f);
+	assert_end();
 	assert_int_equal(inside_source_counts(f.source).damaged, 8);
 	for (unsigned i = 0; i < 8; i++)
 		assert_int_equal(lane_of(&f.file, i)->head, lane_of(&f.file, i)->tail);
@@ -571,19 +500,14 @@ static void a_lane_that_makes_no_sense_is_emptied(void **state)
 		lane_write_free(&f.file, i, getpid(), getpid(), i);
 	record_source_batch(&f.records);
 	for (unsigned i = 0; i < 8; i++) {
-		assert_next(&f, RECORD_FREE, &record);
+		assert_next(RECORD_FREE);
 		assert_int_equal(record.allocation.address, i);
 	}
-	assert_end(&f);
-	close_all(&f);
+	assert_end();
 }
 
-static void the_lane_of_a_dead_owner_is_freed(void **state)
+TEST_WITH(set_up, tear_down, the_lane_of_a_dead_owner_is_freed)
 {
-	struct fixture f;
-
-	(void)state;
-	open_with(&f, usual);
 	lane_of(&f.file, 0)->owner = (uint32_t)ended_pid();
 	lane_of(&f.file, 1)->owner = (uint32_t)getpid();
 	record_source_disable(&f.records); /* looks in every batch */
@@ -593,15 +517,13 @@ static void the_lane_of_a_dead_owner_is_freed(void **state)
 	}
 	assert_int_equal(lane_of(&f.file, 0)->owner, 0);
 	assert_int_equal(lane_of(&f.file, 1)->owner, getpid());
-	close_all(&f);
 }
 
-static void the_file_of_a_process_is_found(void **state)
+TEST(the_file_of_a_process_is_found)
 {
 	struct inside_file file, found;
 	struct error *err = inside_file_find(getpid(), &found);
 
-	(void)state;
 	assert_int_equal(error_number(err), ENOENT);
 	error_free(err);
 	assert_null(inside_file_make(&file));
@@ -612,12 +534,11 @@ static void the_file_of_a_process_is_found(void **state)
 	inside_file_close(&file);
 }
 
-static void a_file_of_another_version_is_refused(void **state)
+TEST(a_file_of_another_version_is_refused)
 {
 	struct inside_file file, found;
 	struct error *err;
 
-	(void)state;
 	assert_null(inside_file_make(&file));
 	file.control->version++;
 	err = inside_file_find(getpid(), &found);
@@ -627,24 +548,22 @@ static void a_file_of_another_version_is_refused(void **state)
 	inside_file_close(&file);
 }
 
-static void a_file_that_could_shrink_is_refused(void **state)
+TEST(a_file_that_could_shrink_is_refused)
 {
 	CLEANUP(close_fd) int fd = memfd_create(INSIDE_FILE_NAME, MFD_CLOEXEC);
 	struct inside_file found;
 	struct error *err;
 
-	(void)state;
 	assert_int_equal(ftruncate(fd, (off_t)INSIDE_FILE_BYTES), 0);
 	err = inside_file_find(getpid(), &found);
 	assert_non_null(err);
 	error_free(err);
 }
 
-static void only_one_claims_a_file(void **state)
+TEST(only_one_claims_a_file)
 {
 	struct inside_file file, found;
 
-	(void)state;
 	assert_null(inside_file_make(&file));
 	assert_null(inside_file_find(getpid(), &found));
 	assert_true(inside_file_claim(&file));
@@ -652,34 +571,4 @@ static void only_one_claims_a_file(void **state)
 	inside_file_close(&file);
 	assert_true(inside_file_claim(&found));
 	inside_file_close(&found);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_program_begins_with_its_name_and_mappings),
-		cmocka_unit_test(a_child_of_fork_has_its_parent),
-		cmocka_unit_test(records_of_a_process_that_does_not_share_the_file_are_dropped),
-		cmocka_unit_test(a_mapping_is_the_kernel_s_or_a_claim),
-		cmocka_unit_test(mappings_of_a_process_that_has_ended_are_nobody_s_claims),
-		cmocka_unit_test(a_batch_ends_after_a_time_and_the_next_one_goes_on),
-		cmocka_unit_test(samples_have_registers_and_stack),
-		cmocka_unit_test(lanes_are_merged_by_time_up_to_the_batch_s_beginning),
-		cmocka_unit_test(a_limit_holds_later_records_back),
-		cmocka_unit_test(a_lane_is_read_around_its_end),
-		cmocka_unit_test(a_new_thread_comes_with_its_name),
-		cmocka_unit_test(processes_that_have_ended_exit_after_their_records),
-		cmocka_unit_test(lost_records_are_told_once),
-		cmocka_unit_test(the_library_records_what_is_asked_for),
-		cmocka_unit_test(allocations_alone_are_given_out_if_no_more_is_wanted),
-		cmocka_unit_test(only_chosen_processes_and_their_children_are_kept),
-		cmocka_unit_test(a_lane_that_makes_no_sense_is_emptied),
-		cmocka_unit_test(the_lane_of_a_dead_owner_is_freed),
-		cmocka_unit_test(the_file_of_a_process_is_found),
-		cmocka_unit_test(a_file_of_another_version_is_refused),
-		cmocka_unit_test(a_file_that_could_shrink_is_refused),
-		cmocka_unit_test(only_one_claims_a_file),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

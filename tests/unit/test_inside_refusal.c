@@ -4,6 +4,7 @@
 #include "built_elf.h"
 #include "folder.h"
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -111,9 +112,8 @@ static void assert_refused(const struct program *program, const char *why)
 	assert_text(check(path), why);
 }
 
-static void what_cannot_load_a_library_is_refused(void **state)
+TEST_IN_FOLDER(what_cannot_load_a_library_is_refused)
 {
-	(void)state;
 	CLEANUP(free_ptr) char *path = make_program(&(struct program){.loader = glibc});
 
 	assert_null(check(path));
@@ -125,9 +125,8 @@ static void what_cannot_load_a_library_is_refused(void **state)
 		       "another architecture");
 }
 
-static void a_program_that_gains_rights_is_refused(void **state)
+TEST_IN_FOLDER(a_program_that_gains_rights_is_refused)
 {
-	(void)state;
 	CLEANUP(free_ptr)
 	char *path = make_program(&(struct program){.loader = glibc, .mode = 04700});
 
@@ -139,9 +138,8 @@ static void a_program_that_gains_rights_is_refused(void **state)
 	assert_text(check(path), "gains rights");
 }
 
-static void a_script_is_followed_to_its_interpreter(void **state)
+TEST_IN_FOLDER(a_script_is_followed_to_its_interpreter)
 {
-	(void)state;
 	CLEANUP(free_ptr) char *path = make_program(&(struct program){.loader = NULL});
 	CLEANUP(free_ptr) char *line = xasprintf("#! %s -x\n", path);
 	CLEANUP(free_ptr) char *script = put_file("script", line, strlen(line), 0700);
@@ -154,9 +152,8 @@ static void a_script_is_followed_to_its_interpreter(void **state)
 	assert_null(check(text));
 }
 
-static void env_is_followed_to_its_command(void **state)
+TEST_IN_FOLDER(env_is_followed_to_its_command)
 {
-	(void)state;
 	CLEANUP(free_ptr) char *path = make_program(&(struct program){.loader = NULL});
 	CLEANUP(free_ptr) char *line = xasprintf("#!/usr/bin/env -S A=1 %s -x\n", path);
 	CLEANUP(free_ptr) char *script = put_file("script", line, strlen(line), 0700);
@@ -185,9 +182,8 @@ static void env_is_followed_to_its_command(void **state)
 	}
 }
 
-static void a_command_is_looked_up_in_path(void **state)
+TEST_IN_FOLDER(a_command_is_looked_up_in_path)
 {
-	(void)state;
 	CLEANUP(free_ptr) char *path = make_program(&(struct program){.loader = NULL});
 	CLEANUP(free_ptr) char *before = xstrdup(getenv("PATH"));
 	CLEANUP(free_ptr) char *list = xasprintf("/nowhere::%s", folder);
@@ -201,9 +197,8 @@ static void a_command_is_looked_up_in_path(void **state)
 	assert_null(check(folder));
 }
 
-static void an_allocator_that_is_linked_in_is_named_with_its_own_profile(void **state)
+TEST_IN_FOLDER(an_allocator_that_is_linked_in_is_named_with_its_own_profile)
 {
-	(void)state;
 	static const struct {
 		const char *symbol, *name;
 	} cases[] = {
@@ -227,9 +222,8 @@ static void an_allocator_that_is_linked_in_is_named_with_its_own_profile(void **
 	assert_text(own_allocator(go), "Go");
 }
 
-static void a_stripped_program_is_known_by_its_allocator_s_messages(void **state)
+TEST_IN_FOLDER(a_stripped_program_is_known_by_its_allocator_s_messages)
 {
-	(void)state;
 	struct program jemalloc = {.loader = glibc, .section = ".rodata", .text = "<jemalloc>: %s"};
 	CLEANUP(free_ptr) char *path = make_program(&jemalloc);
 
@@ -241,9 +235,8 @@ static void a_stripped_program_is_known_by_its_allocator_s_messages(void **state
 	assert_null(own_allocator(path));
 }
 
-static void a_sanitizer_that_ends_the_program_is_refused(void **state)
+TEST_IN_FOLDER(a_sanitizer_that_ends_the_program_is_refused)
 {
-	(void)state;
 	struct program program = {.loader = glibc, .section = ".dynstr", .text = "libasan.so.8"};
 
 	unsetenv("ASAN_OPTIONS");
@@ -254,9 +247,8 @@ static void a_sanitizer_that_ends_the_program_is_refused(void **state)
 	unsetenv("ASAN_OPTIONS");
 }
 
-static void a_hint_is_of_what_was_to_be_recorded(void **state)
+TEST_IN_FOLDER(a_hint_is_of_what_was_to_be_recorded)
 {
-	(void)state;
 	CLEANUP(free_ptr) char *path = make_program(&(struct program){.loader = NULL});
 	CLEANUP(inside_program_cleanup) struct inside_program *program = open_program(path);
 	CLEANUP(error_cleanup)
@@ -267,18 +259,15 @@ static void a_hint_is_of_what_was_to_be_recorded(void **state)
 	assert_non_null(strstr(error_hint_text(cpu), "--via perf"));
 }
 
-static void a_process_without_the_library_is_explained(void **state)
+TEST_IN_FOLDER(a_process_without_the_library_is_explained)
 {
-	(void)state;
-
 	if (HAS_ADDRESS_SANITIZER || HAS_THREAD_SANITIZER)
 		RETURN_LACKING("a program without a sanitizer's malloc()");
 	assert_text(inside_explain_process(getpid()), "does not run under prof's library");
 }
 
-static void a_damaged_file_has_no_problem_here(void **state)
+TEST_IN_FOLDER(a_damaged_file_has_no_problem_here)
 {
-	(void)state;
 	struct built_elf file;
 
 	built_elf_init(&file);
@@ -293,25 +282,4 @@ static void a_damaged_file_has_no_problem_here(void **state)
 		error_free(check(path));
 		error_free(own_allocator(path));
 	}
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(what_cannot_load_a_library_is_refused),
-		TEST(a_program_that_gains_rights_is_refused),
-		TEST(a_script_is_followed_to_its_interpreter),
-		TEST(env_is_followed_to_its_command),
-		TEST(a_command_is_looked_up_in_path),
-		TEST(an_allocator_that_is_linked_in_is_named_with_its_own_profile),
-		TEST(a_stripped_program_is_known_by_its_allocator_s_messages),
-		TEST(a_sanitizer_that_ends_the_program_is_refused),
-		TEST(a_hint_is_of_what_was_to_be_recorded),
-		TEST(a_process_without_the_library_is_explained),
-		TEST(a_damaged_file_has_no_problem_here),
-	};
-
-	return cmocka_run_group_tests_name("inside_refusal", tests, NULL, NULL);
 }

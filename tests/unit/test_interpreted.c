@@ -3,6 +3,7 @@
 #include "output.h"
 #include "report/display_labels.h"
 #include "sample_profile.h"
+#include "unit_test.h"
 
 enum { INTERPRETER, PYTHON };
 
@@ -53,15 +54,8 @@ static struct output written(const struct format *format, struct format_options 
 	return output_of(format, profile, options);
 }
 
-static void assert_holds(const struct output *output, const char *part)
+TEST(interpreted_functions_are_code_of_their_own_kind)
 {
-	if (!memmem(output->data, output->len, part, strlen(part)))
-		fail_msg("%s is not in %s", part, output->data);
-}
-
-static void interpreted_functions_are_code_of_their_own_kind(void **state)
-{
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = python_profile();
 	CLEANUP(display_labels_deinit) struct display_labels labels;
 	unsigned interpreted = 0;
@@ -79,18 +73,16 @@ static void interpreted_functions_are_code_of_their_own_kind(void **state)
 	assert_string_equal(display_module_name(profile, PYTHON), "[python]");
 }
 
-static void folded_stacks_mark_them_as_not_native(void **state)
+TEST(folded_stacks_mark_them_as_not_native)
 {
-	(void)state;
 	CLEANUP(output_deinit)
 	struct output folded = written(&format_folded, (struct format_options){.annotate = true});
 
 	assert_string_equal(folded.data, FOLDED);
 }
 
-static void the_svg_has_their_colour_in_its_legend(void **state)
+TEST(the_svg_has_their_colour_in_its_legend)
 {
-	(void)state;
 	CLEANUP(output_deinit)
 	struct output svg = written(&format_svg, (struct format_options){0});
 
@@ -100,27 +92,24 @@ static void the_svg_has_their_colour_in_its_legend(void **state)
 	assert_holds(&svg, ".interpreted {");
 }
 
-static void speedscope_shows_their_files_and_lines(void **state)
+TEST(speedscope_shows_their_files_and_lines)
 {
-	(void)state;
 	CLEANUP(output_deinit)
 	struct output speedscope = written(&format_speedscope, (struct format_options){0});
 
 	assert_holds(&speedscope, "{\"name\":\"py::main\",\"file\":\"app.py\"");
 }
 
-static void perf_text_names_the_interpreter_as_their_module(void **state)
+TEST(perf_text_names_the_interpreter_as_their_module)
 {
-	(void)state;
 	CLEANUP(output_deinit)
 	struct output text = written(&format_perf_script, (struct format_options){0});
 
 	assert_holds(&text, "\t               0 py::main ([python])\n");
 }
 
-static void the_firefox_profiler_has_a_category_for_them(void **state)
+TEST(the_firefox_profiler_has_a_category_for_them)
 {
-	(void)state;
 	CLEANUP(output_deinit)
 	struct output packed = written(&format_firefox, (struct format_options){0});
 	FILE *in = fmemopen(packed.data, packed.len, "r");
@@ -136,9 +125,8 @@ static void the_firefox_profiler_has_a_category_for_them(void **state)
 	assert_holds(&json, "\"category\":[1,4,1,4,4]");
 }
 
-static void pprof_gives_back_their_kind_and_their_lines(void **state)
+TEST(pprof_gives_back_their_kind_and_their_lines)
 {
-	(void)state;
 	CLEANUP(output_deinit)
 	struct output pprof = written(&format_pprof, (struct format_options){0});
 	CLEANUP(close_file) FILE *in = fmemopen(pprof.data, pprof.len, "r");
@@ -162,19 +150,4 @@ static void pprof_gives_back_their_kind_and_their_lines(void **state)
 	struct output folded = output_of(&format_folded, again,
 					 (struct format_options){.annotate = true});
 	assert_string_equal(folded.data, FOLDED);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(interpreted_functions_are_code_of_their_own_kind),
-		cmocka_unit_test(folded_stacks_mark_them_as_not_native),
-		cmocka_unit_test(the_svg_has_their_colour_in_its_legend),
-		cmocka_unit_test(speedscope_shows_their_files_and_lines),
-		cmocka_unit_test(perf_text_names_the_interpreter_as_their_module),
-		cmocka_unit_test(the_firefox_profiler_has_a_category_for_them),
-		cmocka_unit_test(pprof_gives_back_their_kind_and_their_lines),
-	};
-
-	return cmocka_run_group_tests_name("interpreted", tests, NULL, NULL);
 }

@@ -2,13 +2,10 @@
 
 #include "base/cleanup.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "unit_test.h"
+
 #include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 DEFINE_CLEANUP(interrupt_code, interrupt_code_free)
 
@@ -39,9 +36,8 @@ static size_t cut(const struct interrupt_code *code, const uint64_t *chain, size
 	return was_cut ? left : 0;
 }
 
-static void a_chain_ends_where_the_interrupt_was_entered(void **state)
+TEST(a_chain_ends_where_the_interrupt_was_entered)
 {
-	(void)state;
 	CLEANUP(interrupt_code_cleanup) struct interrupt_code *code = code_of(symbols);
 	const uint64_t timer[] = {0xffffffff81900000, 0xffffffff81000112, 0xffffffff81000222,
 				  0xffffffff81000250};
@@ -55,9 +51,8 @@ static void a_chain_ends_where_the_interrupt_was_entered(void **state)
 	assert_int_equal(cut(code, call, 0), 0);
 }
 
-static void without_addresses_no_chain_is_cut(void **state)
+TEST(without_addresses_no_chain_is_cut)
 {
-	(void)state;
 	CLEANUP(interrupt_code_cleanup)
 	struct interrupt_code *hidden = code_of(
 		"0000000000000000 T asm_sysvec_apic_timer_interrupt\n"
@@ -67,14 +62,4 @@ static void without_addresses_no_chain_is_cut(void **state)
 
 	assert_int_equal(cut(hidden, chain, 3), 0);
 	assert_int_equal(cut(none, chain, 3), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_chain_ends_where_the_interrupt_was_entered),
-		cmocka_unit_test(without_addresses_no_chain_is_cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,10 @@
 #include "report/ipc.h"
 
 #include "sample_profile.h"
+#include "unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* One event of the profile has counted in samples of this function. */
 static void add(struct profile *profile, const char *function, event_id event, uint64_t samples,
@@ -70,27 +67,24 @@ static char *text_of_rows(event_id shown, const struct row_by *by)
 	return text;
 }
 
-static void instructions_of_a_function_are_divided_by_its_cycles(void **state)
+TEST(instructions_of_a_function_are_divided_by_its_cycles)
 {
-	(void)state;
 	CLEANUP(free_ptr) char *text = text_of_rows(0, &(struct row_by){.key = ROW_FUNCTION});
 
 	assert_string_equal(text, "chase 0.25, sum 2.50, idle -, mul 1.00, rare -, main -, "
 				  "all 0.88");
 }
 
-static void a_view_of_instructions_has_the_same_ratios(void **state)
+TEST(a_view_of_instructions_has_the_same_ratios)
 {
-	(void)state;
 	CLEANUP(free_ptr) char *text = text_of_rows(1, &(struct row_by){.key = ROW_FUNCTION});
 
 	assert_string_equal(text, "sum 2.50, chase 0.25, mul 1.00, odd -, rare -, main -, "
 				  "all 0.88");
 }
 
-static void processes_and_threads_have_ratios_too(void **state)
+TEST(processes_and_threads_have_ratios_too)
 {
-	(void)state;
 	CLEANUP(free_ptr) char *process = text_of_rows(0, &(struct row_by){.key = ROW_PROCESS});
 	CLEANUP(free_ptr) char *thread = text_of_rows(0, &(struct row_by){.key = ROW_THREAD});
 
@@ -119,9 +113,8 @@ static const char *counterpart_of(struct profile *profile, const char *const *na
 			expected);                                                                 \
 	} while (0)
 
-static void the_counterpart_is_of_the_same_pmu_and_modes(void **state)
+TEST(the_counterpart_is_of_the_same_pmu_and_modes)
 {
-	(void)state;
 	ASSERT_COUNTERPART("instructions", "cycles", "instructions:u", "instructions");
 	ASSERT_COUNTERPART("instructions:u", "cycles:ppu", "instructions", "instructions:u");
 	ASSERT_COUNTERPART("cycles:uk", "instructions:ku", "cycles:u", "cycles:uk");
@@ -134,25 +127,11 @@ static void the_counterpart_is_of_the_same_pmu_and_modes(void **state)
 			   "cpu_core/cycles/k", "cpu_core/cycles,period=7/u");
 }
 
-static void other_events_have_no_counterpart(void **state)
+TEST(other_events_have_no_counterpart)
 {
-	(void)state;
 	ASSERT_COUNTERPART("", "cycles");
 	ASSERT_COUNTERPART("", "cycles:u", "instructions:k");
 	ASSERT_COUNTERPART("", "cpu_core/cycles/", "cpu_atom/instructions/", "instructions");
 	ASSERT_COUNTERPART("", "bus-cycles", "instructions", "cycles");
 	ASSERT_COUNTERPART("", "cpu-clock", "instructions", "cycles");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(instructions_of_a_function_are_divided_by_its_cycles),
-		cmocka_unit_test(a_view_of_instructions_has_the_same_ratios),
-		cmocka_unit_test(processes_and_threads_have_ratios_too),
-		cmocka_unit_test(the_counterpart_is_of_the_same_pmu_and_modes),
-		cmocka_unit_test(other_events_have_no_counterpart),
-	};
-
-	return cmocka_run_group_tests_name("ipc", tests, NULL, NULL);
 }

@@ -1,22 +1,18 @@
 #include "report/iteration_time.h"
 
 #include "near.h"
+#include "unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static bool read_text(const char *text, struct iteration_time *ret)
 {
 	return iteration_time_read(text, strlen(text), ret);
 }
 
-static void the_estimate_is_the_slope(void **state)
+TEST(the_estimate_is_the_slope)
 {
-	(void)state;
 	struct iteration_time time;
 
 	assert_true(read_text("{\"mean\":{\"point_estimate\":250.0,\"standard_error\":1.0},"
@@ -28,9 +24,8 @@ static void the_estimate_is_the_slope(void **state)
 }
 
 /* Criterion writes null, or leaves it out. */
-static void without_a_slope_it_is_the_mean(void **state)
+TEST(without_a_slope_it_is_the_mean)
 {
-	(void)state;
 	struct iteration_time time;
 
 	assert_true(read_text("{\"mean\":{\"point_estimate\":2.5e2,\"standard_error\":0},"
@@ -42,9 +37,8 @@ static void without_a_slope_it_is_the_mean(void **state)
 	assert_near(time.ns, 3, 0);
 }
 
-static void anything_else_is_refused(void **state)
+TEST(anything_else_is_refused)
 {
-	(void)state;
 	static const char *const texts[] = {
 		"",
 		"[]",
@@ -60,15 +54,4 @@ static void anything_else_is_refused(void **state)
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		assert_false(read_text(texts[i], &time));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_estimate_is_the_slope),
-		cmocka_unit_test(without_a_slope_it_is_the_mean),
-		cmocka_unit_test(anything_else_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,14 @@
 #include "base/clock.h"
 #include "elf/elf_file.h"
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static const uid_t nobody = 65534;
 
@@ -58,35 +55,32 @@ static int end_process(pid_t pid)
 	return WTERMSIG(status);
 }
 
-static void a_process_without_hotspot_gets_no_signal(void **state)
+TEST(a_process_without_hotspot_gets_no_signal)
 {
 	pid_t pid = start_process();
 	struct elf_file *elf = open_self();
 
-	(void)state;
 	assert_int_equal(ask(pid, elf), JAVA_NO_JVM);
 	assert_int_equal(end_process(pid), SIGTERM);
 	elf_file_free(elf);
 }
 
-static void a_process_that_has_ended_is_reported(void **state)
+TEST(a_process_that_has_ended_is_reported)
 {
 	pid_t pid = start_process();
 	struct elf_file *elf = open_self();
 
-	(void)state;
 	end_process(pid);
 	assert_int_equal(ask(pid, elf), JAVA_ENDED);
 	elf_file_free(elf);
 }
 
-static void a_process_of_another_user_is_left_alone(void **state)
+TEST(a_process_of_another_user_is_left_alone)
 {
 	pid_t pid = start_process(), asking;
 	struct elf_file *elf = open_self();
 	int status;
 
-	(void)state;
 	if (geteuid() != 0)
 		RETURN_LACKING("root");
 	asking = fork();
@@ -102,14 +96,8 @@ static void a_process_of_another_user_is_left_alone(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_process_without_hotspot_gets_no_signal),
-		cmocka_unit_test(a_process_that_has_ended_is_reported),
-		cmocka_unit_test(a_process_of_another_user_is_left_alone),
-	};
-
 	/* It has no /proc of its own: an emulator's process is the emulator. */
 	if (!has_seccomp())
 		return lacking_all("a process that is no emulator's");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

@@ -2,6 +2,7 @@
 
 #include "folder.h"
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <fcntl.h>
 
@@ -42,13 +43,6 @@ static void own(const char *name, uid_t user)
 	assert_int_equal(lchown(path, user, (gid_t)user), 0);
 }
 
-static void link_to(const char *target, const char *name)
-{
-	CLEANUP(free_ptr) char *path = path_of(name);
-
-	assert_int_equal(symlink(target, path), 0);
-}
-
 /* Of somebody's process. */
 static void make_process(void)
 {
@@ -64,22 +58,20 @@ static void make_process(void)
 	}
 }
 
-static void the_map_is_found_by_the_process_own_pid_and_root(void **state)
+TEST_IN_FOLDER(the_map_is_found_by_the_process_own_pid_and_root)
 {
-	(void)state;
 	write_status(geteuid());
 	assert_string_equal(map_of(FOREIGN_USER_UNKNOWN), "");
 	write_text("34/root/tmp/perf-12.map", "1000 10 inside\n");
 	assert_string_equal(map_of(FOREIGN_USER_UNKNOWN), "1000 10 inside\n");
 }
 
-static void the_map_of_an_ended_process_is_found_below_its_root(void **state)
+TEST_IN_FOLDER(the_map_of_an_ended_process_is_found_below_its_root)
 {
 	CLEANUP(timed_caller_cleanup) struct timed_caller *caller = timed_caller_new();
 	CLEANUP(free_ptr) char *path = path_of("34/root");
 	CLEANUP(close_fd) int root = -1, fd = -1;
 
-	(void)state;
 	write_text("34/root/tmp/perf-12.map", "1000 10 inside\n");
 	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	assert_true(root >= 0);
@@ -88,9 +80,8 @@ static void the_map_of_an_ended_process_is_found_below_its_root(void **state)
 	assert_int_equal(jit_map_open_below(caller, root, 34, geteuid()), -1);
 }
 
-static void a_pipe_in_the_maps_place_is_not_opened(void **state)
+TEST_IN_FOLDER(a_pipe_in_the_maps_place_is_not_opened)
 {
-	(void)state;
 	CLEANUP(free_ptr) char *path = path_of("34/root/tmp/perf-12.map");
 	CLEANUP(close_fd) int opened = -1;
 
@@ -101,18 +92,16 @@ static void a_pipe_in_the_maps_place_is_not_opened(void **state)
 	assert_false(was_opened(opened));
 }
 
-static void a_link_in_the_maps_place_is_not_followed(void **state)
+TEST_IN_FOLDER(a_link_in_the_maps_place_is_not_followed)
 {
-	(void)state;
 	write_status(geteuid());
 	write_text("34/root/tmp/list", "1000 10 elsewhere\n");
 	link_to("list", "34/root/tmp/perf-12.map");
 	assert_string_equal(map_of(FOREIGN_USER_UNKNOWN), "");
 }
 
-static void a_folder_on_the_way_does_not_lead_out_of_the_process_root(void **state)
+TEST_IN_FOLDER(a_folder_on_the_way_does_not_lead_out_of_the_process_root)
 {
-	(void)state;
 	if (!has_openat2())
 		RETURN_LACKING("openat2(2)");
 	CLEANUP(free_ptr) char *outside = path_of("outside");
@@ -127,9 +116,8 @@ static void a_folder_on_the_way_does_not_lead_out_of_the_process_root(void **sta
 	assert_string_equal(map_of(FOREIGN_USER_UNKNOWN), "1000 10 inside\n");
 }
 
-static void a_map_belongs_to_the_user_of_its_process_or_to_root(void **state)
+TEST_IN_FOLDER(a_map_belongs_to_the_user_of_its_process_or_to_root)
 {
-	(void)state;
 	if (geteuid() != 0)
 		RETURN_LACKING("root");
 	make_process();
@@ -145,20 +133,4 @@ static void a_map_belongs_to_the_user_of_its_process_or_to_root(void **state)
 	assert_string_equal(map_of(somebody), "");
 	own("34/root/tmp/perf-12.map", 0);
 	assert_string_equal(map_of(somebody), "1000 10 f\n");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_map_is_found_by_the_process_own_pid_and_root),
-		TEST(the_map_of_an_ended_process_is_found_below_its_root),
-		TEST(a_pipe_in_the_maps_place_is_not_opened),
-		TEST(a_link_in_the_maps_place_is_not_followed),
-		TEST(a_folder_on_the_way_does_not_lead_out_of_the_process_root),
-		TEST(a_map_belongs_to_the_user_of_its_process_or_to_root),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

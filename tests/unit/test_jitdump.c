@@ -3,12 +3,10 @@
 #include "base/alloc.h"
 #include "symbol/jitdump_names.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit_test.h"
+
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { PC = 0x7000, CODE_BYTES = 32, RECORD_BYTES_MAX = 256 };
 
@@ -107,9 +105,8 @@ static uint64_t place_of(const struct fixture *fixture, uint64_t pc, uint64_t ti
 	return settled;
 }
 
-static void each_generation_of_an_address_has_its_own_place(void **state)
+TEST(each_generation_of_an_address_has_its_own_place)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	uint64_t first, second;
 
@@ -123,9 +120,8 @@ static void each_generation_of_an_address_has_its_own_place(void **state)
 	assert_int_equal(place_of(&fixture, PC + 3, 400), second + 3);
 }
 
-static void code_that_runs_before_it_is_reported_is_found(void **state)
+TEST(code_that_runs_before_it_is_reported_is_found)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	uint64_t first;
 
@@ -136,9 +132,8 @@ static void code_that_runs_before_it_is_reported_is_found(void **state)
 	assert_int_equal(place_of(&fixture, PC, 50), first);
 }
 
-static void moved_code_keeps_its_bytes(void **state)
+TEST(moved_code_keeps_its_bytes)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	uint64_t first, second;
 
@@ -151,9 +146,8 @@ static void moved_code_keeps_its_bytes(void **state)
 	assert_int_equal(place_of(&fixture, PC + 5, 350), second + 5);
 }
 
-static void a_function_that_is_written_later_is_settled_at_the_end(void **state)
+TEST(a_function_that_is_written_later_is_settled_at_the_end)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	struct jitdump_place first, second;
 	uint64_t offset, settled;
@@ -179,9 +173,8 @@ static void a_function_that_is_written_later_is_settled_at_the_end(void **state)
 	assert_int_not_equal(settled, offset + 1);
 }
 
-static void half_of_a_record_is_awaited(void **state)
+TEST(half_of_a_record_is_awaited)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	uint64_t size;
 
@@ -198,9 +191,8 @@ static void half_of_a_record_is_awaited(void **state)
 	assert_int_equal(jitdump_count(fixture.jitdump), 1);
 }
 
-static void a_recorded_file_says_at_once_what_it_lacks(void **state)
+TEST(a_recorded_file_says_at_once_what_it_lacks)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	struct jitdump_place place;
 	uint64_t first;
@@ -213,9 +205,8 @@ static void a_recorded_file_says_at_once_what_it_lacks(void **state)
 	assert_int_equal(place_of(&fixture, PC, 1000), first);
 }
 
-static void without_a_common_clock_the_last_generation_counts(void **state)
+TEST(without_a_common_clock_the_last_generation_counts)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	uint64_t second;
 
@@ -226,9 +217,8 @@ static void without_a_common_clock_the_last_generation_counts(void **state)
 	assert_int_equal(place_of(&fixture, PC, 150), second);
 }
 
-static void another_file_is_not_read(void **state)
+TEST(another_file_is_not_read)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	static const char text[] = "this is not a jitdump, though its name says that it is one";
 	struct jitdump_place place;
@@ -239,9 +229,8 @@ static void another_file_is_not_read(void **state)
 }
 
 /* Each of a megabyte, which is a hole. */
-static void what_a_file_claims_is_bounded(void **state)
+TEST(what_a_file_claims_is_bounded)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	enum { MOVES = 100000 };
 
@@ -268,9 +257,8 @@ static void what_a_file_claims_is_bounded(void **state)
 	assert_true(fixture.budget.used <= 1 << 20);
 }
 
-static void names_and_lines_are_found_by_the_place_of_the_code(void **state)
+TEST(names_and_lines_are_found_by_the_place_of_the_code)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	struct {
 		uint64_t address, count, first;
@@ -302,22 +290,4 @@ static void names_and_lines_are_found_by_the_place_of_the_code(void **state)
 	assert_null(lines[2].file);
 	assert_null(names[3]);
 	arena_deinit(&arena);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_generation_of_an_address_has_its_own_place),
-		cmocka_unit_test(code_that_runs_before_it_is_reported_is_found),
-		cmocka_unit_test(moved_code_keeps_its_bytes),
-		cmocka_unit_test(a_function_that_is_written_later_is_settled_at_the_end),
-		cmocka_unit_test(half_of_a_record_is_awaited),
-		cmocka_unit_test(a_recorded_file_says_at_once_what_it_lacks),
-		cmocka_unit_test(without_a_common_clock_the_last_generation_counts),
-		cmocka_unit_test(another_file_is_not_read),
-		cmocka_unit_test(what_a_file_claims_is_bounded),
-		cmocka_unit_test(names_and_lines_are_found_by_the_place_of_the_code),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,11 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
+#include "unit_test.h"
+
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 typedef void write_json(struct json *json);
 
@@ -48,9 +46,8 @@ static void write_nested(struct json *json)
 	json_end_array(json);
 }
 
-static void commas_are_only_between_values(void **state)
+TEST(commas_are_only_between_values)
 {
-	(void)state;
 	assert_json(write_nested, "[{},[],{\"a\":\"b\",\"n\":1,\"list\":[null,false,\"\"],\"raw\":["
 				  "1,2],\"last\":true}]");
 }
@@ -66,9 +63,8 @@ static void write_numbers(struct json *json)
 	json_end_array(json);
 }
 
-static void integers_are_written_to_the_last_digit(void **state)
+TEST(integers_are_written_to_the_last_digit)
 {
-	(void)state;
 	assert_json(write_numbers, "[0,18446744073709551615,7,-1,-9223372036854775808]");
 }
 
@@ -85,9 +81,8 @@ static void write_decimals(struct json *json)
 	json_end_array(json);
 }
 
-static void decimals_are_exact_and_have_no_idle_zeros(void **state)
+TEST(decimals_are_exact_and_have_no_idle_zeros)
 {
-	(void)state;
 	assert_json(write_decimals,
 		    "[1.5,1,0,0.000007,120,18446744073709.551615,0.0000000000000000001]");
 }
@@ -103,9 +98,8 @@ static void write_reals(struct json *json)
 	json_end_array(json);
 }
 
-static void reals_are_rounded_and_what_is_no_number_is_null(void **state)
+TEST(reals_are_rounded_and_what_is_no_number_is_null)
 {
-	(void)state;
 	assert_json(write_reals, "[-0.1235,0,12,1e-12,null]");
 }
 
@@ -119,9 +113,8 @@ static void write_hostile_texts(struct json *json)
 	json_end_object(json);
 }
 
-static void no_name_can_break_out_of_its_string(void **state)
+TEST(no_name_can_break_out_of_its_string)
 {
-	(void)state;
 	assert_json(write_hostile_texts,
 		    "{\"\\\"\\\\\\n\\t\\u000d\\u0001\\u007f\":\"\\u003c/script>\","
 		    "\"bad\":\"a\xef\xbf\xbd\xef\xbf\xbdz"
@@ -130,9 +123,8 @@ static void no_name_can_break_out_of_its_string(void **state)
 		    "\"fine\":\"na\xc3\xafve \xf0\x9f\x94\xa5\"}");
 }
 
-static void a_full_disk_is_an_error_of_the_stream(void **state)
+TEST(a_full_disk_is_an_error_of_the_stream)
 {
-	(void)state;
 	FILE *out = fopen("/dev/full", "w");
 	struct json json = json_to(out);
 
@@ -140,18 +132,4 @@ static void a_full_disk_is_an_error_of_the_stream(void **state)
 	assert_int_equal(fflush(out), EOF);
 	assert_true(ferror(out));
 	fclose(out);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(commas_are_only_between_values),
-		cmocka_unit_test(integers_are_written_to_the_last_digit),
-		cmocka_unit_test(decimals_are_exact_and_have_no_idle_zeros),
-		cmocka_unit_test(reals_are_rounded_and_what_is_no_number_is_null),
-		cmocka_unit_test(no_name_can_break_out_of_its_string),
-		cmocka_unit_test(a_full_disk_is_an_error_of_the_stream),
-	};
-
-	return cmocka_run_group_tests_name("json", tests, NULL, NULL);
 }

@@ -2,12 +2,10 @@
 
 #include "base/cleanup.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit_test.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct json_value parsed(const char *text)
 {
@@ -25,13 +23,12 @@ static void assert_string(const char *json, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void test_members_and_items_are_found_in_their_order(void **state)
+TEST(test_members_and_items_are_found_in_their_order)
 {
 	struct json_value root = parsed(" {\"a\": [1, \"two\" ,{\"x\":null}], \"b\\u0062\":true} "),
 			  list = {0}, item = {0}, other = {0};
 	uint64_t number = 0;
 
-	(void)state;
 	assert_true(json_find(&root, "a", &list));
 	assert_true(json_next(&list, &item));
 	assert_true(json_integer(&item, &number));
@@ -47,34 +44,31 @@ static void test_members_and_items_are_found_in_their_order(void **state)
 	assert_false(json_find(&root, "c", &other));
 }
 
-static void test_empty_containers_have_nothing(void **state)
+TEST(test_empty_containers_have_nothing)
 {
 	struct json_value object = parsed("{ }"), list = parsed("[]"), item = {0};
 
-	(void)state;
 	assert_false(json_next(&object, &item));
 	assert_false(json_next(&list, &item));
 	assert_false(json_find(&list, "a", &item));
 }
 
-static void test_escapes_are_decoded(void **state)
+TEST(test_escapes_are_decoded)
 {
-	(void)state;
 	assert_string("\"a\\n\\\"\\\\\\/\"", "a\n\"\\/");
 	assert_string("\"\\u00e4\\u20ac\\ud83d\\ude00\"", "\u00e4\u20ac\U0001f600");
 	assert_string("\"\\ud83d!\"", "\ufffd!");
 	assert_string("\"\\udc00\\ud83d\\u0041\"", "\ufffd\ufffdA");
 }
 
-static void test_what_follows_the_first_value_is_not_read(void **state)
+TEST(test_what_follows_the_first_value_is_not_read)
 {
 	struct json_value value = parsed("{\"version\":1}\n\nthread 'main' panicked");
 
-	(void)state;
 	assert_int_equal(value.end - value.at, strlen("{\"version\":1}"));
 }
 
-static void test_invalid_texts_are_refused(void **state)
+TEST(test_invalid_texts_are_refused)
 {
 	static const char *const texts[] = {
 		"",	   "{",		"[1,",	"[1 2]",    "{\"a\" 1}", "{1:2}",   "\"a",
@@ -84,7 +78,6 @@ static void test_invalid_texts_are_refused(void **state)
 	struct json_value value;
 	char deep[2 * JSON_DEPTH_MAX + 4];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		assert_false(json_parse(texts[i], strlen(texts[i]), &value));
 	memset(deep, '[', JSON_DEPTH_MAX + 1);
@@ -93,32 +86,17 @@ static void test_invalid_texts_are_refused(void **state)
 	assert_true(json_parse(deep + 1, 2 * JSON_DEPTH_MAX, &value));
 }
 
-static void test_only_integers_that_fit_are_integers(void **state)
+TEST(test_only_integers_that_fit_are_integers)
 {
 	struct json_value most = parsed("18446744073709551615"),
 			  more = parsed("18446744073709551616"), minus = parsed("-1"),
 			  real = parsed("1.5"), text = parsed("\"1\"");
 	uint64_t number = 0;
 
-	(void)state;
 	assert_true(json_integer(&most, &number));
 	assert_true(number == UINT64_MAX);
 	assert_false(json_integer(&more, &number));
 	assert_false(json_integer(&minus, &number));
 	assert_false(json_integer(&real, &number));
 	assert_false(json_integer(&text, &number));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_members_and_items_are_found_in_their_order),
-		cmocka_unit_test(test_empty_containers_have_nothing),
-		cmocka_unit_test(test_escapes_are_decoded),
-		cmocka_unit_test(test_what_follows_the_first_value_is_not_read),
-		cmocka_unit_test(test_invalid_texts_are_refused),
-		cmocka_unit_test(test_only_integers_that_fit_are_integers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,14 @@
 /* What is asked of a Java virtual machine at once; here it is made by hand in our own memory. */
 #include "unwind/jvm_reader.h"
 
+#include "built_elf.h"
 #include "lacking.h"
+#include "unit_test.h"
 #include "vm_image.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { PAGE = 4096 };
 
@@ -62,14 +61,13 @@ static struct code_blob blob_of(struct fixture *f, uint64_t pc)
 	return ask->blobs[0];
 }
 
-static void one_call_finds_blobs_and_reads_the_code_at_a_pc(void **state)
+TEST(one_call_finds_blobs_and_reads_the_code_at_a_pc)
 {
 	struct fixture f = fixture_new();
 	uint64_t method = image_blob(f.image, 3, 5, "nmethod", 8, 44);
 	uint64_t stub = image_blob(f.image, 20, 2, "StubRoutines (1)", 0, -1);
 	struct jvm_look_up *ask;
 
-	(void)state;
 	if (!f.memory) {
 		fixture_free(&f);
 		RETURN_LACKING("memory at 64 KiB, or process_vm_readv(2)");
@@ -95,7 +93,7 @@ static void one_call_finds_blobs_and_reads_the_code_at_a_pc(void **state)
 	fixture_free(&f);
 }
 
-static void of_many_blobs_those_that_changed_or_cannot_be_read_are_not_valid(void **state)
+TEST(of_many_blobs_those_that_changed_or_cannot_be_read_are_not_valid)
 {
 	enum { BLOBS = 200, REPLACED = 7, FREED = 150 };
 	struct fixture f = fixture_new();
@@ -103,7 +101,6 @@ static void of_many_blobs_those_that_changed_or_cannot_be_read_are_not_valid(voi
 	struct jvm_look_up *ask;
 	uint64_t page;
 
-	(void)state;
 	if (!f.memory) {
 		fixture_free(&f);
 		RETURN_LACKING("memory at 64 KiB, or process_vm_readv(2)");
@@ -131,23 +128,104 @@ static void of_many_blobs_those_that_changed_or_cannot_be_read_are_not_valid(voi
 	fixture_free(&f);
 }
 
-static void a_process_that_does_not_exist_answers_nothing(void **state)
+/* What exports the tables of the image, but for one symbol. */
+static struct elf_file *libjvm_of(const struct image *image, uint64_t bias, unsigned without)
 {
-	struct fixture f = fixture_new();
+	static const char *const names[VM_SYMBOLS] = {"Structs",
+						      "StructEntryArrayStride",
+						      "StructEntryTypeNameOffset",
+						      "StructEntryFieldNameOffset",
+						      "StructEntryTypeStringOffset",
+						      "StructEntryOffsetOffset",
+						      "StructEntryAddressOffset",
+						      "Types",
+						      "TypeEntryArrayStride",
+						      "TypeEntryTypeNameOffset",
+						      "TypeEntrySizeOffset"};
+	static struct built_elf file;
+	Elf64_Sym symbols[VM_SYMBOLS] = {{0}};
+	char strings[1024] = "";
+	struct elf_file *elf = NULL;
+	int len = 1, fd = memfd_create("libjvm.so", MFD_CLOEXEC);
 
-	(void)state;
-	jvm_reader_ask(f.reader)->pc_count = 0;
-	assert_false(look_up(&f, 1 << 29));
+	for (unsigned i = 0; i < VM_SYMBOLS; i++) {
+		symbols[i].st_name = (Elf64_Word)len;
+		symbols[i].st_value = image->symbols.vaddrs[i] - bias;
+		len += 1 +
+		       sprintf(strings + len, "gHotSpotVM%s%s", names[i], i == without ? "?" : "");
+	}
+	built_elf_init(&file);
+	built_elf_section(&file, (Elf64_Shdr){.sh_type = SHT_DYNSYM}, ".dynsym", symbols,
+			  sizeof(symbols));
+	built_elf_section(&file, (Elf64_Shdr){.sh_type = SHT_STRTAB}, ".dynstr", strings,
+			  (size_t)len);
+	built_elf_finish(&file);
+	assert_int_equal(write(fd, file.data, file.len), file.len);
+	assert_null(elf_file_open(fd, "libjvm.so", &elf));
+	return elf;
+}
+
+TEST(a_machine_is_opened_by_the_tables_that_its_library_exports)
+{
+	enum { BIAS = 0x8000 };
+	struct fixture f = fixture_new();
+	struct jvm_code code;
+
+	if (!f.memory) {
+		fixture_free(&f);
+		RETURN_LACKING("memory at 64 KiB, or process_vm_readv(2)");
+	}
+	publish(&f);
+	for (unsigned without = 0; without <= VM_SYMBOLS; without++) {
+		struct elf_file *elf = libjvm_of(f.image, BIAS, without);
+
+		assert_false(jvm_reader_open(f.reader, getpid(), elf, 1 << 30, &code));
+		assert_int_equal(jvm_reader_open(f.reader, getpid(), elf, BIAS, &code),
+				 without == VM_SYMBOLS);
+		elf_file_free(elf);
+	}
+	assert_memory_equal(&code.layout, &f.code.layout, sizeof(code.layout));
+	assert_int_equal(code.heaps.count, 1);
+	assert_int_equal(code.heaps.heaps[0].low, IMAGE_BASE + IMAGE_HEAP);
 	fixture_free(&f);
 }
 
-int main(void)
+/* Where memory begins in the middle of a piece, and where it ends. */
+TEST(a_piece_of_code_has_what_can_be_read_of_it)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_call_finds_blobs_and_reads_the_code_at_a_pc),
-		cmocka_unit_test(of_many_blobs_those_that_changed_or_cannot_be_read_are_not_valid),
-		cmocka_unit_test(a_process_that_does_not_exist_answers_nothing),
-	};
+	enum { END = IMAGE_BASE + IMAGE_BYTES };
+	static const struct {
+		uint64_t pc;
+		bool is_read;
+	} cases[] = {{IMAGE_BASE + 4, true}, {END - 8, true}, {END, false}, {END + 8, false}};
+	struct fixture f = fixture_new();
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	if (!f.memory) {
+		fixture_free(&f);
+		RETURN_LACKING("memory at 64 KiB, or process_vm_readv(2)");
+	}
+	image_put(f.image, 4, 0x1122334455667788, 8);
+	image_put(f.image, IMAGE_BYTES - 8, 0x1122334455667788, 8);
+	publish(&f);
+	for (unsigned i = 0; i < 4; i++) {
+		struct jvm_look_up *ask = jvm_reader_ask(f.reader);
+		const unsigned char *at = ask->piece.bytes + JAVA_CODE_BEFORE +
+					  cases[i].pc % (1 << JVM_PIECE_LOG2);
+
+		ask->code_pc = cases[i].pc;
+		assert_true(look_up(&f, getpid()));
+		assert_int_equal(ask->has_piece, cases[i].is_read);
+		if (cases[i].is_read)
+			assert_memory_equal(at, "\x88\x77\x66\x55\x44\x33\x22\x11", 8);
+	}
+	fixture_free(&f);
+}
+
+TEST(a_process_that_does_not_exist_answers_nothing)
+{
+	struct fixture f = fixture_new();
+
+	jvm_reader_ask(f.reader)->pc_count = 0;
+	assert_false(look_up(&f, 1 << 29));
+	fixture_free(&f);
 }

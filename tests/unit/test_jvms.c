@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "folder.h"
+#include "unit_test.h"
 #include "unwind/jvm_reader.h"
 
 #include <elf.h>
@@ -20,18 +21,31 @@ enum { HEAP = 0x100000, HEAP_BYTES = 1 << 20, BLOB_BYTES = 256, BLOBS_MAX = 4096
 struct jvm_reader {
 	struct jvm_look_up look_up;
 	bool has_blob[BLOBS_MAX]; /* at HEAP + index * BLOB_BYTES */
-	uint32_t frame_bytes;
-	bool has_ended;
-	unsigned calls, pcs, checks;
+	uint32_t blob_bytes, frame_bytes;
+	bool has_ended, lacks_code;
+	unsigned char instruction; /* at the pc that is asked for */
+	uint64_t takes_ns;	   /* each call */
+	unsigned calls, pcs, checks, opened;
 };
 
 static struct jvm_reader fake;
+
+/* The clock stands still but for what reading takes. */
+static uint64_t clock_ns;
+uint64_t __wrap_clock_now_ns(void); /* NOLINT: the name that the linker wants */
+uint64_t __wrap_clock_now_ns(void)  /* NOLINT */
+{
+	return clock_ns;
+}
 
 struct jvm_reader *jvm_reader_new(const char *proc)
 {
 	(void)proc;
 	memset(&fake, 0, sizeof(fake));
+	fake.blob_bytes = BLOB_BYTES;
 	fake.frame_bytes = 64;
+	fake.instruction = 0x90;
+	clock_ns = 100 * NS_PER_SECOND;
 	return &fake;
 }
 
@@ -43,7 +57,8 @@ void jvm_reader_free(struct jvm_reader *reader)
 bool jvm_reader_open(struct jvm_reader *reader, pid_t pid, const struct elf_file *libjvm,
 		     uint64_t bias, struct jvm_code *ret)
 {
-	(void)reader, (void)pid, (void)libjvm, (void)bias;
+	(void)pid, (void)libjvm, (void)bias;
+	reader->opened++;
 	memset(ret, 0, sizeof(*ret));
 	ret->heaps.count = 1;
 	ret->heaps.heaps[0] = (struct code_heap){.low = HEAP, .high = HEAP + HEAP_BYTES};
@@ -58,11 +73,11 @@ struct jvm_look_up *jvm_reader_ask(struct jvm_reader *reader)
 
 static struct code_blob blob_at(uint64_t pc)
 {
-	uint64_t start = pc / BLOB_BYTES * BLOB_BYTES;
+	uint64_t start = HEAP + (pc - HEAP) / fake.blob_bytes * fake.blob_bytes;
 
 	return (struct code_blob){
 		.start = start,
-		.end = start + BLOB_BYTES,
+		.end = start + fake.blob_bytes,
 		.complete = start,
 		.frame_bytes = fake.frame_bytes,
 		.kind = CODE_METHOD,
@@ -79,6 +94,7 @@ bool jvm_reader_look_up(struct jvm_reader *reader, pid_t pid, struct jvm_code *c
 	struct jvm_look_up *ask = &reader->look_up;
 
 	(void)pid, (void)code;
+	clock_ns += reader->takes_ns;
 	reader->calls++;
 	reader->pcs += ask->pc_count;
 	reader->checks += ask->check_count;
@@ -90,7 +106,10 @@ bool jvm_reader_look_up(struct jvm_reader *reader, pid_t pid, struct jvm_code *c
 	for (unsigned i = 0; i < ask->check_count; i++)
 		ask->is_valid[i] = has_blob(ask->checks[i].start) &&
 				   ask->checks[i].frame_bytes == reader->frame_bytes;
-	ask->has_piece = ask->code_pc != 0;
+	ask->has_piece = ask->code_pc != 0 && !reader->lacks_code;
+	memset(ask->piece.bytes, 0x90, sizeof(ask->piece.bytes));
+	ask->piece.bytes[JAVA_CODE_BEFORE + ask->code_pc % (1 << JVM_PIECE_LOG2)] =
+		reader->instruction;
 	return true;
 }
 
@@ -133,7 +152,7 @@ static void *map_libjvm(void)
 
 static struct fixture fixture_new(void)
 {
-	struct fixture f = {.libjvm = map_libjvm(), .now_ns = clock_now_ns()};
+	struct fixture f = {.libjvm = map_libjvm(), .now_ns = 100 * NS_PER_SECOND};
 
 	f.spaces = address_spaces_new("/proc");
 	address_spaces_snapshot(f.spaces, getpid(), f.now_ns);
@@ -169,13 +188,12 @@ static uint32_t caller_frame_of(struct fixture *f, unsigned blob)
 	return frame_of(f, code_of(blob), true, bytes_of(NULL, 0));
 }
 
-static void a_stack_is_looked_up_by_one_call(void **state)
+TEST_IN_FOLDER(a_stack_is_looked_up_by_one_call)
 {
 	struct fixture f = fixture_new();
 	uint64_t stack[] = {code_of(1), 7,	   code_of(2), HEAP + HEAP_BYTES + 1,
 			    code_of(1), code_of(3)};
 
-	(void)state;
 	memset(fake.has_blob, true, 3);
 	assert_int_equal(frame_of(&f, code_of(0), false, bytes_of(stack, sizeof(stack))), 64);
 	assert_int_equal(fake.calls, 1);
@@ -190,12 +208,11 @@ static void a_stack_is_looked_up_by_one_call(void **state)
 	fixture_free(&f);
 }
 
-static void all_blobs_in_use_are_compared_by_one_call(void **state)
+TEST_IN_FOLDER(all_blobs_in_use_are_compared_by_one_call)
 {
 	enum { USED = 100 };
 	struct fixture f = fixture_new();
 
-	(void)state;
 	memset(fake.has_blob, true, USED);
 	for (unsigned i = 0; i < USED; i++)
 		assert_int_equal(caller_frame_of(&f, i), 64);
@@ -211,12 +228,11 @@ static void all_blobs_in_use_are_compared_by_one_call(void **state)
 	fixture_free(&f);
 }
 
-static void of_more_blobs_than_a_call_compares_the_asked_one_is_among_them(void **state)
+TEST_IN_FOLDER(of_more_blobs_than_a_call_compares_the_asked_one_is_among_them)
 {
 	enum { USED = JVM_CHECKS_MAX + 100 };
 	struct fixture f = fixture_new();
 
-	(void)state;
 	memset(fake.has_blob, true, USED);
 	for (unsigned i = 0; i < USED; i++)
 		assert_int_equal(caller_frame_of(&f, i), 64);
@@ -227,11 +243,179 @@ static void of_more_blobs_than_a_call_compares_the_asked_one_is_among_them(void 
 	fixture_free(&f);
 }
 
-static void a_replaced_blob_has_the_new_ones_rule(void **state)
+static uint32_t leaf_frame_of(struct fixture *f, uint64_t pc)
+{
+	return frame_of(f, pc, false, bytes_of(NULL, 0));
+}
+
+TEST_IN_FOLDER(a_blob_is_looked_at_again_when_it_was_read_a_quarter_of_a_second_ago)
+{
+	static const struct {
+		unsigned ms, ns; /* since it was read */
+		unsigned calls, checks;
+	} cases[] = {{250, 0, 0, 0}, {250, 1, 1, 1}};
+
+	for (unsigned i = 0; i < 2; i++) {
+		for (unsigned is_there = 0; is_there < 2; is_there++) {
+			struct fixture f = fixture_new();
+
+			fake.has_blob[5] = is_there;
+			assert_int_equal(caller_frame_of(&f, 5), is_there ? 64 : 0);
+			f.now_ns += cases[i].ms * NS_PER_MS + cases[i].ns;
+			assert_int_equal(caller_frame_of(&f, 5), is_there ? 64 : 0);
+			assert_int_equal(fake.calls, 1 + cases[i].calls);
+			assert_int_equal(fake.checks, is_there ? cases[i].checks : 0);
+			fixture_free(&f);
+		}
+	}
+}
+
+/* Of two blobs, when another one is asked for. */
+TEST_IN_FOLDER(blobs_are_compared_if_they_were_used_and_not_just_read)
+{
+	static const struct {
+		uint64_t after_ns;
+		unsigned checks;
+	} cases[] = {
+		{125 * NS_PER_MS, 0},
+		{125 * NS_PER_MS + 1, 2},
+		{5 * NS_PER_SECOND, 2},
+		{5 * NS_PER_SECOND + 1, 0},
+	};
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct fixture f = fixture_new();
+
+		memset(fake.has_blob, true, 3);
+		caller_frame_of(&f, 0);
+		caller_frame_of(&f, 1);
+		f.now_ns += cases[i].after_ns;
+		assert_int_equal(caller_frame_of(&f, 2), 64);
+		assert_int_equal(fake.checks, cases[i].checks);
+		fixture_free(&f);
+	}
+}
+
+TEST_IN_FOLDER(reading_takes_at_most_a_fifth_of_each_second)
 {
 	struct fixture f = fixture_new();
 
-	(void)state;
+	memset(fake.has_blob, true, 10);
+	fake.takes_ns = 50 * NS_PER_MS;
+	for (unsigned second = 0; second < 2; second++) {
+		for (unsigned i = 0; i < 5; i++)
+			assert_int_equal(caller_frame_of(&f, 5 * second + i), i < 4 ? 64 : 0);
+		assert_int_equal(fake.calls, 4 * (second + 1));
+		clock_ns = (101 + second) * NS_PER_SECOND;
+		f.now_ns += NS_PER_SECOND / 100;
+	}
+	assert_int_equal(caller_frame_of(&f, 4), 64);
+	fixture_free(&f);
+}
+
+TEST_IN_FOLDER(a_blob_takes_the_place_of_all_that_it_overlaps)
+{
+	struct fixture f = fixture_new();
+
+	memset(fake.has_blob, true, 20);
+	for (unsigned i = 1; i < 6; i++)
+		caller_frame_of(&f, i);
+	fake.blob_bytes = 4 * BLOB_BYTES;
+	fake.frame_bytes = 96;
+	assert_int_equal(caller_frame_of(&f, 0), 96); /* where 0 to 3 were */
+	fake.blob_bytes = 3 * BLOB_BYTES;
+	fake.frame_bytes = 128;
+	assert_int_equal(caller_frame_of(&f, 4), 64);
+	assert_int_equal(caller_frame_of(&f, 6), 128); /* 6 to 8 */
+	assert_int_equal(caller_frame_of(&f, 3), 96);
+	assert_int_equal(caller_frame_of(&f, 5), 64);
+	assert_int_equal(fake.calls, 7);
+	fake.blob_bytes = 5 * BLOB_BYTES;
+	assert_int_equal(caller_frame_of(&f, 9), 128); /* 5 to 9: over the end of 6 to 8 */
+	assert_int_equal(caller_frame_of(&f, 5), 128);
+	assert_int_equal(caller_frame_of(&f, 4), 64);
+	assert_int_equal(fake.calls, 8);
+	fixture_free(&f);
+}
+
+TEST_IN_FOLDER(the_code_at_a_pc_is_read_once)
+{
+	struct fixture f = fixture_new();
+
+	memset(fake.has_blob, true, 20);
+	fake.instruction = 0x5d; /* pop %rbp: no frame of fixed size */
+	assert_int_equal(leaf_frame_of(&f, code_of(9)), 0);
+	assert_int_equal(leaf_frame_of(&f, code_of(9) + 1), 64);
+	assert_int_equal(fake.calls, 1);
+	assert_int_equal(caller_frame_of(&f, 1), 64);
+	assert_int_equal(leaf_frame_of(&f, code_of(1)), 0);
+	assert_int_equal(leaf_frame_of(&f, code_of(1) + 1), 64);
+	assert_int_equal(leaf_frame_of(&f, code_of(9)), 0);
+	assert_int_equal(fake.calls, 3);
+	/* There is no rule without the code, or if the blob has changed meanwhile. */
+	fake.lacks_code = true;
+	fake.instruction = 0x90;
+	assert_int_equal(leaf_frame_of(&f, code_of(2)), 0);
+	fake.lacks_code = false;
+	assert_int_equal(leaf_frame_of(&f, code_of(2)), 64);
+	caller_frame_of(&f, 3);
+	fake.has_blob[3] = false;
+	f.now_ns += 200 * NS_PER_MS;
+	assert_int_equal(leaf_frame_of(&f, code_of(3) + 1), 0);
+	fixture_free(&f);
+}
+
+/* Of others, the ones used least recently. */
+TEST_IN_FOLDER(a_thousand_processes_are_known)
+{
+	enum { OTHERS = 1 << 24 };
+	struct fixture f = fixture_new();
+
+	memset(fake.has_blob, true, 3);
+	assert_null(jvms_find(f.jvms, OTHERS, f.now_ns));
+	f.now_ns++;
+	caller_frame_of(&f, 0);
+	for (unsigned i = 1; i < 1024; i++)
+		assert_null(jvms_find(f.jvms, OTHERS + (pid_t)i, f.now_ns + i));
+	caller_frame_of(&f, 0);
+	assert_int_equal(fake.opened, 1);
+	for (unsigned i = 0; i < 1024; i++)
+		assert_null(jvms_find(f.jvms, OTHERS + 2000 + (pid_t)i, f.now_ns + 2000 + i));
+	clock_ns += 2 * NS_PER_SECOND;
+	assert_int_equal(caller_frame_of(&f, 0), 64);
+	assert_int_equal(fake.opened, 2);
+	fixture_free(&f);
+}
+
+TEST_IN_FOLDER(a_process_that_becomes_a_machine_or_another_one_is_looked_at_again)
+{
+	struct address_spaces *spaces = address_spaces_new("/proc");
+	struct jvms *jvms = jvms_new(spaces, "/proc");
+	void *libjvm;
+
+	assert_null(jvms_find(jvms, getpid(), 1));
+	libjvm = map_libjvm();
+	address_spaces_snapshot(spaces, getpid(), 2);
+	clock_ns += NS_PER_SECOND - 1;
+	assert_null(jvms_find(jvms, getpid(), 3));
+	clock_ns++;
+	assert_non_null(jvms_find(jvms, getpid(), 4));
+	assert_non_null(jvms_find(jvms, getpid(), 5));
+	assert_int_equal(fake.opened, 1);
+	address_spaces_map(spaces, getpid(), 6,
+			   &(struct mapping){.start = (uint64_t)libjvm,
+					     .end = (uint64_t)libjvm + 4096,
+					     .path = "//anon"});
+	assert_null(jvms_find(jvms, getpid(), 7));
+	jvms_free(jvms);
+	address_spaces_free(spaces);
+	munmap(libjvm, 4096);
+}
+
+TEST_IN_FOLDER(a_replaced_blob_has_the_new_ones_rule)
+{
+	struct fixture f = fixture_new();
+
 	memset(fake.has_blob, true, 2);
 	assert_int_equal(caller_frame_of(&f, 0), 64);
 	assert_int_equal(caller_frame_of(&f, 1), 64);
@@ -242,11 +426,10 @@ static void a_replaced_blob_has_the_new_ones_rule(void **state)
 	fixture_free(&f);
 }
 
-static void what_is_known_of_a_process_that_ended_stays(void **state)
+TEST_IN_FOLDER(what_is_known_of_a_process_that_ended_stays)
 {
 	struct fixture f = fixture_new();
 
-	(void)state;
 	memset(fake.has_blob, true, 2);
 	assert_int_equal(caller_frame_of(&f, 0), 64);
 	fake.has_ended = true;
@@ -257,36 +440,14 @@ static void what_is_known_of_a_process_that_ended_stays(void **state)
 	fixture_free(&f);
 }
 
-static void a_process_without_a_virtual_machine_is_none(void **state)
+TEST_IN_FOLDER(a_process_without_a_virtual_machine_is_none)
 {
 	struct address_spaces *spaces = address_spaces_new("/proc");
 	struct jvms *jvms = jvms_new(spaces, "/proc");
 	uint64_t now_ns = clock_now_ns();
 
-	(void)state;
 	address_spaces_snapshot(spaces, getpid(), now_ns);
 	assert_null(jvms_find(jvms, getpid(), now_ns));
 	jvms_free(jvms);
 	address_spaces_free(spaces);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_stack_is_looked_up_by_one_call, make_folder,
-						remove_folder),
-		cmocka_unit_test_setup_teardown(all_blobs_in_use_are_compared_by_one_call,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(
-			of_more_blobs_than_a_call_compares_the_asked_one_is_among_them, make_folder,
-			remove_folder),
-		cmocka_unit_test_setup_teardown(a_replaced_blob_has_the_new_ones_rule, make_folder,
-						remove_folder),
-		cmocka_unit_test_setup_teardown(what_is_known_of_a_process_that_ended_stays,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(a_process_without_a_virtual_machine_is_none,
-						make_folder, remove_folder),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

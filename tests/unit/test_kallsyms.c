@@ -2,12 +2,10 @@
 
 #include "base/alloc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit_test.h"
+
 #include <stdbool.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* expected[i]: the name of addresses[i], NULL: none. */
 static void assert_names(const char *text, const uint64_t *addresses, const char *const *expected,
@@ -28,9 +26,8 @@ static void assert_names(const char *text, const uint64_t *addresses, const char
 	arena_deinit(&arena);
 }
 
-static void an_address_gets_the_text_symbol_before_it(void **state)
+TEST(an_address_gets_the_text_symbol_before_it)
 {
-	(void)state;
 	static const char text[] = "ffffffff81000000 T start\n"
 				   "ffffffff81000100 t middle\n"
 				   "ffffffff81000200 W end\n"
@@ -43,9 +40,8 @@ static void an_address_gets_the_text_symbol_before_it(void **state)
 	assert_names(text, addresses, names, ARRAY_SIZE(names));
 }
 
-static void modules_come_in_any_order_and_are_named(void **state)
+TEST(modules_come_in_any_order_and_are_named)
 {
-	(void)state;
 	static const char text[] = "ffffffffc0002000 t late\t[two]\n"
 				   "ffffffff81000000 T kernel_function\n"
 				   "ffffffffc0001000 t early\t[one]\n"
@@ -59,9 +55,8 @@ static void modules_come_in_any_order_and_are_named(void **state)
 	assert_names(text, addresses, names, ARRAY_SIZE(names));
 }
 
-static void of_several_functions_the_first_is_chosen(void **state)
+TEST(of_several_functions_the_first_is_chosen)
 {
-	(void)state;
 	static const char text[] = "ffffffff81000000 T startup_64\n"
 				   "ffffffff81000000 T _stext\n"
 				   "ffffffff81000000 T __pi__text\n"
@@ -77,9 +72,8 @@ static void of_several_functions_the_first_is_chosen(void **state)
 	assert_names(text, addresses, names, ARRAY_SIZE(names));
 }
 
-static void addresses_after_the_text_have_no_name(void **state)
+TEST(addresses_after_the_text_have_no_name)
 {
-	(void)state;
 	static const char text[] = "ffffffff81000000 T last\n"
 				   "ffffffff81001000 T _etext\n"
 				   "ffffffff82000000 T alone\n"
@@ -93,9 +87,8 @@ static void addresses_after_the_text_have_no_name(void **state)
 	assert_names(text, addresses, names, ARRAY_SIZE(names));
 }
 
-static void other_lines_are_ignored(void **state)
+TEST(other_lines_are_ignored)
 {
-	(void)state;
 	static const char text[] = "\nffffffff81000000\nffffffff81000000 T\nffffffff81000000 T \n"
 				   "hello world\n11111111111111111 T too_long\n"
 				   "ffffffff81000000 T real";
@@ -105,9 +98,8 @@ static void other_lines_are_ignored(void **state)
 	assert_names(text, addresses, names, ARRAY_SIZE(names));
 }
 
-static void hidden_addresses_are_an_error_with_a_hint(void **state)
+TEST(hidden_addresses_are_an_error_with_a_hint)
 {
-	(void)state;
 	static const char text[] = "0000000000000000 T start\n0000000000000000 t middle\n";
 	static const uint64_t addresses[] = {0xffffffff81000000};
 	const char *name = "unset";
@@ -119,18 +111,4 @@ static void hidden_addresses_are_an_error_with_a_hint(void **state)
 	assert_non_null(strstr(error_hint_text(err), "kptr_restrict"));
 	assert_null(name);
 	arena_deinit(&arena);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_address_gets_the_text_symbol_before_it),
-		cmocka_unit_test(modules_come_in_any_order_and_are_named),
-		cmocka_unit_test(of_several_functions_the_first_is_chosen),
-		cmocka_unit_test(addresses_after_the_text_have_no_name),
-		cmocka_unit_test(other_lines_are_ignored),
-		cmocka_unit_test(hidden_addresses_are_an_error_with_a_hint),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,12 @@
 #include "proc/kernel.h"
 
 #include "folder.h"
+#include "unit_test.h"
 
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-
-#include <cmocka.h>
 
 static const char symbols[] = "ffffffff81000000 T _stext\n"
 			      "ffffffff81000000 T _text\n"
@@ -62,23 +59,21 @@ static struct kernel_mark mark_of(const struct utsname *system)
 	return mark;
 }
 
-static void the_code_reaches_from_text_to_etext(void **state)
+TEST_IN_FOLDER(the_code_reaches_from_text_to_etext)
 {
 	struct kernel_code code;
 
-	(void)state;
 	write_kernel(symbols);
 	code = kernel_code_here(folder);
 	assert_int_equal(code.start, 0xffffffff81000000);
 	assert_int_equal(code.end, 0xffffffff82000000);
 }
 
-static void a_kernel_is_the_running_one_if_everything_reported_agrees(void **state)
+TEST_IN_FOLDER(a_kernel_is_the_running_one_if_everything_reported_agrees)
 {
 	struct utsname system;
 	struct kernel_mark mark;
 
-	(void)state;
 	write_kernel(symbols);
 	uname(&system);
 	mark = mark_of(&system);
@@ -87,12 +82,11 @@ static void a_kernel_is_the_running_one_if_everything_reported_agrees(void **sta
 	assert_true(kernel_is_ours(&mark, folder));
 }
 
-static void another_name_release_build_or_place_is_another_kernel(void **state)
+TEST_IN_FOLDER(another_name_release_build_or_place_is_another_kernel)
 {
 	struct utsname system;
 	struct kernel_mark mark;
 
-	(void)state;
 	write_kernel(symbols);
 	uname(&system);
 	mark = mark_of(&system);
@@ -110,23 +104,21 @@ static void another_name_release_build_or_place_is_another_kernel(void **state)
 	assert_false(kernel_is_ours(&mark, folder));
 }
 
-static void without_names_the_whole_place_must_agree(void **state)
+TEST_IN_FOLDER(without_names_the_whole_place_must_agree)
 {
 	struct kernel_mark mark = {.start = 0xffffffff81000000, .end = 0xffffffff82000000};
 
-	(void)state;
 	write_kernel(symbols);
 	assert_true(kernel_is_ours(&mark, folder));
 	mark.end += 0x1000;
 	assert_false(kernel_is_ours(&mark, folder));
 }
 
-static void hidden_addresses_leave_it_to_the_names(void **state)
+TEST_IN_FOLDER(hidden_addresses_leave_it_to_the_names)
 {
 	struct utsname system;
 	struct kernel_mark mark;
 
-	(void)state;
 	write_kernel(hidden);
 	uname(&system);
 	mark = mark_of(&system);
@@ -135,26 +127,8 @@ static void hidden_addresses_leave_it_to_the_names(void **state)
 	assert_false(kernel_is_ours(&mark, folder));
 }
 
-static void a_recording_without_kernel_information_does_not_match(void **state)
+TEST_IN_FOLDER(a_recording_without_kernel_information_does_not_match)
 {
-
-	(void)state;
 	write_kernel(symbols);
 	assert_false(kernel_is_ours(&(struct kernel_mark){0}, folder));
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_code_reaches_from_text_to_etext),
-		TEST(a_kernel_is_the_running_one_if_everything_reported_agrees),
-		TEST(another_name_release_build_or_place_is_another_kernel),
-		TEST(without_names_the_whole_place_must_agree),
-		TEST(hidden_addresses_leave_it_to_the_names),
-		TEST(a_recording_without_kernel_information_does_not_match),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,11 @@
 
 #include "folder.h"
 #include "proc/kernel_image.h"
+#include "unit_test.h"
 
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/utsname.h>
-
-#include <cmocka.h>
 
 #define KERNEL_AT 0xffffffff81000000
 #define FIRST_AT 0xffffffffc0100000
@@ -47,9 +44,8 @@ static const char *module_at(struct fixture *fixture, uint64_t pc)
 	return modules_get(fixture->modules, kernel_map_find(fixture->map, pc))->path;
 }
 
-static void addresses_belong_to_the_modules_that_the_kernel_lists(void **state)
+TEST_IN_FOLDER(addresses_belong_to_the_modules_that_the_kernel_lists)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_of(folder);
 
 	write_text("proc/kallsyms", symbols);
@@ -69,9 +65,8 @@ static void addresses_belong_to_the_modules_that_the_kernel_lists(void **state)
 }
 
 /* Since Linux 6.4 the size that is listed contains data, which is elsewhere. */
-static void a_module_ends_where_the_next_one_begins(void **state)
+TEST_IN_FOLDER(a_module_ends_where_the_next_one_begins)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_of(folder);
 
 	write_text("proc/kallsyms", symbols);
@@ -81,9 +76,8 @@ static void a_module_ends_where_the_next_one_begins(void **state)
 	assert_string_equal(module_at(&fixture, SECOND_AT), "[second]");
 }
 
-static void without_addresses_all_code_is_the_kernels(void **state)
+TEST_IN_FOLDER(without_addresses_all_code_is_the_kernels)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_of(folder);
 
 	write_text("proc/kallsyms", "0000000000000000 T _text\n");
@@ -92,9 +86,8 @@ static void without_addresses_all_code_is_the_kernels(void **state)
 	assert_null(kernel_map_range(fixture.map, kernel_map_find(fixture.map, FIRST_AT)));
 }
 
-static void the_kernels_code_needs_no_list_of_modules(void **state)
+TEST_IN_FOLDER(the_kernels_code_needs_no_list_of_modules)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_of(folder);
 	CLEANUP(free_ptr) char *path = path_of("proc/modules");
 	CLEANUP(close_fd) int watch = -1;
@@ -120,9 +113,8 @@ static const char *known_at(const struct fixture *fixture, uint64_t pc)
 		       : "";
 }
 
-static void what_was_found_before_is_known(void **state)
+TEST_IN_FOLDER(what_was_found_before_is_known)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_of(folder);
 
 	write_text("proc/kallsyms", symbols);
@@ -145,9 +137,8 @@ static void add(struct fixture *fixture, uint64_t start, const char *path, uint6
 	kernel_map_add(fixture->map, &mapping);
 }
 
-static void a_recording_maps_modules_by_their_files_or_names(void **state)
+TEST_IN_FOLDER(a_recording_maps_modules_by_their_files_or_names)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_of(NULL);
 
 	add(&fixture, FIRST_AT, "/lib/modules/6.1.0/kernel/net/fast-path.ko.xz", 0);
@@ -161,9 +152,8 @@ static void a_recording_maps_modules_by_their_files_or_names(void **state)
 		assert_string_equal(module_at(&fixture, at), "[kernel.kallsyms]");
 }
 
-static void a_recording_says_where_a_symbol_of_its_kernel_was(void **state)
+TEST_IN_FOLDER(a_recording_says_where_a_symbol_of_its_kernel_was)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_of(NULL);
 	const struct kernel_range *range;
 
@@ -174,9 +164,8 @@ static void a_recording_says_where_a_symbol_of_its_kernel_was(void **state)
 	assert_int_equal(range->symbol_address, KERNEL_AT + 0x10);
 }
 
-static void a_module_that_is_loaded_in_the_place_of_another_replaces_it(void **state)
+TEST_IN_FOLDER(a_module_that_is_loaded_in_the_place_of_another_replaces_it)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_of(NULL);
 
 	add(&fixture, FIRST_AT, "[first]", 0);
@@ -222,9 +211,8 @@ static uint64_t anchor_of(const struct kernel_image *image, const char *section)
 	return 0;
 }
 
-static void sections_are_where_the_kernel_has_loaded_them(void **state)
+TEST_IN_FOLDER(sections_are_where_the_kernel_has_loaded_them)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_of(folder);
 	CLEANUP(kernel_image_deinit) struct kernel_image image = {0};
 	CLEANUP(free_ptr) char *dependencies = NULL, *packed = NULL;
@@ -256,9 +244,8 @@ static void sections_are_where_the_kernel_has_loaded_them(void **state)
 	assert_int_equal(anchor_of(&image, ".text.unlikely"), 0xffffffffc0100800);
 }
 
-static void a_module_without_a_file_is_a_failure_that_names_its_build_id(void **state)
+TEST_IN_FOLDER(a_module_without_a_file_is_a_failure_that_names_its_build_id)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_of(folder);
 	CLEANUP(kernel_image_deinit) struct kernel_image image = {0};
 	CLEANUP(error_cleanup) struct error *err = NULL;
@@ -270,24 +257,4 @@ static void a_module_without_a_file_is_a_failure_that_names_its_build_id(void **
 	assert_non_null(err);
 	assert_non_null(strstr(error_text(err), "fast_path"));
 	assert_non_null(strstr(error_text(err), "abcdef01"));
-}
-
-#define WITH_FOLDER(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_FOLDER(addresses_belong_to_the_modules_that_the_kernel_lists),
-		WITH_FOLDER(a_module_ends_where_the_next_one_begins),
-		WITH_FOLDER(without_addresses_all_code_is_the_kernels),
-		WITH_FOLDER(the_kernels_code_needs_no_list_of_modules),
-		WITH_FOLDER(what_was_found_before_is_known),
-		WITH_FOLDER(a_recording_maps_modules_by_their_files_or_names),
-		WITH_FOLDER(a_recording_says_where_a_symbol_of_its_kernel_was),
-		WITH_FOLDER(a_module_that_is_loaded_in_the_place_of_another_replaces_it),
-		WITH_FOLDER(sections_are_where_the_kernel_has_loaded_them),
-		WITH_FOLDER(a_module_without_a_file_is_a_failure_that_names_its_build_id),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,13 +4,10 @@
 #include "symbol/kallsyms.h"
 
 #include "lacking.h"
+#include "unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { ADDRESSES = 1000 };
 
@@ -39,9 +36,8 @@ static size_t read_addresses(uint64_t addresses[ADDRESSES])
 	return count;
 }
 
-static void names_are_those_of_kallsyms(void **state)
+TEST(names_are_those_of_kallsyms)
 {
-	(void)state;
 	static uint64_t addresses[ADDRESSES];
 	static const char *asked[ADDRESSES], *listed[ADDRESSES];
 	CLEANUP(close_file) FILE *file = fopen("/proc/kallsyms", "re");
@@ -60,9 +56,8 @@ static void names_are_those_of_kallsyms(void **state)
 	arena_deinit(&arena);
 }
 
-static void an_address_outside_of_the_kernel_has_no_name(void **state)
+TEST(an_address_outside_of_the_kernel_has_no_name)
 {
-	(void)state;
 	static const uint64_t addresses[] = {0, 0x1000};
 	const char *names[] = {"unset", "unset"};
 	struct arena arena = {0};
@@ -72,14 +67,4 @@ static void an_address_outside_of_the_kernel_has_no_name(void **state)
 	assert_null(names[0]);
 	assert_null(names[1]);
 	arena_deinit(&arena);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_are_those_of_kallsyms),
-		cmocka_unit_test(an_address_outside_of_the_kernel_has_no_name),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

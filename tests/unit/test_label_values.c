@@ -2,11 +2,7 @@
 
 #include "report/rows.h"
 #include "sample_profile.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "unit_test.h"
 
 /* Label sets: 0 has no labels at all, 1 a thread alone, 2 a thread and labels. */
 static struct profile *labelled_profile(void)
@@ -28,9 +24,8 @@ static struct profile *labelled_profile(void)
 	return profile;
 }
 
-static void label_sets_are_filtered_by_key_and_value(void **state)
+TEST(label_sets_are_filtered_by_key_and_value)
 {
-	(void)state;
 	static const struct {
 		const char *condition;
 		bool expected[3];
@@ -64,9 +59,8 @@ static void label_sets_are_filtered_by_key_and_value(void **state)
 	}
 }
 
-static void a_filter_leaves_out_what_another_has_left_out(void **state)
+TEST(a_filter_leaves_out_what_another_has_left_out)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = labelled_profile();
 	bool label_sets[] = {true, false, true};
 
@@ -75,9 +69,8 @@ static void a_filter_leaves_out_what_another_has_left_out(void **state)
 	assert_true(label_sets[2]);
 }
 
-static void an_unknown_key_is_an_error_that_lists_those_there_are(void **state)
+TEST(an_unknown_key_is_an_error_that_lists_those_there_are)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = labelled_profile();
 	CLEANUP(profile_cleanup) struct profile *empty = profile_new();
 	CLEANUP(error_cleanup) struct error *err = label_check_key(profile, "Request");
@@ -90,9 +83,8 @@ static void an_unknown_key_is_an_error_that_lists_those_there_are(void **state)
 	assert_null(label_check_key(empty, "comm"));
 }
 
-static void several_values_of_a_key_are_one_group(void **state)
+TEST(several_values_of_a_key_are_one_group)
 {
-	(void)state;
 	static const char *const expected[] = {"", "", "checkout, abandon"};
 	CLEANUP(profile_cleanup) struct profile *profile = labelled_profile();
 	CLEANUP(label_values_deinit) struct label_values values, sizes;
@@ -104,9 +96,8 @@ static void several_values_of_a_key_are_one_group(void **state)
 	assert_string_equal(strtab_get(sizes.texts, sizes.of_set[2]), "-5 KiB");
 }
 
-static void rows_of_a_label_add_up_to_all_samples(void **state)
+TEST(rows_of_a_label_add_up_to_all_samples)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = labelled_profile();
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	stack_id stack = STACK(profile, "main", "work");
@@ -124,17 +115,4 @@ static void rows_of_a_label_add_up_to_all_samples(void **state)
 	assert_int_equal(rows.items[0].self.weight, 30);
 	assert_string_equal(rows.items[1].name, "");
 	assert_int_equal(rows.items[1].total.weight, 3);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(label_sets_are_filtered_by_key_and_value),
-		cmocka_unit_test(a_filter_leaves_out_what_another_has_left_out),
-		cmocka_unit_test(an_unknown_key_is_an_error_that_lists_those_there_are),
-		cmocka_unit_test(several_values_of_a_key_are_one_group),
-		cmocka_unit_test(rows_of_a_label_add_up_to_all_samples),
-	};
-
-	return cmocka_run_group_tests_name("label_values", tests, NULL, NULL);
 }

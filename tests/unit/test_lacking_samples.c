@@ -1,9 +1,6 @@
 #include "symbol/lacking_samples.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "unit_test.h"
 
 /* Frames of one module each. */
 static void add_samples(struct profile *profile, const uint32_t *modules, size_t count,
@@ -17,9 +14,8 @@ static void add_samples(struct profile *profile, const uint32_t *modules, size_t
 			    profile_add_event(profile, &(struct profile_event){0}), samples, 1);
 }
 
-static void a_sample_counts_once_for_each_group_of_its_stack(void **state)
+TEST(a_sample_counts_once_for_each_group_of_its_stack)
 {
-	(void)state;
 	struct profile *profile = profile_new();
 	uint64_t samples[100];
 	uint32_t group_of[16];
@@ -43,9 +39,8 @@ static void a_sample_counts_once_for_each_group_of_its_stack(void **state)
 	profile_free(profile);
 }
 
-static void a_profile_without_samples_or_groups_lacks_nothing(void **state)
+TEST(a_profile_without_samples_or_groups_lacks_nothing)
 {
-	(void)state;
 	struct profile *profile = profile_new();
 	uint64_t samples[1] = {7};
 
@@ -53,14 +48,4 @@ static void a_profile_without_samples_or_groups_lacks_nothing(void **state)
 	assert_int_equal(lacking_samples(profile, NULL, 0, 1, samples), 0);
 	assert_int_equal(samples[0], 0);
 	profile_free(profile);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_sample_counts_once_for_each_group_of_its_stack),
-		cmocka_unit_test(a_profile_without_samples_or_groups_lacks_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,17 @@
 #include "sandbox/landlock.h"
 
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { CREATE_RULESET = 444, QUERY_VERSION = 1, ABI_WITH_SCOPES = 6 };
 
@@ -52,9 +49,8 @@ static int first_fault(const char *inside, const char *outside, long abi)
 	return 0;
 }
 
-static void files_are_written_below_one_directory_alone(void **state)
+TEST(files_are_written_below_one_directory_alone)
 {
-	(void)state;
 	char inside[] = "/tmp/inside-XXXXXX", outside[] = "/tmp/outside-XXXXXX";
 	long abi = syscall(CREATE_RULESET, NULL, 0, QUERY_VERSION);
 	int status;
@@ -71,13 +67,4 @@ static void files_are_written_below_one_directory_alone(void **state)
 	assert_int_equal(status, 0);
 	assert_int_equal(rmdir(inside), 0);
 	assert_int_equal(rmdir(outside), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_are_written_below_one_directory_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

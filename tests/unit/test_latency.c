@@ -1,10 +1,6 @@
 #include "profile/latency.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "unit_test.h"
 
 static const char *name_of(uint64_t ns)
 {
@@ -14,9 +10,8 @@ static const char *name_of(uint64_t ns)
 	return name;
 }
 
-static void a_time_is_in_the_class_of_its_power_of_two(void **state)
+TEST(a_time_is_in_the_class_of_its_power_of_two)
 {
-	(void)state;
 	assert_string_equal(name_of(0), "1ns-2ns");
 	assert_string_equal(name_of(1), "1ns-2ns");
 	assert_string_equal(name_of(999), "512ns-1us");
@@ -30,9 +25,8 @@ static void a_time_is_in_the_class_of_its_power_of_two(void **state)
 	assert_string_equal(name_of(UINT64_MAX), "8192s-16384s");
 }
 
-static void a_class_is_known_by_its_name(void **state)
+TEST(a_class_is_known_by_its_name)
 {
-	(void)state;
 	char name[LATENCY_NAME_BYTES];
 	unsigned found = 0;
 
@@ -43,14 +37,4 @@ static void a_class_is_known_by_its_name(void **state)
 	}
 	assert_false(latency_class_find("64us", &found));
 	assert_false(latency_class_find("", &found));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_time_is_in_the_class_of_its_power_of_two),
-		cmocka_unit_test(a_class_is_known_by_its_name),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,11 @@
 /* The layout of a small program: coroutines in each other, a leaf, a dynamic future. */
 #include "tasks/layout_builder.h"
 
+#include "unit_test.h"
+
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct task_layout *layout_of(const char *path)
 {
@@ -41,7 +39,7 @@ static struct layout_edge awaited(const struct task_layout *layout, const struct
 	return layout->edges[variant->first_edge];
 }
 
-static void coroutines_lead_to_what_they_await(void **state)
+TEST(coroutines_lead_to_what_they_await)
 {
 	CLEANUP(task_layout_cleanup) struct task_layout *layout = layout_of(SEED);
 	const struct layout_node *outer = node_called(layout, "tokio::outer::{async_fn#0}");
@@ -49,7 +47,6 @@ static void coroutines_lead_to_what_they_await(void **state)
 	const struct layout_node *dynamic = node_called(layout, "tokio::dynamic::{async_fn#0}");
 	const struct layout_node *leaf = node_called(layout, "tokio::Leaf");
 
-	(void)state;
 	assert_ptr_equal(&layout->nodes[awaited(layout, outer, 3).node], inner);
 	assert_ptr_equal(&layout->nodes[awaited(layout, outer, 4).node], dynamic);
 	assert_ptr_equal(&layout->nodes[awaited(layout, inner, 3).node], leaf);
@@ -58,38 +55,25 @@ static void coroutines_lead_to_what_they_await(void **state)
 	assert_true(layout->variants[outer->first_variant + 1].is_over);
 }
 
-static void places_are_those_of_the_source(void **state)
+TEST(places_are_those_of_the_source)
 {
 	CLEANUP(task_layout_cleanup) struct task_layout *layout = layout_of(SEED);
 	const struct layout_node *outer = node_called(layout, "tokio::outer::{async_fn#0}");
 	const struct layout_variant *variants = &layout->variants[outer->first_variant];
 
-	(void)state;
 	assert_non_null(strstr(task_layout_string(layout, outer->file), "layout_seed.rs"));
 	assert_int_equal(variants[3].line, outer->line + 2);
 	assert_non_null(strstr(task_layout_string(layout, outer->linkage_name), "5outer"));
 }
 
-static void a_task_and_a_vtable_are_known_by_their_addresses(void **state)
+TEST(a_task_and_a_vtable_are_known_by_their_addresses)
 {
 	CLEANUP(task_layout_cleanup) struct task_layout *layout = layout_of(SEED);
 
-	(void)state;
 	assert_int_equal(layout->task_count, 1);
 	assert_int_equal(layout->vtable_count, 1);
 	assert_string_equal(task_layout_string(layout, layout->nodes[layout->vtables[0].node].name),
 			    "tokio::Leaf");
 	assert_int_equal(layout->header.has_trailer, true);
 	assert_int_equal(layout->header.next, layout->header.previous + sizeof(void *));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(coroutines_lead_to_what_they_await),
-		cmocka_unit_test(places_are_those_of_the_source),
-		cmocka_unit_test(a_task_and_a_vtable_are_known_by_their_addresses),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,13 @@
 
 #include "base/alloc.h"
 
+#include "unit_test.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* This program's symbols, a line builder, and what made-up DWARF says about some_function().
  */
@@ -57,9 +55,8 @@ static struct symbolized name_calls(struct fixture *fixture, const struct call *
 	return line_builder_lines(fixture->builder, &fixture->source, fixture->vaddr, chain);
 }
 
-static void without_dwarf_the_symbol_is_the_only_line(void **state)
+TEST(without_dwarf_the_symbol_is_the_only_line)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	struct symbolized naming = name_calls(&fixture, NULL, 0);
 
@@ -69,9 +66,8 @@ static void without_dwarf_the_symbol_is_the_only_line(void **state)
 	assert_int_equal(naming.lines[0].line, 0);
 }
 
-static void the_outermost_line_has_the_symbols_name_and_dwarfs_place(void **state)
+TEST(the_outermost_line_has_the_symbols_name_and_dwarfs_place)
 {
-	(void)state;
 	static const struct call calls[] = {
 		{.name = "_Z5innerv", .is_linkage_name = true, .file = "in.h", .line = 3},
 		/* "some_function" is to it what "f.cold" is to "f". */
@@ -89,9 +85,8 @@ static void the_outermost_line_has_the_symbols_name_and_dwarfs_place(void **stat
 	assert_int_equal(naming.lines[1].line, 30);
 }
 
-static void of_folded_functions_the_one_is_named_whose_lines_are_shown(void **state)
+TEST(of_folded_functions_the_one_is_named_whose_lines_are_shown)
 {
-	(void)state;
 	static const struct call call = {
 		.name = "_Z6foldedv", .is_linkage_name = true, .file = "folded.cc", .line = 3};
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
@@ -101,9 +96,8 @@ static void of_folded_functions_the_one_is_named_whose_lines_are_shown(void **st
 	assert_string_equal(naming.lines[0].name, "folded()");
 }
 
-static void of_the_aliases_of_a_function_the_plain_one_is_shown(void **state)
+TEST(of_the_aliases_of_a_function_the_plain_one_is_shown)
 {
-	(void)state;
 	static const struct call call = {
 		.name = "__GI___some_function", .is_linkage_name = true, .file = "some.c"};
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
@@ -111,9 +105,8 @@ static void of_the_aliases_of_a_function_the_plain_one_is_shown(void **state)
 	assert_string_equal(name_calls(&fixture, &call, 1).lines[0].name, "some_function");
 }
 
-static void a_function_of_glibc_has_its_public_name(void **state)
+TEST(a_function_of_glibc_has_its_public_name)
 {
-	(void)state;
 	/* As malloc() has it. */
 	static const struct call calls[] = {
 		{.name = "__GI___inner", .is_linkage_name = true, .file = "some.c"},
@@ -127,9 +120,8 @@ static void a_function_of_glibc_has_its_public_name(void **state)
 	assert_string_equal(naming.lines[1].name, "some_function");
 }
 
-static void the_body_of_an_async_function_is_told_from_a_closure(void **state)
+TEST(the_body_of_an_async_function_is_told_from_a_closure)
 {
-	(void)state;
 	static const struct call calls[] = {
 		{.name = "_ZN4shop4cart28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE",
 		 .is_linkage_name = true,
@@ -159,9 +151,8 @@ static void the_body_of_an_async_function_is_told_from_a_closure(void **state)
 	assert_string_equal(naming.lines[4].name, "shop::cart::{closure#0}");
 }
 
-static void a_nameless_inlined_call_is_left_out(void **state)
+TEST(a_nameless_inlined_call_is_left_out)
 {
-	(void)state;
 	static const struct call calls[] = {
 		{.file = "nameless.h", .line = 1},
 		{.name = "some_function", .file = "out.c", .line = 2},
@@ -174,9 +165,8 @@ static void a_nameless_inlined_call_is_left_out(void **state)
 	assert_int_equal(naming.lines[0].line, 2);
 }
 
-static void the_first_line_counts_only_in_the_file_that_ran(void **state)
+TEST(the_first_line_counts_only_in_the_file_that_ran)
 {
-	(void)state;
 	static const struct call calls[] = {
 		{.name = "same", .file = "a.c", .decl_file = "a.c", .start_line = 7, .line = 9},
 		{.name = "included", .file = "b.inc", .decl_file = "a.c", .start_line = 7},
@@ -195,9 +185,8 @@ static void the_first_line_counts_only_in_the_file_that_ran(void **state)
 	assert_int_equal(naming.lines[3].start_line, 7);
 }
 
-static void names_from_symbol_lists_are_demangled(void **state)
+TEST(names_from_symbol_lists_are_demangled)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	struct symbolized rust = line_builder_listed(
 		fixture.builder, "_RNvCskwGfYPst2Cb_3foo4init [rust_module]", NULL);
@@ -205,21 +194,4 @@ static void names_from_symbol_lists_are_demangled(void **state)
 	assert_int_equal(rust.count, 1);
 	assert_string_equal(rust.lines[0].name, "foo::init [rust_module]");
 	assert_int_equal(line_builder_listed(fixture.builder, NULL, NULL).count, 0);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_dwarf_the_symbol_is_the_only_line),
-		cmocka_unit_test(the_outermost_line_has_the_symbols_name_and_dwarfs_place),
-		cmocka_unit_test(of_folded_functions_the_one_is_named_whose_lines_are_shown),
-		cmocka_unit_test(of_the_aliases_of_a_function_the_plain_one_is_shown),
-		cmocka_unit_test(a_function_of_glibc_has_its_public_name),
-		cmocka_unit_test(the_body_of_an_async_function_is_told_from_a_closure),
-		cmocka_unit_test(a_nameless_inlined_call_is_left_out),
-		cmocka_unit_test(the_first_line_counts_only_in_the_file_that_ran),
-		cmocka_unit_test(names_from_symbol_lists_are_demangled),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,11 +2,9 @@
 #include "base/cleanup.h"
 #include "base/line_reader.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 enum { BOUND = 10 };
 
@@ -30,18 +28,16 @@ static void assert_lines(const char *text, size_t len, const char *const *expect
 #define ASSERT_LINES(text, ...)                                                                    \
 	assert_lines(text, sizeof(text) - 1, (const char *const[]){__VA_ARGS__})
 
-static void lines_come_without_their_ends(void **state)
+TEST(lines_come_without_their_ends)
 {
-	(void)state;
 	ASSERT_LINES("", NULL);
 	ASSERT_LINES("\n", "", NULL);
 	ASSERT_LINES("a", "a", NULL);
 	ASSERT_LINES("a\n\nb\r\nc", "a", "", "b\r", "c", NULL);
 }
 
-static void a_long_line_is_cut_and_the_next_one_is_whole(void **state)
+TEST(a_long_line_is_cut_and_the_next_one_is_whole)
 {
-	(void)state;
 	ASSERT_LINES("0123456789\nab\n", "0123456789", "ab", NULL);
 	ASSERT_LINES("0123456789X\nab\n", "0123456789", "ab", NULL);
 	ASSERT_LINES("0123456789X", "0123456789", NULL);
@@ -50,9 +46,8 @@ static void a_long_line_is_cut_and_the_next_one_is_whole(void **state)
 }
 
 /* Of every length around the size of a piece that is read at once. */
-static void lines_longer_than_the_buffer_are_whole_up_to_their_bound(void **state)
+TEST(lines_longer_than_the_buffer_are_whole_up_to_their_bound)
 {
-	(void)state;
 	enum { LONGEST = 70000 };
 	CLEANUP(free_ptr) char *text = xmalloc(LONGEST + 8);
 
@@ -75,9 +70,8 @@ static void lines_longer_than_the_buffer_are_whole_up_to_their_bound(void **stat
 	}
 }
 
-static void an_endless_line_needs_little_memory(void **state)
+TEST(an_endless_line_needs_little_memory)
 {
-	(void)state;
 	CLEANUP(close_file) FILE *zeros = fopen("/dev/zero", "r");
 	CLEANUP(line_reader_deinit) struct line_reader lines;
 
@@ -90,9 +84,8 @@ static void an_endless_line_needs_little_memory(void **state)
 	assert_true(lines.room <= 256 << 10);
 }
 
-static void the_text_ends_at_its_bound(void **state)
+TEST(the_text_ends_at_its_bound)
 {
-	(void)state;
 	static const char text[] = "first\nsecond\nthird\n";
 	CLEANUP(close_file) FILE *in = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
 	CLEANUP(line_reader_deinit) struct line_reader lines;
@@ -104,17 +97,4 @@ static void the_text_ends_at_its_bound(void **state)
 	assert_string_equal(lines.line, "sec");
 	assert_false(line_reader_next(&lines));
 	assert_int_equal(lines.left_bytes, 0);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_come_without_their_ends),
-		cmocka_unit_test(a_long_line_is_cut_and_the_next_one_is_whole),
-		cmocka_unit_test(lines_longer_than_the_buffer_are_whole_up_to_their_bound),
-		cmocka_unit_test(an_endless_line_needs_little_memory),
-		cmocka_unit_test(the_text_ends_at_its_bound),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

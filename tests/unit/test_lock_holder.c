@@ -3,21 +3,18 @@
  */
 #include "base/clock.h"
 #include "lacking.h"
+#include "unit_test.h"
 #include "waiting/look.h"
 
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* A thread that holds something and waits in a pipe, and one that wants it. */
 struct contest {
@@ -149,9 +146,8 @@ static void lock_within_a_minute_and_unlock(struct contest *contest)
 	unlock(contest);
 }
 
-static void the_owner_of_a_mutex_of_any_kind_is_found(void **state)
+TEST(the_owner_of_a_mutex_of_any_kind_is_found)
 {
-	(void)state;
 	static const struct {
 		int type, protocol, robust;
 	} kinds[] = {
@@ -182,9 +178,8 @@ static void the_owner_of_a_mutex_of_any_kind_is_found(void **state)
 	}
 }
 
-static void the_owner_of_a_priority_protected_mutex_is_found(void **state)
+TEST(the_owner_of_a_priority_protected_mutex_is_found)
 {
-	(void)state;
 	struct contest contest = {.hold = lock, .want = lock_and_unlock, .release = unlock};
 	pthread_mutexattr_t attr;
 
@@ -228,9 +223,8 @@ static void read_lock(struct contest *contest)
 	pthread_rwlock_rdlock(&contest->rwlock);
 }
 
-static void the_writer_that_readers_and_writers_wait_for_is_found(void **state)
+TEST(the_writer_that_readers_and_writers_wait_for_is_found)
 {
-	(void)state;
 	struct contest contest = {
 		.hold = write_lock, .want = read_and_unlock, .release = unlock_rwlock};
 
@@ -249,9 +243,8 @@ static void join_holder(struct contest *contest)
 	pthread_join(contest->holder, NULL);
 }
 
-static void the_thread_whose_end_is_awaited_is_found(void **state)
+TEST(the_thread_whose_end_is_awaited_is_found)
 {
-	(void)state;
 	struct contest contest = {.want = join_holder};
 
 	assert_holds(&contest, LOCK_JOIN);
@@ -275,9 +268,8 @@ static void want_standard_output(struct contest *contest)
 	unlock_standard_output(contest);
 }
 
-static void the_thread_that_has_locked_a_stream_is_found(void **state)
+TEST(the_thread_that_has_locked_a_stream_is_found)
 {
-	(void)state;
 	struct contest contest = {.hold = lock_standard_output,
 				  .want = want_standard_output,
 				  .release = unlock_standard_output};
@@ -298,9 +290,8 @@ static void post_semaphore(struct contest *contest)
 	sem_post(&contest->semaphore);
 }
 
-static void a_semaphore_has_no_holder(void **state)
+TEST(a_semaphore_has_no_holder)
 {
-	(void)state;
 	struct contest contest = {.want = wait_for_semaphore, .release = post_semaphore};
 
 	sem_init(&contest.semaphore, 0, 0);
@@ -324,9 +315,8 @@ static void change_word(struct contest *contest)
 	syscall(SYS_futex, &contest->words[0], FUTEX_WAKE_PRIVATE, INT_MAX);
 }
 
-static void what_a_lock_protects_is_not_taken_for_its_owner(void **state)
+TEST(what_a_lock_protects_is_not_taken_for_its_owner)
 {
-	(void)state;
 	struct contest contest = {.want = wait_for_word, .release = change_word};
 
 	contest.words[0] = 2;
@@ -339,17 +329,15 @@ static void own_word(struct contest *contest)
 	contest->words[0] = (uint32_t)own_tid() | FUTEX_WAITERS;
 }
 
-static void a_lock_word_with_the_id_of_a_thread_names_its_owner(void **state)
+TEST(a_lock_word_with_the_id_of_a_thread_names_its_owner)
 {
-	(void)state;
 	struct contest contest = {.hold = own_word, .want = wait_for_word, .release = change_word};
 
 	assert_holds(&contest, LOCK_MUTEX);
 }
 
-static void an_owner_that_is_not_of_the_process_is_none(void **state)
+TEST(an_owner_that_is_not_of_the_process_is_none)
 {
-	(void)state;
 	static const uint32_t owners[] = {1, 0, FUTEX_TID_MASK};
 
 	for (size_t i = 0; i < sizeof(owners) / sizeof(owners[0]); i++) {
@@ -360,9 +348,8 @@ static void an_owner_that_is_not_of_the_process_is_none(void **state)
 	}
 }
 
-static void memory_that_cannot_be_read_has_no_holder(void **state)
+TEST(memory_that_cannot_be_read_has_no_holder)
 {
-	(void)state;
 	static const uint64_t addresses[] = {0, 4, 60, UINT64_MAX - 8, UINT64_C(1) << 63};
 	static const uint32_t commands[] = {FUTEX_WAIT, FUTEX_LOCK_PI, FUTEX_WAIT_BITSET, 127};
 	struct kept_threads kept = {0};
@@ -380,20 +367,7 @@ static void memory_that_cannot_be_read_has_no_holder(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_owner_of_a_mutex_of_any_kind_is_found),
-		cmocka_unit_test(the_owner_of_a_priority_protected_mutex_is_found),
-		cmocka_unit_test(the_writer_that_readers_and_writers_wait_for_is_found),
-		cmocka_unit_test(the_thread_whose_end_is_awaited_is_found),
-		cmocka_unit_test(the_thread_that_has_locked_a_stream_is_found),
-		cmocka_unit_test(a_semaphore_has_no_holder),
-		cmocka_unit_test(what_a_lock_protects_is_not_taken_for_its_owner),
-		cmocka_unit_test(a_lock_word_with_the_id_of_a_thread_names_its_owner),
-		cmocka_unit_test(an_owner_that_is_not_of_the_process_is_none),
-		cmocka_unit_test(memory_that_cannot_be_read_has_no_holder),
-	};
-
 	if (!has_process_vm_readv())
 		return lacking_all("process_vm_readv(2) is missing");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

@@ -4,14 +4,10 @@
 #include "base/text.h"
 
 #include "sample_profile.h"
+#include "unit_test.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { PROGRAM, KERNEL };
 
@@ -124,9 +120,8 @@ static void assert_logical(const char *stack, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void glue_is_folded_into_the_function_that_it_leads_to(void **state)
+TEST(glue_is_folded_into_the_function_that_it_leads_to)
 {
-	(void)state;
 	assert_logical("clone3 > start_thread > tokio::runtime::blocking::pool::Inner::run > "
 		       "shop::handler|shop::query > core::ops::function::FnOnce::call_once > "
 		       "shop::crunch",
@@ -134,26 +129,23 @@ static void glue_is_folded_into_the_function_that_it_leads_to(void **state)
 	assert_logical("_start > __libc_start_main > main > shop", "main 2 > shop");
 }
 
-static void inlined_glue_is_folded_within_its_frame(void **state)
+TEST(inlined_glue_is_folded_within_its_frame)
 {
-	(void)state;
 	assert_logical("tokio::runtime::task::raw::poll|tokio::runtime::task::core::Core<T,S>::poll"
 		       "|shop::handler|std::thread::local::LocalKey<T>::with|shop::crunch",
 		       "shop::handler 2|shop::crunch 1");
 }
 
-static void adaptors_at_the_leaf_are_part_of_their_caller(void **state)
+TEST(adaptors_at_the_leaf_are_part_of_their_caller)
 {
-	(void)state;
 	assert_logical("shop::crunch|core::iter::range::next > <i32 as core::cmp::PartialOrd>::lt",
 		       "shop::crunch");
 	assert_logical("shop::crunch|core::iter::range::next > k:apic_timer_interrupt",
 		       "shop::crunch > k:apic_timer_interrupt");
 }
 
-static void work_is_not_folded(void **state)
+TEST(work_is_not_folded)
 {
-	(void)state;
 	assert_logical("shop::crunch > alloc::vec::Vec<T,A>::push > "
 		       "alloc::raw_vec::RawVec<T,A>::grow_one > __libc_malloc",
 		       "shop::crunch > alloc::vec::Vec<T,A>::push > __libc_malloc 1");
@@ -161,12 +153,11 @@ static void work_is_not_folded(void **state)
 		       "shop::crunch > std::sys::sync::mutex::futex::Mutex::lock_contended");
 }
 
-static void a_scheduler_without_the_program_is_one_row_above_the_kernel(void **state)
+TEST(a_scheduler_without_the_program_is_one_row_above_the_kernel)
 {
 	static const char park[] = "start_thread > tokio::runtime::scheduler::Context::park > "
 				   "parking_lot::condvar::Condvar::wait > __futex";
 
-	(void)state;
 	CLEANUP(free_ptr) char *kernel = xasprintf("%s > k:futex_wait > k:schedule", park);
 	CLEANUP(free_ptr) char *reason = xasprintf("%s > [futex]", park);
 
@@ -177,9 +168,8 @@ static void a_scheduler_without_the_program_is_one_row_above_the_kernel(void **s
 		       "shop::main > tokio::task::spawn > [tokio runtime] 2");
 }
 
-static void an_entry_alone_is_one_row(void **state)
+TEST(an_entry_alone_is_one_row)
 {
-	(void)state;
 	assert_logical("clone3 > start_thread", "[libc runtime] 2");
 	assert_logical("clone3 > start_thread > k:exit", "[libc runtime] 2 > k:exit");
 	assert_logical("runtime.goexit > runtime.gcBgMarkWorker", "runtime.gcBgMarkWorker 1");
@@ -187,29 +177,25 @@ static void an_entry_alone_is_one_row(void **state)
 		       "shop::main > pthread_create 1");
 }
 
-static void adaptors_alone_stay(void **state)
+TEST(adaptors_alone_stay)
 {
-	(void)state;
 	assert_logical("core::ops::function::FnOnce::call_once",
 		       "core::ops::function::FnOnce::call_once");
 }
 
-static void the_main_of_rust_is_glue_beside_its_runtime_only(void **state)
+TEST(the_main_of_rust_is_glue_beside_its_runtime_only)
 {
-	(void)state;
 	assert_logical("_start > main > std::rt::lang_start > shop::main", "shop::main 3");
 	assert_logical("_start > main > shop::main", "main 1 > shop::main");
 }
 
-static void addresses_stay(void **state)
+TEST(addresses_stay)
 {
-	(void)state;
 	assert_logical("start_thread > +1 > shop::crunch > +2", "+ > shop::crunch > +");
 }
 
-static void totals_threads_and_times_are_those_of_the_original(void **state)
+TEST(totals_threads_and_times_are_those_of_the_original)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *original = random_profile(7);
 	CLEANUP(profile_cleanup) struct profile *logical = logical_profile(original);
 	const struct profile_samples from = profile_samples(original),
@@ -224,13 +210,12 @@ static void totals_threads_and_times_are_those_of_the_original(void **state)
 	}
 }
 
-static void stacks_that_become_equal_become_one(void **state)
+TEST(stacks_that_become_equal_become_one)
 {
 	static const char *const stacks[] = {"start_thread > shop::crunch",
 					     "clone3 > start_thread > shop::crunch",
 					     "start_thread > shop::crunch|core::mem::swap", NULL};
 
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *original = profile_of(stacks);
 	CLEANUP(profile_cleanup) struct profile *logical = logical_profile(original);
 	struct view view;
@@ -250,13 +235,12 @@ static const struct row *row_called(const struct rows *rows, const char *name)
 	return NULL;
 }
 
-static void a_wait_is_of_the_runtime_or_the_function_that_chose_it(void **state)
+TEST(a_wait_is_of_the_runtime_or_the_function_that_chose_it)
 {
 	static const char *const stacks[] = {
 		"shop::main > tokio::runtime::park > std::sync::Condvar::wait > k:futex > [futex]",
 		"start_thread > shop::nap > std::thread::sleep > __nanosleep > [nanosleep]", NULL};
 
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *original = profile_new();
 	CLEANUP(profile_cleanup) struct profile *logical = NULL;
 	event_id event = add_event(original, "off-cpu", VALUE_OFF_CPU_TIME);
@@ -278,13 +262,12 @@ static void a_wait_is_of_the_runtime_or_the_function_that_chose_it(void **state)
 	view_deinit(&view);
 }
 
-static void the_share_of_glue_is_that_of_the_hottest_stack(void **state)
+TEST(the_share_of_glue_is_that_of_the_hottest_stack)
 {
 	static const char *const stacks[] = {
 		"_start > main", "clone3 > start_thread > tokio::runtime::run|shop::crunch",
 		"clone3 > start_thread > shop::idle", NULL};
 
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_of(stacks);
 	struct glue_share share;
 	struct view view;
@@ -300,25 +283,4 @@ static void the_share_of_glue_is_that_of_the_hottest_stack(void **state)
 	assert_int_equal(share.lines, 4);
 	assert_int_equal(share.glue, 3);
 	view_deinit(&view);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(glue_is_folded_into_the_function_that_it_leads_to),
-		cmocka_unit_test(inlined_glue_is_folded_within_its_frame),
-		cmocka_unit_test(adaptors_at_the_leaf_are_part_of_their_caller),
-		cmocka_unit_test(work_is_not_folded),
-		cmocka_unit_test(a_scheduler_without_the_program_is_one_row_above_the_kernel),
-		cmocka_unit_test(an_entry_alone_is_one_row),
-		cmocka_unit_test(adaptors_alone_stay),
-		cmocka_unit_test(the_main_of_rust_is_glue_beside_its_runtime_only),
-		cmocka_unit_test(addresses_stay),
-		cmocka_unit_test(totals_threads_and_times_are_those_of_the_original),
-		cmocka_unit_test(stacks_that_become_equal_become_one),
-		cmocka_unit_test(a_wait_is_of_the_runtime_or_the_function_that_chose_it),
-		cmocka_unit_test(the_share_of_glue_is_that_of_the_hottest_stack),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

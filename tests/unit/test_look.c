@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -13,9 +14,7 @@
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +28,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { NOBODY = 65534, MARK = 0x5a, MARKED_BYTES = 1000 };
 
@@ -219,9 +216,8 @@ static void read_and_then_sleep(struct fixture *fixture)
 
 /* ---- Tests ---- */
 
-static void the_reason_is_the_system_call(void **state)
+TEST(the_reason_is_the_system_call)
 {
-	(void)state;
 	static const struct {
 		void (*run)(struct fixture *fixture);
 		const char *reason;
@@ -246,9 +242,8 @@ static void the_reason_is_the_system_call(void **state)
 	deinit(&fixture);
 }
 
-static void the_stack_is_copied_from_the_stack_pointer_on(void **state)
+TEST(the_stack_is_copied_from_the_stack_pointer_on)
 {
-	(void)state;
 	struct fixture fixture = {0};
 	uint64_t before_ns = clock_now_ns();
 	unsigned char marked[MARKED_BYTES];
@@ -266,9 +261,8 @@ static void the_stack_is_copied_from_the_stack_pointer_on(void **state)
 	deinit(&fixture);
 }
 
-static void as_much_is_copied_as_the_caller_asks_for(void **state)
+TEST(as_much_is_copied_as_the_caller_asks_for)
 {
-	(void)state;
 	struct fixture fixture = {0};
 	struct look_request request;
 
@@ -286,9 +280,8 @@ static void as_much_is_copied_as_the_caller_asks_for(void **state)
 	deinit(&fixture);
 }
 
-static void a_thread_that_runs_is_not_looked_at(void **state)
+TEST(a_thread_that_runs_is_not_looked_at)
 {
-	(void)state;
 	struct fixture fixture = {0};
 
 	child_of(&fixture, spin);
@@ -299,9 +292,8 @@ static void a_thread_that_runs_is_not_looked_at(void **state)
 	deinit(&fixture);
 }
 
-static void looks_with_files_that_are_kept_open_see_what_is_new(void **state)
+TEST(looks_with_files_that_are_kept_open_see_what_is_new)
 {
-	(void)state;
 	struct fixture fixture = {0};
 
 	child_of(&fixture, read_and_then_sleep);
@@ -312,9 +304,8 @@ static void looks_with_files_that_are_kept_open_see_what_is_new(void **state)
 	deinit(&fixture);
 }
 
-static void a_thread_that_has_ended_is_not_there(void **state)
+TEST(a_thread_that_has_ended_is_not_there)
 {
-	(void)state;
 	struct fixture fixture = {0};
 	siginfo_t ended;
 
@@ -343,9 +334,8 @@ static pid_t fork_with_pid(pid_t pid)
 	return (pid_t)syscall(SYS_clone3, &args, sizeof(args));
 }
 
-static void another_thread_with_the_same_id_is_seen(void **state)
+TEST(another_thread_with_the_same_id_is_seen)
 {
-	(void)state;
 	struct fixture fixture = {0};
 	pid_t pid = child_of(&fixture, read_pipe);
 
@@ -367,9 +357,8 @@ static void another_thread_with_the_same_id_is_seen(void **state)
 	deinit(&fixture);
 }
 
-static void a_stopped_thread_is_stopped_whatever_it_waited_for(void **state)
+TEST(a_stopped_thread_is_stopped_whatever_it_waited_for)
 {
-	(void)state;
 	struct fixture fixture = {0};
 
 	child_of(&fixture, read_pipe);
@@ -386,9 +375,8 @@ static void a_stopped_thread_is_stopped_whatever_it_waited_for(void **state)
 	deinit(&fixture);
 }
 
-static void a_thread_that_a_tracer_has_stopped_is_traced(void **state)
+TEST(a_thread_that_a_tracer_has_stopped_is_traced)
 {
-	(void)state;
 	struct fixture fixture = {0};
 
 	child_of(&fixture, read_pipe);
@@ -420,9 +408,8 @@ static void fault(struct fixture *fixture)
 		*(volatile unsigned char *)page = 1;
 }
 
-static void a_thread_outside_of_a_system_call_waits_for_a_page(void **state)
+TEST(a_thread_outside_of_a_system_call_waits_for_a_page)
 {
-	(void)state;
 	struct fixture fixture = {0};
 	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
 
@@ -452,9 +439,8 @@ static int look_of_nobody(struct fixture *fixture)
 	return WEXITSTATUS(status);
 }
 
-static void nobody_sees_no_more_than_the_state_of_a_process_of_root(void **state)
+TEST(nobody_sees_no_more_than_the_state_of_a_process_of_root)
 {
-	(void)state;
 	struct fixture fixture = {0};
 
 	if (geteuid() != 0)
@@ -476,9 +462,8 @@ static void nobody_sees_no_more_than_the_state_of_a_process_of_root(void **state
 	deinit(&fixture);
 }
 
-static void root_gets_the_stack_of_the_kernel_if_it_asks(void **state)
+TEST(root_gets_the_stack_of_the_kernel_if_it_asks)
 {
-	(void)state;
 	struct fixture fixture = {0};
 	struct look_request request;
 	bool is_readable;
@@ -497,9 +482,8 @@ static void root_gets_the_stack_of_the_kernel_if_it_asks(void **state)
 		RETURN_LACKING("may not read the stack of the kernel");
 }
 
-static void a_thread_of_the_kernel_has_a_reason_and_no_stack(void **state)
+TEST(a_thread_of_the_kernel_has_a_reason_and_no_stack)
 {
-	(void)state;
 	struct look_request request = {.pid = 2, .tid = 2};
 	struct fixture fixture = {0};
 	char name[16] = "";
@@ -521,9 +505,8 @@ static void a_thread_of_the_kernel_has_a_reason_and_no_stack(void **state)
 	deinit(&fixture);
 }
 
-static void thread_ids_of_another_namespace_are_not_ours(void **state)
+TEST(thread_ids_of_another_namespace_are_not_ours)
 {
-	(void)state;
 	struct fixture fixture = {0};
 	struct thread_files thread;
 	struct clone_args args = {.exit_signal = SIGCHLD, .flags = CLONE_NEWPID};
@@ -551,27 +534,10 @@ static void thread_ids_of_another_namespace_are_not_ours(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_reason_is_the_system_call),
-		cmocka_unit_test(the_stack_is_copied_from_the_stack_pointer_on),
-		cmocka_unit_test(as_much_is_copied_as_the_caller_asks_for),
-		cmocka_unit_test(a_thread_that_runs_is_not_looked_at),
-		cmocka_unit_test(looks_with_files_that_are_kept_open_see_what_is_new),
-		cmocka_unit_test(a_thread_that_has_ended_is_not_there),
-		cmocka_unit_test(another_thread_with_the_same_id_is_seen),
-		cmocka_unit_test(a_stopped_thread_is_stopped_whatever_it_waited_for),
-		cmocka_unit_test(a_thread_that_a_tracer_has_stopped_is_traced),
-		cmocka_unit_test(a_thread_outside_of_a_system_call_waits_for_a_page),
-		cmocka_unit_test(nobody_sees_no_more_than_the_state_of_a_process_of_root),
-		cmocka_unit_test(root_gets_the_stack_of_the_kernel_if_it_asks),
-		cmocka_unit_test(a_thread_of_the_kernel_has_a_reason_and_no_stack),
-		cmocka_unit_test(thread_ids_of_another_namespace_are_not_ours),
-	};
-
 	/* Its children have stacks and threads that it makes, and a look has one thread. */
 	if (HAS_THREAD_SANITIZER)
 		return lacking_all("not with the thread sanitizer");
 	if (!has_process_vm_readv())
 		return lacking_all("process_vm_readv(2) is missing");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

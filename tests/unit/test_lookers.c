@@ -5,13 +5,12 @@
 
 #include "base/clock.h"
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -19,8 +18,6 @@
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static pid_t child_of(void (*run)(void))
 {
@@ -69,9 +66,8 @@ static void wait_until_it_waits(struct lookers *lookers, const struct look_reque
 	assert_int_equal(look->result, LOOK_WAITS);
 }
 
-static void looks_come_back_in_the_order_in_which_they_were_asked_for(void **state)
+TEST(looks_come_back_in_the_order_in_which_they_were_asked_for)
 {
-	(void)state;
 	CLEANUP(lookers_cleanup) struct lookers *lookers = lookers_new();
 	pid_t pid = child_of(sleep_long);
 	struct look_request request = {.pid = pid, .tid = pid};
@@ -95,9 +91,8 @@ static void looks_come_back_in_the_order_in_which_they_were_asked_for(void **sta
 	end(pid);
 }
 
-static void there_is_room_for_so_many_beside_the_one_that_was_taken(void **state)
+TEST(there_is_room_for_so_many_beside_the_one_that_was_taken)
 {
-	(void)state;
 	CLEANUP(lookers_cleanup) struct lookers *lookers = lookers_new();
 	struct look_request request = {.pid = 1, .tid = 1};
 	const struct look *look;
@@ -112,9 +107,8 @@ static void there_is_room_for_so_many_beside_the_one_that_was_taken(void **state
 	assert_int_equal(look->request.pid, 1);
 }
 
-static void copies_of_large_stacks_are_freed(void **state)
+TEST(copies_of_large_stacks_are_freed)
 {
-	(void)state;
 	CLEANUP(lookers_cleanup) struct lookers *lookers = lookers_new();
 	pid_t pid = child_of(sleep_long);
 	struct look_request request = {.pid = pid, .tid = pid};
@@ -133,9 +127,8 @@ static void copies_of_large_stacks_are_freed(void **state)
 	end(pid);
 }
 
-static void lookers_end_with_looks_that_nobody_has_taken(void **state)
+TEST(lookers_end_with_looks_that_nobody_has_taken)
 {
-	(void)state;
 	struct look_request request = {.pid = 1, .tid = 1};
 
 	for (int round = 0; round < 20; round++) {
@@ -211,9 +204,8 @@ static void hang(struct lookers *lookers, pid_t pid)
 		usleep(1000);
 }
 
-static void a_look_that_hangs_is_given_up_and_others_go_on(void **state)
+TEST(a_look_that_hangs_is_given_up_and_others_go_on)
 {
-	(void)state;
 	pid_t hanging, sleeping;
 	struct lookers *lookers;
 	uint64_t start_ns;
@@ -235,9 +227,8 @@ static void a_look_that_hangs_is_given_up_and_others_go_on(void **state)
 	end(sleeping);
 }
 
-static void lookers_end_while_one_hangs(void **state)
+TEST(lookers_end_while_one_hangs)
 {
-	(void)state;
 	struct lookers *lookers;
 	struct look_request request;
 	pid_t pid;
@@ -254,9 +245,8 @@ static void lookers_end_while_one_hangs(void **state)
 	end(pid);
 }
 
-static void too_many_hanging_processes_leave_no_looker(void **state)
+TEST(too_many_hanging_processes_leave_no_looker)
 {
-	(void)state;
 	enum { HANGING = 17 };
 	pid_t hanging[HANGING], sleeping;
 	struct lookers *lookers;
@@ -278,17 +268,7 @@ static void too_many_hanging_processes_leave_no_looker(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(looks_come_back_in_the_order_in_which_they_were_asked_for),
-		cmocka_unit_test(there_is_room_for_so_many_beside_the_one_that_was_taken),
-		cmocka_unit_test(copies_of_large_stacks_are_freed),
-		cmocka_unit_test(lookers_end_with_looks_that_nobody_has_taken),
-		cmocka_unit_test(a_look_that_hangs_is_given_up_and_others_go_on),
-		cmocka_unit_test(lookers_end_while_one_hangs),
-		cmocka_unit_test(too_many_hanging_processes_leave_no_looker),
-	};
-
 	if (!has_process_vm_readv())
 		return lacking_all("process_vm_readv(2) is missing");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

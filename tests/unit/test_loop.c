@@ -3,11 +3,9 @@
 
 #include "base/clock.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <stdint.h>
 
 struct fixture {
 	struct loop *loop;
@@ -56,9 +54,8 @@ static void set_again(void *user)
 		loop_set_timer(f->timer, clock_now_ns());
 }
 
-static void a_readable_descriptor_is_called_back_for(void **state)
+TEST(a_readable_descriptor_is_called_back_for)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture f = fixture_new();
 
 	assert_null(loop_watch(f.loop, f.pipe[0], count_call, &f, &f.watch));
@@ -73,9 +70,8 @@ static void a_readable_descriptor_is_called_back_for(void **state)
 	assert_int_equal(f.calls, 2);
 }
 
-static void a_timer_is_called_back_for_once_and_not_early(void **state)
+TEST(a_timer_is_called_back_for_once_and_not_early)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture f = fixture_new();
 	uint64_t at_ns = clock_now_ns() + 5 * NS_PER_MS;
 
@@ -87,9 +83,8 @@ static void a_timer_is_called_back_for_once_and_not_early(void **state)
 	assert_int_equal(f.calls, 1);
 }
 
-static void a_callback_may_set_its_timer_again(void **state)
+TEST(a_callback_may_set_its_timer_again)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture f = fixture_new();
 
 	f.timer = loop_add_timer(f.loop, set_again, &f);
@@ -101,9 +96,8 @@ static void a_callback_may_set_its_timer_again(void **state)
 }
 
 /* Both are ready at the same time, and the one that was ready first removes the other. */
-static void a_removed_watch_is_not_called_any_more(void **state)
+TEST(a_removed_watch_is_not_called_any_more)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture f = fixture_new();
 	struct loop_watch *first;
 	int other[2];
@@ -120,9 +114,8 @@ static void a_removed_watch_is_not_called_any_more(void **state)
 	close(other[1]);
 }
 
-static void a_watch_that_rests_is_called_back_for_when_the_rest_is_over(void **state)
+TEST(a_watch_that_rests_is_called_back_for_when_the_rest_is_over)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture f = fixture_new();
 	uint64_t until_ns = clock_now_ns() + 5 * NS_PER_MS;
 
@@ -150,9 +143,8 @@ static void rest_on(void *user)
 }
 
 /* As long as it rests again each time. */
-static void a_rest_that_is_over_calls_back_without_looking(void **state)
+TEST(a_rest_that_is_over_calls_back_without_looking)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture f = fixture_new();
 
 	assert_null(loop_watch(f.loop, f.pipe[0], rest_on, &f, &f.watch));
@@ -161,9 +153,8 @@ static void a_rest_that_is_over_calls_back_without_looking(void **state)
 		loop_run(f.loop, LOOP_FOREVER);
 }
 
-static void a_watch_that_is_removed_while_it_rests_is_not_called(void **state)
+TEST(a_watch_that_is_removed_while_it_rests_is_not_called)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture f = fixture_new();
 	struct loop_watch *other;
 	uint64_t until_ns = clock_now_ns() + NS_PER_MS;
@@ -179,9 +170,8 @@ static void a_watch_that_is_removed_while_it_rests_is_not_called(void **state)
 	assert_int_equal(f.calls, 0);
 }
 
-static void a_closed_writer_is_seen(void **state)
+TEST(a_closed_writer_is_seen)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture f = fixture_new();
 
 	assert_null(loop_watch(f.loop, f.pipe[0], count_call, &f, &f.watch));
@@ -189,22 +179,4 @@ static void a_closed_writer_is_seen(void **state)
 	f.pipe[1] = dup(f.pipe[0]);
 	loop_run(f.loop, LOOP_FOREVER);
 	assert_int_equal(f.calls, 1);
-}
-
-#define TEST(function) cmocka_unit_test(function)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_readable_descriptor_is_called_back_for),
-		TEST(a_timer_is_called_back_for_once_and_not_early),
-		TEST(a_callback_may_set_its_timer_again),
-		TEST(a_removed_watch_is_not_called_any_more),
-		TEST(a_watch_that_rests_is_called_back_for_when_the_rest_is_over),
-		TEST(a_rest_that_is_over_calls_back_without_looking),
-		TEST(a_watch_that_is_removed_while_it_rests_is_not_called),
-		TEST(a_closed_writer_is_seen),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

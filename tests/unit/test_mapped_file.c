@@ -1,18 +1,14 @@
 #include "base/mapped_file.h"
 #include "base/signals.h"
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { PAGE_BYTES = 4096 };
 
@@ -60,9 +56,8 @@ static void *read_pages_apart(void *opaque)
 	return (void *)sum;
 }
 
-static void more_pages_than_there_can_be_mappings_may_be_gone(void **state)
+TEST(more_pages_than_there_can_be_mappings_may_be_gone)
 {
-	(void)state;
 	struct cut_file file;
 
 	signals_survive_cut_files();
@@ -72,9 +67,8 @@ static void more_pages_than_there_can_be_mappings_may_be_gone(void **state)
 	cut_file_deinit(&file);
 }
 
-static void threads_may_read_pages_that_are_gone(void **state)
+TEST(threads_may_read_pages_that_are_gone)
 {
-	(void)state;
 	struct cut_file file;
 	pthread_t threads[4];
 	void *sum;
@@ -90,9 +84,8 @@ static void threads_may_read_pages_that_are_gone(void **state)
 	cut_file_deinit(&file);
 }
 
-static void a_forked_child_may_read_pages_that_are_gone(void **state)
+TEST(a_forked_child_may_read_pages_that_are_gone)
 {
-	(void)state;
 	struct cut_file file;
 	int status = -1;
 	pid_t child;
@@ -108,9 +101,8 @@ static void a_forked_child_may_read_pages_that_are_gone(void **state)
 }
 
 /* Zeros never reach what is mapped behind a file. */
-static void a_mapped_file_has_its_blocks_for_itself(void **state)
+TEST(a_mapped_file_has_its_blocks_for_itself)
 {
-	(void)state;
 	enum { FILES = 16 };
 	struct cut_file files[FILES];
 	unsigned char *other[FILES];
@@ -134,9 +126,8 @@ static void a_mapped_file_has_its_blocks_for_itself(void **state)
 	}
 }
 
-static void what_is_gone_cannot_be_copied(void **state)
+TEST(what_is_gone_cannot_be_copied)
 {
-	(void)state;
 	if (!has_process_vm_readv())
 		RETURN_LACKING("process_vm_readv(2)");
 	struct cut_file file;
@@ -150,17 +141,4 @@ static void what_is_gone_cannot_be_copied(void **state)
 	assert_false(mapped_file_read(file.data + PAGE_BYTES, 1, into));
 	assert_true(mapped_file_read(file.data, 0, into));
 	cut_file_deinit(&file);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(more_pages_than_there_can_be_mappings_may_be_gone),
-		cmocka_unit_test(threads_may_read_pages_that_are_gone),
-		cmocka_unit_test(a_forked_child_may_read_pages_that_are_gone),
-		cmocka_unit_test(a_mapped_file_has_its_blocks_for_itself),
-		cmocka_unit_test(what_is_gone_cannot_be_copied),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

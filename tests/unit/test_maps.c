@@ -2,13 +2,11 @@
 
 #include "base/alloc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit_test.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
 
 /* The only executable mapping of text. */
 static struct mapping only_mapping(struct maps *maps, const char *text)
@@ -21,9 +19,8 @@ static struct mapping only_mapping(struct maps *maps, const char *text)
 	return mapping;
 }
 
-static void only_executable_mappings_are_read(void **state)
+TEST(only_executable_mappings_are_read)
 {
-	(void)state;
 	struct maps maps;
 	struct mapping mapping = only_mapping(
 		&maps, "7f0c5e1a2000-7f0c5e1c8000 r--p 00000000 fe:00 1066     /usr/lib/libc.so.6\n"
@@ -42,18 +39,16 @@ static void only_executable_mappings_are_read(void **state)
 	assert_string_equal(mapping.path, "/usr/lib/libc.so.6");
 }
 
-static void a_mapping_without_a_file_has_an_empty_path(void **state)
+TEST(a_mapping_without_a_file_has_an_empty_path)
 {
-	(void)state;
 	struct maps maps;
 
 	assert_string_equal(only_mapping(&maps, "1000-2000 rwxp 00000000 00:00 0 \n").path, "");
 	assert_string_equal(only_mapping(&maps, "1000-2000 rwxp 00000000 00:00 0").path, "");
 }
 
-static void a_path_may_hold_blanks_newlines_and_backslashes(void **state)
+TEST(a_path_may_hold_blanks_newlines_and_backslashes)
 {
-	(void)state;
 	struct maps maps;
 
 	assert_string_equal(
@@ -64,9 +59,8 @@ static void a_path_may_hold_blanks_newlines_and_backslashes(void **state)
 		"/a\nb\\040");
 }
 
-static void the_last_page_of_the_address_space_is_a_mapping_too(void **state)
+TEST(the_last_page_of_the_address_space_is_a_mapping_too)
 {
-	(void)state;
 	struct maps maps;
 	struct mapping mapping = only_mapping(
 		&maps, "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0   [vsyscall]\n");
@@ -75,9 +69,8 @@ static void the_last_page_of_the_address_space_is_a_mapping_too(void **state)
 	assert_string_equal(mapping.path, "[vsyscall]");
 }
 
-static void lines_that_are_no_mappings_are_passed_over(void **state)
+TEST(lines_that_are_no_mappings_are_passed_over)
 {
-	(void)state;
 	struct maps maps;
 	struct mapping mapping =
 		only_mapping(&maps, "\n"
@@ -94,9 +87,8 @@ static void lines_that_are_no_mappings_are_passed_over(void **state)
 	assert_string_equal(mapping.path, "/good");
 }
 
-static void a_path_too_long_for_the_kernel_is_cut(void **state)
+TEST(a_path_too_long_for_the_kernel_is_cut)
 {
-	(void)state;
 	CLEANUP(free_ptr) char *name = xmalloc(10000);
 
 	memset(name, 'x', 9999);
@@ -107,9 +99,8 @@ static void a_path_too_long_for_the_kernel_is_cut(void **state)
 	assert_int_equal(strlen(only_mapping(&maps, text).path), MAPS_PATH_MAX - 1);
 }
 
-static void our_own_maps_are_read_whole(void **state)
+TEST(our_own_maps_are_read_whole)
 {
-	(void)state;
 	size_t len;
 	CLEANUP(free_ptr) char *text = maps_load("/proc", getpid(), &len);
 	struct maps maps = {.rest = bytes_of(text, len)};
@@ -125,9 +116,8 @@ static void our_own_maps_are_read_whole(void **state)
 	assert_int_equal(len, 0);
 }
 
-static void of_long_maps_the_first_lines_are_read(void **state)
+TEST(of_long_maps_the_first_lines_are_read)
 {
-	(void)state;
 	size_t len, all;
 	CLEANUP(free_ptr) char *whole = maps_load("/proc", getpid(), &all);
 	CLEANUP(free_ptr) char *text = maps_load_some("/proc", getpid(), 300, &len);
@@ -151,9 +141,8 @@ static void write_file(char *path, const char *text)
 	fclose(file);
 }
 
-static void where_the_first_thread_has_ended_another_ones_maps_are_read(void **state)
+TEST(where_the_first_thread_has_ended_another_ones_maps_are_read)
 {
-	(void)state;
 	static const char *const folders[] = {"", "/7", "/7/task", "/7/task/7", "/7/task/8"};
 	static const char *const files[] = {"/7/maps", "/7/task/7/maps", "/7/task/8/maps"};
 	char proc[] = "/tmp/test_maps.XXXXXX";
@@ -181,21 +170,4 @@ static void where_the_first_thread_has_ended_another_ones_maps_are_read(void **s
 
 		assert_int_equal(remove(folder), 0);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_executable_mappings_are_read),
-		cmocka_unit_test(a_mapping_without_a_file_has_an_empty_path),
-		cmocka_unit_test(a_path_may_hold_blanks_newlines_and_backslashes),
-		cmocka_unit_test(the_last_page_of_the_address_space_is_a_mapping_too),
-		cmocka_unit_test(lines_that_are_no_mappings_are_passed_over),
-		cmocka_unit_test(a_path_too_long_for_the_kernel_is_cut),
-		cmocka_unit_test(our_own_maps_are_read_whole),
-		cmocka_unit_test(of_long_maps_the_first_lines_are_read),
-		cmocka_unit_test(where_the_first_thread_has_ended_another_ones_maps_are_read),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

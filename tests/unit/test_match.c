@@ -1,15 +1,11 @@
 #include "report/match.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "unit_test.h"
+
 #include <stdint.h>
 
-#include <cmocka.h>
-
-static void functions_are_called_by_their_own_name(void **state)
+TEST(functions_are_called_by_their_own_name)
 {
-	(void)state;
 	static const char push_back[] =
 		"std::vector<int, std::allocator<int> >::push_back(int&&) const";
 
@@ -23,13 +19,4 @@ static void functions_are_called_by_their_own_name(void **state)
 	assert_true(match_own_name("main.(*Server).Serve", "Serve"));
 	assert_true(match_own_name("void f<int>(char)", "f"));
 	assert_false(match_own_name("malloc_consolidate", "malloc"));
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions_are_called_by_their_own_name),
-	};
-
-	return cmocka_run_group_tests_name("match", tests, NULL, NULL);
 }

@@ -6,18 +6,14 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "lacking.h"
+#include "unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-static void memory_is_read_up_to_where_it_ends(void **state)
+TEST(memory_is_read_up_to_where_it_ends)
 {
-	(void)state;
 	if (!has_process_vm_readv())
 		RETURN_LACKING("process_vm_readv(2)");
 	enum { PAGE = 4096, PAGES = 40 };
@@ -38,9 +34,8 @@ static void memory_is_read_up_to_where_it_ends(void **state)
 	munmap(pages, (PAGES + 1) * PAGE);
 }
 
-static void of_many_parts_only_those_are_missing_that_cannot_be_read(void **state)
+TEST(of_many_parts_only_those_are_missing_that_cannot_be_read)
 {
-	(void)state;
 	if (!has_process_vm_readv())
 		RETURN_LACKING("process_vm_readv(2)");
 	enum { PAGE = 4096, PARTS = 1000 };
@@ -68,14 +63,4 @@ static void of_many_parts_only_those_are_missing_that_cannot_be_read(void **stat
 	assert_false(parts[0].is_read);
 	assert_false(parts[PARTS - 1].is_read);
 	munmap(pages, 3 * PAGE);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(memory_is_read_up_to_where_it_ends),
-		cmocka_unit_test(of_many_parts_only_those_are_missing_that_cannot_be_read),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

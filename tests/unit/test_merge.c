@@ -2,13 +2,10 @@
 
 #include "report/rows.h"
 #include "sample_profile.h"
+#include "unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const struct merge_column columns[] = {{.name = "old", .kind = VALUE_CPU_TIME},
 					      {.name = "new", .kind = VALUE_CPU_TIME}};
@@ -53,9 +50,8 @@ static uint64_t self_of(const struct profile *profile, event_id event, const cha
 	return 0;
 }
 
-static void a_function_is_the_same_in_two_builds_of_a_program(void **state)
+TEST(a_function_is_the_same_in_two_builds_of_a_program)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *old = profile_of("/bin/app-1", "aa");
 	CLEANUP(profile_cleanup) struct profile *new = profile_of("/bin/app-2", "bb");
 	CLEANUP(profile_cleanup) struct profile *both = NULL;
@@ -69,9 +65,8 @@ static void a_function_is_the_same_in_two_builds_of_a_program(void **state)
 	assert_string_equal(profile_string(both, profile_get_module(both, 0)->path), "/bin/app-2");
 }
 
-static void programs_that_one_recording_has_both_of_stay_apart(void **state)
+TEST(programs_that_one_recording_has_both_of_stay_apart)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *old = profile_of("/bin/cat", "aa");
 	CLEANUP(profile_cleanup) struct profile *new = profile_of("/bin/dog", "bb");
 	CLEANUP(profile_cleanup) struct profile *both = NULL;
@@ -85,9 +80,8 @@ static void programs_that_one_recording_has_both_of_stay_apart(void **state)
 	assert_int_equal(profile_stacks(both).count, 1 + 2);
 }
 
-static void inlined_or_called_it_is_the_same_stack(void **state)
+TEST(inlined_or_called_it_is_the_same_stack)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *old = profile_of("/bin/app", "aa");
 	CLEANUP(profile_cleanup) struct profile *new = profile_of("/bin/app", "bb");
 	CLEANUP(profile_cleanup) struct profile *both = NULL;
@@ -101,9 +95,8 @@ static void inlined_or_called_it_is_the_same_stack(void **state)
 	assert_int_equal(self_of(both, 1, "step"), 7);
 }
 
-static void addresses_are_compared_in_equal_files_alone(void **state)
+TEST(addresses_are_compared_in_equal_files_alone)
 {
-	(void)state;
 	for (int is_equal = 0; is_equal < 2; is_equal++) {
 		CLEANUP(profile_cleanup) struct profile *old = profile_of("/lib/x.so.1", "aa");
 		CLEANUP(profile_cleanup)
@@ -123,9 +116,8 @@ static void addresses_are_compared_in_equal_files_alone(void **state)
 	}
 }
 
-static void names_alone_decide_where_one_side_has_no_files(void **state)
+TEST(names_alone_decide_where_one_side_has_no_files)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *old = profile_of("", "");
 	CLEANUP(profile_cleanup) struct profile *new = profile_of("/bin/app", "bb");
 	CLEANUP(profile_cleanup) struct profile *both = NULL;
@@ -137,9 +129,8 @@ static void names_alone_decide_where_one_side_has_no_files(void **state)
 	assert_int_equal(profile_stacks(both).count, 1 + 1);
 }
 
-static void notes_stay_notes(void **state)
+TEST(notes_stay_notes)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *old = profile_of("/bin/app", "aa");
 	CLEANUP(profile_cleanup) struct profile *both = NULL;
 
@@ -151,9 +142,8 @@ static void notes_stay_notes(void **state)
 }
 
 /* Several inputs may go into one column, and one event of many. */
-static void columns_are_sums_of_what_is_scaled(void **state)
+TEST(columns_are_sums_of_what_is_scaled)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *old = profile_of("/bin/app", "aa");
 	CLEANUP(profile_cleanup) struct profile *both = NULL;
 	event_id faults = add_event(old, "page-faults", VALUE_COUNT);
@@ -167,19 +157,4 @@ static void columns_are_sums_of_what_is_scaled(void **state)
 	assert_int_equal(self_of(both, 0, "main"), 10 + 3);
 	assert_int_equal(self_of(both, 0, "fault"), 0);
 	assert_int_equal(self_of(both, 1, "fault"), 100);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_function_is_the_same_in_two_builds_of_a_program),
-		cmocka_unit_test(programs_that_one_recording_has_both_of_stay_apart),
-		cmocka_unit_test(inlined_or_called_it_is_the_same_stack),
-		cmocka_unit_test(addresses_are_compared_in_equal_files_alone),
-		cmocka_unit_test(names_alone_decide_where_one_side_has_no_files),
-		cmocka_unit_test(notes_stay_notes),
-		cmocka_unit_test(columns_are_sums_of_what_is_scaled),
-	};
-
-	return cmocka_run_group_tests_name("merge", tests, NULL, NULL);
 }

@@ -1,18 +1,14 @@
 #include "proc/names.h"
 
+#include "unit_test.h"
+
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
 
-#include <cmocka.h>
-
-static void a_name_is_the_last_one_set(void **state)
+TEST(a_name_is_the_last_one_set)
 {
-	(void)state;
 	CLEANUP(names_cleanup) struct names *names = names_new("/nowhere");
 
 	names_set(names, 7, "sh");
@@ -25,9 +21,8 @@ static void a_name_is_the_last_one_set(void **state)
 	assert_string_equal(names_get(names, 7, 7), "");
 }
 
-static void a_child_is_named_like_its_parent_until_it_is_renamed(void **state)
+TEST(a_child_is_named_like_its_parent_until_it_is_renamed)
 {
-	(void)state;
 	CLEANUP(names_cleanup) struct names *names = names_new("/nowhere");
 
 	names_set(names, 7, "sh");
@@ -39,9 +34,8 @@ static void a_child_is_named_like_its_parent_until_it_is_renamed(void **state)
 	assert_string_equal(names_get(names, 7, 7), "renamed");
 }
 
-static void a_tid_that_is_used_again_does_not_keep_the_old_name(void **state)
+TEST(a_tid_that_is_used_again_does_not_keep_the_old_name)
 {
-	(void)state;
 	CLEANUP(names_cleanup) struct names *names = names_new("/nowhere");
 
 	names_set(names, 9, "former");
@@ -49,9 +43,8 @@ static void a_tid_that_is_used_again_does_not_keep_the_old_name(void **state)
 	assert_string_equal(names_get(names, 9, 9), ":9");
 }
 
-static void the_name_of_what_has_ended_is_forgotten_some_time_later(void **state)
+TEST(the_name_of_what_has_ended_is_forgotten_some_time_later)
 {
-	(void)state;
 	CLEANUP(names_cleanup) struct names *names = names_new("/nowhere");
 
 	names_set(names, 7, "sh");
@@ -67,9 +60,8 @@ static void the_name_of_what_has_ended_is_forgotten_some_time_later(void **state
 	assert_string_equal(names_get(names, 8, 8), "sh");
 }
 
-static void of_endless_threads_those_unused_for_longest_are_forgotten(void **state)
+TEST(of_endless_threads_those_unused_for_longest_are_forgotten)
 {
-	(void)state;
 	enum { THREADS = 300000, EVERY = 50000 };
 	CLEANUP(names_cleanup) struct names *names = names_new("/nowhere");
 
@@ -85,9 +77,8 @@ static void of_endless_threads_those_unused_for_longest_are_forgotten(void **sta
 	assert_string_equal(names_get(names, THREADS - 1, THREADS - 1), "storm");
 }
 
-static void what_lived_before_is_read_from_proc_once(void **state)
+TEST(what_lived_before_is_read_from_proc_once)
 {
-	(void)state;
 	CLEANUP(names_cleanup) struct names *names = names_new("/proc");
 	char before[16];
 
@@ -98,9 +89,8 @@ static void what_lived_before_is_read_from_proc_once(void **state)
 	assert_string_equal(names_get(names, getpid(), getpid()), "with\nnewline\n");
 }
 
-static void a_child_is_named_like_a_parent_that_lived_before(void **state)
+TEST(a_child_is_named_like_a_parent_that_lived_before)
 {
-	(void)state;
 	CLEANUP(names_cleanup) struct names *names = names_new("/proc");
 	const pid_t pid = getpid(), child = INT_MAX;
 	char before[16];
@@ -115,9 +105,8 @@ static void a_child_is_named_like_a_parent_that_lived_before(void **state)
 	assert_string_equal(names_get(names, child - 1, child - 1), "parent");
 }
 
-static void what_is_gone_is_named_by_its_number(void **state)
+TEST(what_is_gone_is_named_by_its_number)
 {
-	(void)state;
 	CLEANUP(names_cleanup) struct names *names = names_new("/nowhere");
 
 	assert_string_equal(names_get(names, 7, 8), ":8");
@@ -125,11 +114,10 @@ static void what_is_gone_is_named_by_its_number(void **state)
 	assert_string_equal(names_get(names, 0, 0), "swapper");
 }
 
-static void test_a_name_of_an_executed_program_can_be_replaced_by_a_better_one(void **state)
+TEST(test_a_name_of_an_executed_program_can_be_replaced_by_a_better_one)
 {
 	CLEANUP(names_cleanup) struct names *names = names_new("/nowhere");
 
-	(void)state;
 	names_replace(names, 7, "parser-3f9a8b7c", "parser");
 	names_replace(names, 8, "quite_a_long_na", "quite_a_long_name_for_a_test");
 	names_set(names, 7, "sudo");
@@ -144,22 +132,4 @@ static void test_a_name_of_an_executed_program_can_be_replaced_by_a_better_one(v
 	assert_string_equal(names_get(names, 9, 9), "parser");
 	names_set(names, 7, "parser-3f9a8b7c");
 	assert_string_equal(names_get(names, 7, 7), "parser-3f9a8b7c");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_name_is_the_last_one_set),
-		cmocka_unit_test(a_child_is_named_like_its_parent_until_it_is_renamed),
-		cmocka_unit_test(a_tid_that_is_used_again_does_not_keep_the_old_name),
-		cmocka_unit_test(the_name_of_what_has_ended_is_forgotten_some_time_later),
-		cmocka_unit_test(of_endless_threads_those_unused_for_longest_are_forgotten),
-		cmocka_unit_test(what_lived_before_is_read_from_proc_once),
-		cmocka_unit_test(a_child_is_named_like_a_parent_that_lived_before),
-		cmocka_unit_test(what_is_gone_is_named_by_its_number),
-		cmocka_unit_test(
-			test_a_name_of_an_executed_program_can_be_replaced_by_a_better_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

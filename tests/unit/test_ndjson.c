@@ -1,5 +1,6 @@
 #include "output.h"
 #include "sample_profile.h"
+#include "unit_test.h"
 
 #define NS_PER_S 1000000000ull
 #define HEAD(time, event, unit)                                                                    \
@@ -28,9 +29,8 @@ static void assert_rows(const struct profile *profile, struct format_options opt
 	assert_string_equal(output.data, expected);
 }
 
-static void the_golden_profile_is_written_unchanged(void **state)
+TEST(the_golden_profile_is_written_unchanged)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
 	CLEANUP(output_deinit)
 	struct output output = output_of(&format_ndjson, profile, (struct format_options){0});
@@ -43,9 +43,8 @@ static void the_golden_profile_is_written_unchanged(void **state)
 	"\"labels\":{" labels "},\"stack\":"
 #define CPU(time) HEAD("\"2026-11-24T14:05:" time "Z\"", "cpu", "nanoseconds")
 
-static void samples_of_a_second_with_the_same_names_are_one_row(void **state)
+TEST(samples_of_a_second_with_the_same_names_are_one_row)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = started_profile();
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	label_set_id labels = profile_thread_labels(profile, 1, 1, "p", "p");
@@ -67,9 +66,8 @@ static void samples_of_a_second_with_the_same_names_are_one_row(void **state)
 			"01") "\"samples\":2,\"value\":6," LABELLED("p", "") "[\"a\",\"b\"]}\n");
 }
 
-static void what_has_no_time_is_of_the_start(void **state)
+TEST(what_has_no_time_is_of_the_start)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = started_profile();
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	event_id space = add_event(profile, "alloc_space", VALUE_BYTES);
@@ -98,9 +96,8 @@ static void what_has_no_time_is_of_the_start(void **state)
 												 "\"c\"]}\n");
 }
 
-static void a_wait_is_of_the_second_in_which_it_ends(void **state)
+TEST(a_wait_is_of_the_second_in_which_it_ends)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = started_profile();
 	event_id event = add_event(profile, "off-cpu", VALUE_OFF_CPU_TIME);
 	label_set_id labels = profile_thread_labels(profile, 1, 1, "p", "p");
@@ -115,9 +112,8 @@ static void a_wait_is_of_the_second_in_which_it_ends(void **state)
 											    "]}\n");
 }
 
-static void all_rows_have_the_keys_of_all_labels(void **state)
+TEST(all_rows_have_the_keys_of_all_labels)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = started_profile();
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	struct profile_thread thread = {.pid = 1,
@@ -149,9 +145,8 @@ static void all_rows_have_the_keys_of_all_labels(void **state)
 						      "64\"") "[\"[unnamed]\"]}\n");
 }
 
-static void what_is_unknown_has_the_type_of_what_is_known(void **state)
+TEST(what_is_unknown_has_the_type_of_what_is_known)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	label_set_id labels = profile_thread_labels(profile, -1, -1, "", "");
@@ -163,9 +158,8 @@ static void what_is_unknown_has_the_type_of_what_is_known(void **state)
 		    "\"tid\":-1,\"labels\":{},\"stack\":[]}\n");
 }
 
-static void the_chosen_event_is_alone(void **state)
+TEST(the_chosen_event_is_alone)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = random_profile(1);
 	CLEANUP(output_deinit)
 	struct output output = output_of(&format_ndjson, profile,
@@ -175,9 +169,8 @@ static void the_chosen_event_is_alone(void **state)
 	assert_null(strstr(output.data, "cpu"));
 }
 
-static void too_many_labels_are_an_error(void **state)
+TEST(too_many_labels_are_an_error)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	struct profile_thread thread = {.pid = 1, .tid = 1};
 	struct profile_label labels[300];
@@ -192,20 +185,4 @@ static void too_many_labels_are_an_error(void **state)
 	profile_label_set(profile, &thread, labels, ARRAY_SIZE(labels));
 	err = format_ndjson.write(profile, &(struct format_options){0}, stderr);
 	assert_string_equal(error_text(err), "rows have a column per label, at most 256");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_golden_profile_is_written_unchanged),
-		cmocka_unit_test(samples_of_a_second_with_the_same_names_are_one_row),
-		cmocka_unit_test(what_has_no_time_is_of_the_start),
-		cmocka_unit_test(a_wait_is_of_the_second_in_which_it_ends),
-		cmocka_unit_test(all_rows_have_the_keys_of_all_labels),
-		cmocka_unit_test(what_is_unknown_has_the_type_of_what_is_known),
-		cmocka_unit_test(the_chosen_event_is_alone),
-		cmocka_unit_test(too_many_labels_are_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,13 @@
 #include "base/nearest.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <stdint.h>
 
 static const char *const words[] = {"record", "report", "cpu-clock", "top", NULL};
 
-static void a_misspelt_word_gets_the_nearest_candidate(void **state)
+TEST(a_misspelt_word_gets_the_nearest_candidate)
 {
-	(void)state;
 	assert_string_equal(nearest("recrod", words), "record");
 	assert_string_equal(nearest("reprot", words), "report");
 	assert_string_equal(nearest("cpuclock", words), "cpu-clock");
@@ -19,9 +15,8 @@ static void a_misspelt_word_gets_the_nearest_candidate(void **state)
 	assert_string_equal(nearest("top", words), "top");
 }
 
-static void a_word_that_is_like_none_gets_no_candidate(void **state)
+TEST(a_word_that_is_like_none_gets_no_candidate)
 {
-	(void)state;
 	static const char *const long_one[] = {
 		"0123456789012345678901234567890123456789012345678901234567890123", NULL};
 
@@ -29,14 +24,4 @@ static void a_word_that_is_like_none_gets_no_candidate(void **state)
 	assert_null(nearest("", words));
 	assert_null(nearest("a", (const char *const[]){NULL}));
 	assert_null(nearest(long_one[0], long_one));
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_misspelt_word_gets_the_nearest_candidate),
-		cmocka_unit_test(a_word_that_is_like_none_gets_no_candidate),
-	};
-
-	return cmocka_run_group_tests_name("nearest", tests, NULL, NULL);
 }

@@ -3,15 +3,13 @@
 #include "base/alloc.h"
 #include "cmd/record_options.h"
 
+#include "unit_test.h"
+
 #include <ctype.h>
 #include <linux/perf_event.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 struct wishes {
 	bool loud;
@@ -63,9 +61,8 @@ static void wishes_deinit(struct wishes *wishes)
 	option_list_deinit(&wishes->passed_over);
 }
 
-static void options_end_at_the_first_other_word(void **state)
+TEST(options_end_at_the_first_other_word)
 {
-	(void)state;
 	static const struct {
 		const char *line;
 		int rest;
@@ -83,9 +80,8 @@ static void options_end_at_the_first_other_word(void **state)
 	}
 }
 
-static void arguments_go_where_the_table_says(void **state)
+TEST(arguments_go_where_the_table_says)
 {
-	(void)state;
 	CLEANUP(wishes_deinit) struct wishes wishes = {0};
 	int rest;
 
@@ -112,9 +108,8 @@ static void assert_error(const char *line, const char *text, const char *hint)
 		assert_string_equal(error_hint_text(err), hint);
 }
 
-static void what_is_wrong_is_named(void **state)
+TEST(what_is_wrong_is_named)
 {
-	(void)state;
 	assert_error("prof --luod", "unknown option --luod", "did you mean --loud?");
 	assert_error("prof --nothing-like-it", "unknown option --nothing-like-it", NULL);
 	assert_error("prof -x", "unknown option -x", NULL);
@@ -124,9 +119,8 @@ static void what_is_wrong_is_named(void **state)
 	assert_error("prof --later", "--later is not supported yet", NULL);
 }
 
-static void a_number_is_digits_and_nothing_else(void **state)
+TEST(a_number_is_digits_and_nothing_else)
 {
-	(void)state;
 	static const char *const bad[] = {"0",	"-1",	"+1",  " 1",
 					  "1x", "0x10", "1.5", "18446744073709551616"};
 
@@ -140,9 +134,8 @@ static void a_number_is_digits_and_nothing_else(void **state)
 	}
 }
 
-static void a_size_has_a_suffix_or_none(void **state)
+TEST(a_size_has_a_suffix_or_none)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		uint64_t size; /* 0: it is none */
@@ -160,9 +153,8 @@ static void a_size_has_a_suffix_or_none(void **state)
 	}
 }
 
-static void a_short_time_has_a_unit(void **state)
+TEST(a_short_time_has_a_unit)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		uint64_t ns; /* 0: it is none */
@@ -183,9 +175,8 @@ static void a_short_time_has_a_unit(void **state)
 	}
 }
 
-static void a_time_is_a_number_of_seconds_above_zero(void **state)
+TEST(a_time_is_a_number_of_seconds_above_zero)
 {
-	(void)state;
 	static const char *const bad[] = {"", "0", "-1", "1s", "nan", "inf", "1e99"};
 	uint64_t time_ns = 0;
 
@@ -198,9 +189,8 @@ static void a_time_is_a_number_of_seconds_above_zero(void **state)
 	}
 }
 
-static void a_percentage_is_a_number_from_0_to_100(void **state)
+TEST(a_percentage_is_a_number_from_0_to_100)
 {
-	(void)state;
 	static const char *const bad[] = {"", "%", "-1", "101", "5%%", "5 %", "nan", "inf", "much"};
 	double percent = 5;
 
@@ -216,9 +206,8 @@ static void a_percentage_is_a_number_from_0_to_100(void **state)
 	assert_true(percent == 100);
 }
 
-static void what_has_no_meaning_is_taken_and_noted(void **state)
+TEST(what_has_no_meaning_is_taken_and_noted)
 {
-	(void)state;
 	CLEANUP(wishes_deinit) struct wishes wishes = {0};
 	int rest;
 
@@ -236,9 +225,8 @@ static void add_digit(void *to, unsigned number)
 	text[strlen(text)] = (char)('0' + number);
 }
 
-static void ranges_are_numbers_and_pairs_between_commas(void **state)
+TEST(ranges_are_numbers_and_pairs_between_commas)
 {
-	(void)state;
 	static const struct {
 		const char *text, *numbers; /* NULL: malformed */
 	} cases[] = {{"1", "1"},	   {"0,2-4", "0234"}, {"3-3", "3"},   {"", NULL},
@@ -256,9 +244,8 @@ static void ranges_are_numbers_and_pairs_between_commas(void **state)
 	}
 }
 
-static void the_help_is_of_the_same_table_and_narrow(void **state)
+TEST(the_help_is_of_the_same_table_and_narrow)
 {
-	(void)state;
 	CLEANUP(free_ptr) char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
@@ -287,9 +274,8 @@ static void the_help_is_of_the_same_table_and_narrow(void **state)
 		assert_in_range(strlen(line), 3, 100);
 }
 
-static void no_letter_and_no_name_is_taken_twice(void **state)
+TEST(no_letter_and_no_name_is_taken_twice)
 {
-	(void)state;
 	for (const struct option_entry *a = record_option_table; a->letter || a->name; a++) {
 		assert_true(a->letter == 0 || isalpha((unsigned char)a->letter));
 		for (const struct option_entry *b = record_option_table; b < a; b++) {
@@ -309,9 +295,8 @@ static struct error *parse_record(const char *line, struct record_options *optio
 	return options_parse(record_option_table, count, words, options, &rest, &help);
 }
 
-static void the_words_of_perf_record_mean_the_same(void **state)
+TEST(the_words_of_perf_record_mean_the_same)
 {
-	(void)state;
 	CLEANUP(record_options_deinit) struct record_options options;
 
 	assert_null(parse_record("record -F 99 -a -g --call-graph dwarf,16384 -e cpu-clock,faults "
@@ -331,9 +316,8 @@ static void the_words_of_perf_record_mean_the_same(void **state)
 	assert_string_equal(options.without_meaning.items[0], "--no-buildid");
 }
 
-static void events_are_separated_by_commas_outside_slashes(void **state)
+TEST(events_are_separated_by_commas_outside_slashes)
 {
-	(void)state;
 	static const char *const bad[] = {",", "cycles,", ",cycles", "cycles,,faults"};
 	CLEANUP(record_options_deinit) struct record_options options;
 	size_t shown = 0;
@@ -357,9 +341,8 @@ static void events_are_separated_by_commas_outside_slashes(void **state)
 	}
 }
 
-static void a_stack_is_copied_in_words_and_within_the_kernels_limits(void **state)
+TEST(a_stack_is_copied_in_words_and_within_the_kernels_limits)
 {
-	(void)state;
 	static const char *const bad[] = {"dwarf,1",  "dwarf,0", "dwarf,", "dwarf,65536",
 					  "dwarf,-8", "dwarf,x", "guess"};
 	CLEANUP(record_options_deinit) struct record_options options;
@@ -377,9 +360,8 @@ static void a_stack_is_copied_in_words_and_within_the_kernels_limits(void **stat
 	}
 }
 
-static void branches_are_chosen_by_all_spellings(void **state)
+TEST(branches_are_chosen_by_all_spellings)
 {
-	(void)state;
 	static const struct {
 		const char *line;
 		uint64_t filter;
@@ -400,9 +382,8 @@ static void branches_are_chosen_by_all_spellings(void **state)
 	}
 }
 
-static void a_cpu_records_branches_or_calls(void **state)
+TEST(a_cpu_records_branches_or_calls)
 {
-	(void)state;
 	static const char *const lines[] = {"record -b --call-graph lbr",
 					    "record --call-graph lbr --all-kernel",
 					    "record -b --off-cpu"};
@@ -417,9 +398,8 @@ static void a_cpu_records_branches_or_calls(void **state)
 	}
 }
 
-static void an_unknown_choice_gets_all_choices_but_aliases(void **state)
+TEST(an_unknown_choice_gets_all_choices_but_aliases)
 {
-	(void)state;
 	static const struct option_choice choices[] = {
 		{"auto", 0}, {"no", 7}, {"none", 7}, {"all", 2}, {0}};
 	int value = -1;
@@ -430,30 +410,4 @@ static void an_unknown_choice_gets_all_choices_but_aliases(void **state)
 	err = option_choice("way", choices, "a", &value);
 	assert_string_equal(error_text(err), "unknown way \"a\" (auto, no, all)");
 	assert_int_equal(value, 7);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(options_end_at_the_first_other_word),
-		cmocka_unit_test(arguments_go_where_the_table_says),
-		cmocka_unit_test(what_is_wrong_is_named),
-		cmocka_unit_test(a_number_is_digits_and_nothing_else),
-		cmocka_unit_test(a_size_has_a_suffix_or_none),
-		cmocka_unit_test(a_short_time_has_a_unit),
-		cmocka_unit_test(a_time_is_a_number_of_seconds_above_zero),
-		cmocka_unit_test(a_percentage_is_a_number_from_0_to_100),
-		cmocka_unit_test(what_has_no_meaning_is_taken_and_noted),
-		cmocka_unit_test(ranges_are_numbers_and_pairs_between_commas),
-		cmocka_unit_test(the_help_is_of_the_same_table_and_narrow),
-		cmocka_unit_test(no_letter_and_no_name_is_taken_twice),
-		cmocka_unit_test(the_words_of_perf_record_mean_the_same),
-		cmocka_unit_test(events_are_separated_by_commas_outside_slashes),
-		cmocka_unit_test(a_stack_is_copied_in_words_and_within_the_kernels_limits),
-		cmocka_unit_test(branches_are_chosen_by_all_spellings),
-		cmocka_unit_test(a_cpu_records_branches_or_calls),
-		cmocka_unit_test(an_unknown_choice_gets_all_choices_but_aliases),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 
 #include "folder.h"
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -65,11 +66,10 @@ static void assert_is(const struct output_directory *directory, const char *name
 	assert_true(st.st_ino == there.st_ino && st.st_dev == there.st_dev);
 }
 
-static void a_path_leads_to_its_directory(void **state)
+TEST_IN_FOLDER(a_path_leads_to_its_directory)
 {
 	static const char *const names[] = {"a/b", "a/b//", "a/./b/", "a/b/../b", "link", "link/"};
 
-	(void)state;
 	make_directory("a/b", 0755);
 	make_link("link", "a/b");
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
@@ -81,11 +81,10 @@ static void a_path_leads_to_its_directory(void **state)
 	}
 }
 
-static void a_missing_directory_is_made_for_the_user_alone(void **state)
+TEST_IN_FOLDER(a_missing_directory_is_made_for_the_user_alone)
 {
 	struct stat st;
 
-	(void)state;
 	make_link("link", "new");
 	assert_refused("link", false, "No such file");
 	{
@@ -98,9 +97,8 @@ static void a_missing_directory_is_made_for_the_user_alone(void **state)
 	}
 }
 
-static void what_is_no_directory_is_refused(void **state)
+TEST_IN_FOLDER(what_is_no_directory_is_refused)
 {
-	(void)state;
 	write_file("file", "x", 1);
 	make_link("dangling", "nowhere/at/all");
 	make_link("loop", "loop");
@@ -109,9 +107,8 @@ static void what_is_no_directory_is_refused(void **state)
 	assert_refused("loop", true, "Too many levels");
 }
 
-static void links_of_others_are_refused_anywhere_in_the_path(void **state)
+TEST_IN_FOLDER(links_of_others_are_refused_anywhere_in_the_path)
 {
-	(void)state;
 	if (geteuid() != 0)
 		RETURN_LACKING("root");
 	make_directory("private/archive", 0700);
@@ -202,9 +199,8 @@ static void fill(const char *name)
 #undef ENTRY
 }
 
-static void files_of_others_and_what_is_no_file_are_left_alone(void **state)
+TEST_IN_FOLDER(files_of_others_and_what_is_no_file_are_left_alone)
 {
-	(void)state;
 	if (geteuid() != 0)
 		RETURN_LACKING("root");
 	fill("guarded");
@@ -229,12 +225,11 @@ static void files_of_others_and_what_is_no_file_are_left_alone(void **state)
 	}
 }
 
-static void a_reader_takes_regular_files_of_all_users(void **state)
+TEST_IN_FOLDER(a_reader_takes_regular_files_of_all_users)
 {
 	CLEANUP(free_ptr) char *path = path_of("link");
 	CLEANUP(output_directory_close) struct output_directory directory = {0};
 
-	(void)state;
 	if (geteuid() != 0)
 		RETURN_LACKING("root");
 	fill("shared");
@@ -271,12 +266,11 @@ static void assert_holds(const char *name, const char *text)
 }
 
 /* What the path leads to now is another directory, with files of the same names. */
-static void an_open_directory_stays_the_same_whatever_its_path_leads_to(void **state)
+TEST_IN_FOLDER(an_open_directory_stays_the_same_whatever_its_path_leads_to)
 {
 	CLEANUP(free_ptr) char *path = path_of("parent/output"), *moved = path_of("moved");
 	CLEANUP(output_directory_close) struct output_directory directory = {0};
 
-	(void)state;
 	write_file("private/one", "secret", 6);
 	write_file("private/two", "secret", 6);
 	write_file("parent/output/one", "old", 3);
@@ -293,13 +287,12 @@ static void an_open_directory_stays_the_same_whatever_its_path_leads_to(void **s
 	assert_holds("private/two", "secret");
 }
 
-static void a_directory_that_was_removed_is_not_another_of_its_name(void **state)
+TEST_IN_FOLDER(a_directory_that_was_removed_is_not_another_of_its_name)
 {
 	CLEANUP(output_directory_close) struct output_directory directory = opened("output", true);
 	CLEANUP(error_cleanup) struct error *err = NULL;
 	struct output_place place;
 
-	(void)state;
 	remove_file("output");
 	make_directory("output", 0755);
 	err = output_directory_place(&directory, "one", &place);
@@ -308,11 +301,10 @@ static void a_directory_that_was_removed_is_not_another_of_its_name(void **state
 }
 
 /* They lose their name in the directory, and nothing else. */
-static void links_fifos_and_hard_links_are_replaced_and_not_written_into(void **state)
+TEST_IN_FOLDER(links_fifos_and_hard_links_are_replaced_and_not_written_into)
 {
 	CLEANUP(output_directory_close) struct output_directory directory = {0};
 
-	(void)state;
 	write_file("private/file", "secret", 6);
 	{
 		CLEANUP(free_ptr) char *private = path_of("private/file");
@@ -330,22 +322,4 @@ static void links_fifos_and_hard_links_are_replaced_and_not_written_into(void **
 	assert_lists(&directory, "+fifo +hard +link");
 	assert_holds("output/link", "new");
 	assert_holds("private/file", "secret");
-}
-
-int main(void)
-{
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
-	const struct CMUnitTest tests[] = {
-		IN_FOLDER(a_path_leads_to_its_directory),
-		IN_FOLDER(a_missing_directory_is_made_for_the_user_alone),
-		IN_FOLDER(what_is_no_directory_is_refused),
-		IN_FOLDER(links_of_others_are_refused_anywhere_in_the_path),
-		IN_FOLDER(files_of_others_and_what_is_no_file_are_left_alone),
-		IN_FOLDER(a_reader_takes_regular_files_of_all_users),
-		IN_FOLDER(an_open_directory_stays_the_same_whatever_its_path_leads_to),
-		IN_FOLDER(a_directory_that_was_removed_is_not_another_of_its_name),
-		IN_FOLDER(links_fifos_and_hard_links_are_replaced_and_not_written_into),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,9 @@
 #include "dwarf/package.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit_test.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* DW_SECT_* */
 enum { INFO = 1, ABBREV = 3, STR_OFFSETS = 6, RNGLISTS = 8 };
@@ -57,9 +55,8 @@ static void assert_part(struct bytes part, size_t offset, size_t size)
 	assert_int_equal(bytes_left(&part), size);
 }
 
-static void a_unit_gets_its_parts_of_the_sections(void **state)
+TEST(a_unit_gets_its_parts_of_the_sections)
 {
-	(void)state;
 	struct dwarf_sections sections;
 
 	assert_true(find(&good, SECOND, &sections));
@@ -73,9 +70,8 @@ static void a_unit_gets_its_parts_of_the_sections(void **state)
 	assert_part(sections.of[DWARF_INFO], 0, 10);
 }
 
-static void version_2_has_other_numbers_of_sections(void **state)
+TEST(version_2_has_other_numbers_of_sections)
 {
-	(void)state;
 	struct index index = good;
 	struct dwarf_sections sections;
 
@@ -85,9 +81,8 @@ static void version_2_has_other_numbers_of_sections(void **state)
 	assert_int_equal(bytes_left(&sections.of[DWARF_RNGLISTS]), 0);
 }
 
-static void a_unit_that_is_not_there_is_not_found(void **state)
+TEST(a_unit_that_is_not_there_is_not_found)
 {
-	(void)state;
 	struct index full = good;
 
 	assert_false(has(&good, 2));
@@ -107,9 +102,8 @@ static bool is_read_with(unsigned word, uint32_t value)
 	return dwarf_package_is_valid(bytes_of(&index, sizeof(index))) && has(&index, FIRST);
 }
 
-static void a_header_that_lies_is_refused(void **state)
+TEST(a_header_that_lies_is_refused)
 {
-	(void)state;
 	assert_true(is_read_with(0, 5));
 	assert_false(is_read_with(0, 3));
 	assert_false(is_read_with(0, 0x10005));
@@ -123,9 +117,8 @@ static void a_header_that_lies_is_refused(void **state)
 	assert_false(is_read_with(3, UINT32_C(1) << 31));
 }
 
-static void rows_and_parts_outside_are_refused(void **state)
+TEST(rows_and_parts_outside_are_refused)
 {
-	(void)state;
 	struct index index = good;
 
 	index.rows[1] = UNITS + 1;
@@ -142,9 +135,8 @@ static void rows_and_parts_outside_are_refused(void **state)
 	assert_true(has(&index, SECOND));
 }
 
-static void an_index_that_ends_early_is_refused(void **state)
+TEST(an_index_that_ends_early_is_refused)
 {
-	(void)state;
 	for (size_t len = 0; len < sizeof(good); len++) {
 		void *copy = malloc(len + 1);
 
@@ -152,18 +144,4 @@ static void an_index_that_ends_early_is_refused(void **state)
 		assert_false(dwarf_package_is_valid(bytes_of(copy, len)));
 		free(copy);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_unit_gets_its_parts_of_the_sections),
-		cmocka_unit_test(version_2_has_other_numbers_of_sections),
-		cmocka_unit_test(a_unit_that_is_not_there_is_not_found),
-		cmocka_unit_test(a_header_that_lies_is_refused),
-		cmocka_unit_test(rows_and_parts_outside_are_refused),
-		cmocka_unit_test(an_index_that_ends_early_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "output.h"
 #include "page_data.h"
 #include "sample_profile.h"
+#include "unit_test.h"
 
 /* The page itself has tests of its own, in node and in a browser; here is what is written into it.
  */
@@ -26,9 +27,8 @@ static bool holds(const struct output *data, const char *text)
 	return memmem(data->data, data->len, text, strlen(text)) != NULL;
 }
 
-static void the_data_has_the_names_and_what_is_known_of_the_recording(void **state)
+TEST(the_data_has_the_names_and_what_is_known_of_the_recording)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
 	CLEANUP(output_deinit) struct output page = page_of(profile);
 	CLEANUP(output_deinit) struct output data = data_of(&page);
@@ -45,9 +45,8 @@ static void the_data_has_the_names_and_what_is_known_of_the_recording(void **sta
 	assert_null(strstr(page.data, "shop::serve"));
 }
 
-static void the_same_profile_gives_the_same_page(void **state)
+TEST(the_same_profile_gives_the_same_page)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *first = random_profile(7);
 	CLEANUP(profile_cleanup) struct profile *second = random_profile(7);
 	CLEANUP(output_deinit) struct output one = page_of(first);
@@ -56,9 +55,8 @@ static void the_same_profile_gives_the_same_page(void **state)
 	assert_string_equal(one.data, other.data);
 }
 
-static void names_that_are_no_utf8_are_made_valid(void **state)
+TEST(names_that_are_no_utf8_are_made_valid)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "\xff", "\xc0\x80");
 
@@ -71,9 +69,8 @@ static void names_that_are_no_utf8_are_made_valid(void **state)
 	assert_false(holds(&data, "\xfe"));
 }
 
-static void any_weight_and_time_can_be_written(void **state)
+TEST(any_weight_and_time_can_be_written)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	label_set_id thread = profile_thread_labels(profile, -1, -1, "", "");
 	event_id event = add_event(profile, "cycles", VALUE_COUNT);
@@ -134,9 +131,8 @@ static uint64_t sum_of(const struct merged_intervals *intervals)
 	return sum;
 }
 
-static void few_intervals_are_left_as_they_are(void **state)
+TEST(few_intervals_are_left_as_they_are)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = waiting_profile(1000, 3);
 	CLEANUP(merged_intervals_deinit) struct merged_intervals intervals;
 
@@ -146,9 +142,8 @@ static void few_intervals_are_left_as_they_are(void **state)
 	assert_int_equal(sum_of(&intervals), 1000 * 500);
 }
 
-static void many_intervals_become_few_that_weigh_the_same(void **state)
+TEST(many_intervals_become_few_that_weigh_the_same)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = waiting_profile(100000, 3);
 	CLEANUP(merged_intervals_deinit) struct merged_intervals intervals;
 
@@ -160,9 +155,8 @@ static void many_intervals_become_few_that_weigh_the_same(void **state)
 			    2 * intervals.span_ns);
 }
 
-static void a_long_interval_is_not_merged_while_short_ones_can_be(void **state)
+TEST(a_long_interval_is_not_merged_while_short_ones_can_be)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = waiting_profile(10000, 1);
 	CLEANUP(merged_intervals_deinit) struct merged_intervals intervals;
 	bool is_left = false;
@@ -178,9 +172,8 @@ static void a_long_interval_is_not_merged_while_short_ones_can_be(void **state)
 	assert_true(is_left);
 }
 
-static void each_sample_keeps_one_interval_however_few_are_asked_for(void **state)
+TEST(each_sample_keeps_one_interval_however_few_are_asked_for)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = waiting_profile(1000, 5);
 	CLEANUP(merged_intervals_deinit) struct merged_intervals intervals;
 
@@ -189,9 +182,8 @@ static void each_sample_keeps_one_interval_however_few_are_asked_for(void **stat
 	assert_int_equal(sum_of(&intervals), 1000 * 500);
 }
 
-static void any_interval_can_be_written(void **state)
+TEST(any_interval_can_be_written)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = waiting_profile(0, 1);
 
 	profile_add_interval(profile, &(struct profile_interval){.start_ns = UINT64_MAX,
@@ -205,9 +197,8 @@ static void any_interval_can_be_written(void **state)
 	assert_true(data.len > 0);
 }
 
-static void the_largest_number_of_a_process_can_be_written(void **state)
+TEST(the_largest_number_of_a_process_can_be_written)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 
 	profile_thread_labels(profile, INT32_MAX, INT32_MAX, "large", "");
@@ -220,44 +211,11 @@ static void the_largest_number_of_a_process_can_be_written(void **state)
 				 "large"));
 }
 
-static void a_profile_of_nothing_has_a_page(void **state)
+TEST(a_profile_of_nothing_has_a_page)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	CLEANUP(output_deinit) struct output page = page_of(profile);
 	CLEANUP(output_deinit) struct output data = data_of(&page);
 
 	assert_true(data.len > 0);
-}
-
-static void a_full_disk_is_an_error(void **state)
-{
-	(void)state;
-	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
-	FILE *full = fopen("/dev/full", "w");
-	struct error *err = format_html.write(profile, &(struct format_options){0}, full);
-
-	assert_non_null(err);
-	error_free(err);
-	fclose(full);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_data_has_the_names_and_what_is_known_of_the_recording),
-		cmocka_unit_test(the_same_profile_gives_the_same_page),
-		cmocka_unit_test(names_that_are_no_utf8_are_made_valid),
-		cmocka_unit_test(any_weight_and_time_can_be_written),
-		cmocka_unit_test(few_intervals_are_left_as_they_are),
-		cmocka_unit_test(many_intervals_become_few_that_weigh_the_same),
-		cmocka_unit_test(a_long_interval_is_not_merged_while_short_ones_can_be),
-		cmocka_unit_test(each_sample_keeps_one_interval_however_few_are_asked_for),
-		cmocka_unit_test(any_interval_can_be_written),
-		cmocka_unit_test(the_largest_number_of_a_process_can_be_written),
-		cmocka_unit_test(a_profile_of_nothing_has_a_page),
-		cmocka_unit_test(a_full_disk_is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

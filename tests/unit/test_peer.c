@@ -7,15 +7,12 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/un.h>
 
-#include <cmocka.h>
-
 #include "lacking.h"
+#include "unit_test.h"
 
 static const char header[] = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when "
 			     "retrnsmt   uid  timeout "
@@ -50,11 +47,10 @@ static bool find(const char *rows, uid_t *ret)
 	return peer_find_user(in, (struct sockaddr *)&own, (struct sockaddr *)&peer, ret);
 }
 
-static void the_user_is_that_of_the_client_s_own_socket(void **state)
+TEST(the_user_is_that_of_the_client_s_own_socket)
 {
 	uid_t user;
 
-	(void)state;
 	assert_true(find(STRANGER SERVER CLIENT("01", "72"), &user));
 	assert_int_equal(user, 1234);
 	assert_false(find(STRANGER SERVER, &user));
@@ -62,11 +58,10 @@ static void the_user_is_that_of_the_client_s_own_socket(void **state)
 }
 
 /* The kernel says that these belong to root. */
-static void a_socket_without_a_process_has_no_user(void **state)
+TEST(a_socket_without_a_process_has_no_user)
 {
 	uid_t user;
 
-	(void)state;
 	assert_false(find(CLIENT("06", "0"), &user));
 	assert_false(find(CLIENT("01", "0"), &user));
 	assert_false(find(CLIENT("05", "0"), &user));
@@ -75,11 +70,10 @@ static void a_socket_without_a_process_has_no_user(void **state)
 }
 
 /* shutdown(SHUT_WR) after the request: the answer is still read. */
-static void a_client_that_has_ended_its_request_has_its_user(void **state)
+TEST(a_client_that_has_ended_its_request_has_its_user)
 {
 	uid_t user;
 
-	(void)state;
 	assert_true(find(CLIENT("04", "72"), &user));
 	assert_true(find(CLIENT("05", "72"), &user));
 	assert_int_equal(user, 1234);
@@ -112,26 +106,24 @@ static void assert_own(const char *where)
 	listen_socket_close(&listening);
 }
 
-static void the_user_of_a_live_client_is_known(void **state)
+TEST(the_user_of_a_live_client_is_known)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("unix:/tmp/test_peer.%d", getpid());
 
-	(void)state;
 	assert_own("127.0.0.1:0");
 	assert_own("localhost:0");
 	assert_own(path);
 	assert_int_equal(access(path + strlen("unix:"), F_OK), -1);
 }
 
-static void so_is_that_of_ipv6(void **state)
+TEST(so_is_that_of_ipv6)
 {
-	(void)state;
 	if (access("/proc/net/if_inet6", F_OK) < 0)
 		RETURN_LACKING("IPv6");
 	assert_own("[::1]:0");
 }
 
-static void a_client_that_has_closed_its_socket_has_no_user(void **state)
+TEST(a_client_that_has_closed_its_socket_has_no_user)
 {
 	struct sockaddr_storage address;
 	socklen_t len = sizeof(address);
@@ -139,7 +131,6 @@ static void a_client_that_has_closed_its_socket_has_no_user(void **state)
 	CLEANUP(close_fd) int client = -1, server = -1;
 	uid_t user;
 
-	(void)state;
 	assert_null(listen_socket_open("127.0.0.1:0", &listening));
 	assert_int_equal(getsockname(listening.fd, (struct sockaddr *)&address, &len), 0);
 	connect_to(&listening, (struct sockaddr *)&address, len, &client, &server);
@@ -158,7 +149,7 @@ static void assert_no_address(const char *text)
 	listen_socket_close(&listening);
 }
 
-static void what_is_not_a_numeric_address_is_refused(void **state)
+TEST(what_is_not_a_numeric_address_is_refused)
 {
 	static const char *const texts[] = {
 		"",
@@ -175,27 +166,24 @@ static void what_is_not_a_numeric_address_is_refused(void **state)
 		"127.0.0.1:99999999999999999999",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		assert_no_address(texts[i]);
 }
 
-static void a_socket_that_other_machines_reach_is_not_local(void **state)
+TEST(a_socket_that_other_machines_reach_is_not_local)
 {
 	struct listen_socket listening;
 
-	(void)state;
 	assert_null(listen_socket_open("0.0.0.0:0", &listening));
 	assert_false(listening.is_local);
 	listen_socket_close(&listening);
 }
 
-static void a_stale_unix_socket_is_replaced_and_a_live_one_is_not(void **state)
+TEST(a_stale_unix_socket_is_replaced_and_a_live_one_is_not)
 {
 	CLEANUP(free_ptr) char *where = xasprintf("unix:/tmp/test_peer_stale.%d", getpid());
 	struct listen_socket first, second;
 
-	(void)state;
 	assert_null(listen_socket_open(where, &first));
 	assert_no_address(where);
 	/* As after SIGKILL. */
@@ -204,21 +192,4 @@ static void a_stale_unix_socket_is_replaced_and_a_live_one_is_not(void **state)
 	assert_null(listen_socket_open(where, &second));
 	listen_socket_close(&second);
 	listen_socket_close(&first);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_user_is_that_of_the_client_s_own_socket),
-		cmocka_unit_test(a_socket_without_a_process_has_no_user),
-		cmocka_unit_test(a_client_that_has_ended_its_request_has_its_user),
-		cmocka_unit_test(the_user_of_a_live_client_is_known),
-		cmocka_unit_test(so_is_that_of_ipv6),
-		cmocka_unit_test(a_client_that_has_closed_its_socket_has_no_user),
-		cmocka_unit_test(what_is_not_a_numeric_address_is_refused),
-		cmocka_unit_test(a_socket_that_other_machines_reach_is_not_local),
-		cmocka_unit_test(a_stale_unix_socket_is_replaced_and_a_live_one_is_not),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 #include "output.h"
 #include "sample_profile.h"
+#include "unit_test.h"
 #include "waiting_profile.h"
 
 static void assert_script(const struct profile *profile, const char *expected)
@@ -10,9 +11,8 @@ static void assert_script(const struct profile *profile, const char *expected)
 	assert_string_equal(output.data, expected);
 }
 
-static void the_golden_profile_is_written_unchanged(void **state)
+TEST(the_golden_profile_is_written_unchanged)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
 	CLEANUP(output_deinit)
 	struct output output = output_of(&format_perf_script, profile, (struct format_options){0});
@@ -20,9 +20,8 @@ static void the_golden_profile_is_written_unchanged(void **state)
 	assert_golden("shop.perf.txt", output.data);
 }
 
-static void a_sample_has_its_time_and_cpu_where_they_are_known(void **state)
+TEST(a_sample_has_its_time_and_cpu_where_they_are_known)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = add_event(profile, "cycles:u", VALUE_COUNT);
 	label_set_id thread = profile_thread_labels(profile, 7, 8, "a b", "worker");
@@ -42,9 +41,8 @@ static void a_sample_has_its_time_and_cpu_where_they_are_known(void **state)
 			       "\t               1 main ([unknown])\n\n");
 }
 
-static void there_are_as_many_blocks_as_samples(void **state)
+TEST(there_are_as_many_blocks_as_samples)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	label_set_id thread = profile_thread_labels(profile, -1, -1, "", "");
 
@@ -55,9 +53,8 @@ static void there_are_as_many_blocks_as_samples(void **state)
 		      "[unnamed] 0/0 :          5 e: \n\t               1 f ([unknown])\n\n");
 }
 
-static void names_cannot_break_a_line(void **state)
+TEST(names_cannot_break_a_line)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "a\nb c", "");
 	event_id event = add_event(profile, "an event\n", VALUE_COUNT);
@@ -75,28 +72,15 @@ static void names_cannot_break_a_line(void **state)
 			       "\t              11 [unnamed] (/x_y\xef\xbf\xbd(deleted))\n\n");
 }
 
-static void nothing_is_written_of_nothing(void **state)
+TEST(nothing_is_written_of_nothing)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 
 	assert_script(profile, "");
 }
 
-static void a_full_disk_is_an_error(void **state)
+TEST(a_few_stacks_of_a_million_million_samples_are_refused)
 {
-	(void)state;
-	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
-	CLEANUP(close_file) FILE *full = fopen("/dev/full", "w");
-	CLEANUP(error_cleanup)
-	struct error *err = format_perf_script.write(profile, &(struct format_options){0}, full);
-
-	assert_non_null(err);
-}
-
-static void a_few_stacks_of_a_million_million_samples_are_refused(void **state)
-{
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "a", "a");
 	event_id event = add_event(profile, "e", VALUE_COUNT);
@@ -112,9 +96,8 @@ static void a_few_stacks_of_a_million_million_samples_are_refused(void **state)
 	assert_int_equal(ftello(out), 0);
 }
 
-static void samples_of_other_events_do_not_count_towards_the_limit(void **state)
+TEST(samples_of_other_events_do_not_count_towards_the_limit)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "a", "a");
 	event_id large = add_event(profile, "large", VALUE_COUNT);
@@ -131,9 +114,8 @@ static void samples_of_other_events_do_not_count_towards_the_limit(void **state)
 			    "a 1/1 :          7 small: \n\t              11 f ([unknown])\n\n");
 }
 
-static void a_wait_is_a_block_at_its_end(void **state)
+TEST(a_wait_is_a_block_at_its_end)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	label_set_id thread = profile_thread_labels(profile, 7, 8, "p", "worker");
 	stack_id f = STACK(profile, "f");
@@ -160,21 +142,4 @@ static void a_wait_is_a_block_at_its_end(void **state)
 	assert_true(first < wait && wait < last);
 	assert_null(strstr(waits.data, "cpu-clock"));
 	assert_non_null(strstr(waits.data, "[futex]"));
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_golden_profile_is_written_unchanged),
-		cmocka_unit_test(a_sample_has_its_time_and_cpu_where_they_are_known),
-		cmocka_unit_test(there_are_as_many_blocks_as_samples),
-		cmocka_unit_test(names_cannot_break_a_line),
-		cmocka_unit_test(nothing_is_written_of_nothing),
-		cmocka_unit_test(a_full_disk_is_an_error),
-		cmocka_unit_test(a_few_stacks_of_a_million_million_samples_are_refused),
-		cmocka_unit_test(samples_of_other_events_do_not_count_towards_the_limit),
-		cmocka_unit_test(a_wait_is_a_block_at_its_end),
-	};
-
-	return cmocka_run_group_tests_name("perf_script", tests, NULL, NULL);
 }

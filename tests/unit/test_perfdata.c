@@ -7,19 +7,16 @@
 #include "base/alloc.h"
 
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum {
 	CPU_CLOCK_TYPE = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD,
@@ -234,33 +231,50 @@ static int descriptor_of(const struct blob *blob)
 	return fd;
 }
 
-static struct perfdata *open_blob(const struct blob *blob)
+/* What a test writes and reads; freed after it. */
+static struct blob records;
+static struct perfdata *perfdata;
+
+static void close_recording(void)
 {
-	struct perfdata *perfdata = NULL;
+	perfdata_free(perfdata);
+	perfdata = NULL;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	close_recording();
+	blob_deinit(&records);
+	records = (struct blob){0};
+	return 0;
+}
+
+static void open_blob(const struct blob *blob)
+{
 	struct error *err = perfdata_open(descriptor_of(blob), &perfdata);
 
 	if (err)
 		fail_msg("%s", error_text(err));
-	return perfdata;
 }
 
-static struct perfdata *open_file(const struct file *file)
+static void open_file(const struct file *file)
 {
 	CLEANUP(blob_deinit) struct blob blob = {0};
 
 	put_file(&blob, file);
-	return open_blob(&blob);
+	open_blob(&blob);
 }
 
 /* One event, cpu-clock. */
-static struct perfdata *open_records(const struct blob *records)
+static void open_records(void)
 {
 	struct event event = {.attr = clock_attr(), .id = 5};
 
-	return open_file(&(struct file){.events = &event, .event_count = 1, .records = records});
+	open_file(&(struct file){.events = &event, .event_count = 1, .records = &records});
 }
 
-static struct record next(struct perfdata *perfdata)
+static struct record next(void)
 {
 	struct record record;
 
@@ -268,14 +282,14 @@ static struct record next(struct perfdata *perfdata)
 	return record;
 }
 
-static void assert_end(struct perfdata *perfdata)
+static void assert_end(void)
 {
 	struct record record;
 
 	assert_false(perfdata_next(perfdata, &record));
 }
 
-static void assert_no_problem(struct perfdata *perfdata)
+static void assert_no_problem(void)
 {
 	const char *problem = perfdata_problem(perfdata, 0);
 
@@ -283,7 +297,7 @@ static void assert_no_problem(struct perfdata *perfdata)
 		fail_msg("%s", problem);
 }
 
-static void assert_problem(struct perfdata *perfdata, unsigned index, const char *part)
+static void assert_problem(unsigned index, const char *part)
 {
 	const char *problem = perfdata_problem(perfdata, index);
 
@@ -292,40 +306,34 @@ static void assert_problem(struct perfdata *perfdata, unsigned index, const char
 		fail_msg("\"%s\" does not say \"%s\"", problem, part);
 }
 
-static void records_come_out_decoded(void **state)
+TEST_WITH(NULL, tear_down, records_come_out_decoded)
 {
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	struct record record;
 
-	(void)state;
 	put_comm(&records, "shop", PERF_RECORD_MISC_COMM_EXEC, 10);
 	put_mmap(&records, PID, 0x1000, 0x2000, "/usr/bin/shop", 11);
 	put_sample(&records, 0x1234, 12);
-	perfdata = open_records(&records);
-	record = next(perfdata);
+	open_records();
+	record = next();
 	assert_int_equal(record.type, RECORD_COMM);
 	assert_string_equal(record.comm.name, "shop");
 	assert_true(record.comm.exec);
-	record = next(perfdata);
+	record = next();
 	assert_int_equal(record.type, RECORD_MMAP);
 	assert_string_equal(record.mmap.path, "/usr/bin/shop");
-	record = next(perfdata);
+	record = next();
 	assert_int_equal(record.type, RECORD_SAMPLE);
 	assert_int_equal(record.sample.ip, 0x1234);
 	assert_int_equal(record.sample.event, 0);
 	assert_int_equal(record.sample.period, 1000);
 	assert_int_equal(record.time_ns, 12);
-	assert_end(perfdata);
-	assert_no_problem(perfdata);
+	assert_end();
+	assert_no_problem();
 }
 
-static void an_event_is_named_by_its_numbers_where_perf_gives_no_name(void **state)
+TEST_WITH(NULL, tear_down, an_event_is_named_by_its_numbers_where_perf_gives_no_name)
 {
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = open_records(&records);
-
-	(void)state;
+	open_records();
 	assert_int_equal(perfdata_event_count(perfdata), 1);
 	assert_string_equal(perfdata_event(perfdata, 0)->name, "cpu-clock");
 	assert_true(perfdata_event(perfdata, 0)->kind == VALUE_CPU_TIME);
@@ -333,20 +341,17 @@ static void an_event_is_named_by_its_numbers_where_perf_gives_no_name(void **sta
 	assert_int_equal(perfdata_event(perfdata, 0)->period, 0);
 }
 
-static void assert_times(struct perfdata *perfdata, const uint64_t *times, size_t count)
+static void assert_times(const uint64_t *times, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		assert_int_equal(next(perfdata).time_ns, times[i]);
-	assert_end(perfdata);
+		assert_int_equal(next().time_ns, times[i]);
+	assert_end();
 }
 
-static void reorder_put_records_in_order(void **state)
+TEST_WITH(NULL, tear_down, reorder_put_records_in_order)
 {
 	static const uint64_t expected[] = {10, 20, 30, 40, 50, 60, 70};
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 	/* The rings of two CPUs, one after the other. */
 	put_sample(&records, 1, 10);
 	put_sample(&records, 1, 40);
@@ -357,68 +362,53 @@ static void reorder_put_records_in_order(void **state)
 	put_sample(&records, 1, 50);
 	put_round(&records);
 	put_sample(&records, 1, 70);
-	perfdata = open_records(&records);
-	assert_times(perfdata, expected, ARRAY_SIZE(expected));
-	assert_no_problem(perfdata);
+	open_records();
+	assert_times(expected, ARRAY_SIZE(expected));
+	assert_no_problem();
 }
 
-static void on_equal_times_the_order_of_the_file_decides(void **state)
+TEST_WITH(NULL, tear_down, on_equal_times_the_order_of_the_file_decides)
 {
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
-
-	(void)state;
 	for (unsigned i = 0; i < 100; i++)
 		put_sample(&records, i, 10);
-	perfdata = open_records(&records);
+	open_records();
 	for (unsigned i = 0; i < 100; i++)
-		assert_int_equal(next(perfdata).sample.ip, i);
-	assert_end(perfdata);
+		assert_int_equal(next().sample.ip, i);
+	assert_end();
 }
 
-static void what_perf_made_up_has_no_time_and_comes_first(void **state)
+TEST_WITH(NULL, tear_down, what_perf_made_up_has_no_time_and_comes_first)
 {
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
-
-	(void)state;
 	put_sample(&records, 1, 10);
 	put_mmap(&records, PID, 0x1000, 0x1000, "/usr/bin/shop", 0);
 	put_comm(&records, "shop", 0, UINT64_MAX);
-	perfdata = open_records(&records);
-	assert_int_equal(next(perfdata).type, RECORD_MMAP);
-	assert_int_equal(next(perfdata).type, RECORD_COMM);
-	assert_int_equal(next(perfdata).type, RECORD_SAMPLE);
-	assert_end(perfdata);
-	assert_no_problem(perfdata);
+	open_records();
+	assert_int_equal(next().type, RECORD_MMAP);
+	assert_int_equal(next().type, RECORD_COMM);
+	assert_int_equal(next().type, RECORD_SAMPLE);
+	assert_end();
+	assert_no_problem();
 }
 
-static void records_that_come_too_late_are_counted(void **state)
+TEST_WITH(NULL, tear_down, records_that_come_too_late_are_counted)
 {
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
-
-	(void)state;
 	put_sample(&records, 1, 10);
 	put_round(&records);
 	put_sample(&records, 1, 20);
 	put_round(&records);
 	put_sample(&records, 1, 5);
-	perfdata = open_records(&records);
+	open_records();
 	for (unsigned i = 0; i < 3; i++)
-		next(perfdata);
-	assert_end(perfdata);
-	assert_problem(perfdata, 0, "too far out of order");
+		next();
+	assert_end();
+	assert_problem(0, "too far out of order");
 }
 
-static void without_times_the_order_of_the_file_is_that_of_time(void **state)
+TEST_WITH(NULL, tear_down, without_times_the_order_of_the_file_is_that_of_time)
 {
 	struct event event = {.attr = clock_attr()};
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	uint64_t last_ns = 0;
 
-	(void)state;
 	event.attr.sample_type = PERF_SAMPLE_IP;
 	for (uint64_t ip = 1; ip <= 3; ip++) {
 		CLEANUP(blob_deinit) struct blob body = {0};
@@ -426,10 +416,9 @@ static void without_times_the_order_of_the_file_is_that_of_time(void **state)
 		put_u64(&body, ip);
 		put_record(&records, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, &body);
 	}
-	perfdata =
-		open_file(&(struct file){.events = &event, .event_count = 1, .records = &records});
+	open_file(&(struct file){.events = &event, .event_count = 1, .records = &records});
 	for (uint64_t ip = 1; ip <= 3; ip++) {
-		struct record record = next(perfdata);
+		struct record record = next();
 
 		assert_int_equal(record.sample.ip, ip);
 		assert_true(record.time_ns > last_ns);
@@ -437,16 +426,13 @@ static void without_times_the_order_of_the_file_is_that_of_time(void **state)
 	}
 }
 
-static void each_event_has_its_own_layout(void **state)
+TEST_WITH(NULL, tear_down, each_event_has_its_own_layout)
 {
 	struct event events[] = {{clock_attr(), 5}, {clock_attr(), 6}};
-	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob first = {0};
 	CLEANUP(blob_deinit) struct blob second = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	struct record record;
 
-	(void)state;
 	events[0].attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP;
 	events[1].attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_CPU;
 	events[1].attr.config = PERF_COUNT_SW_PAGE_FAULTS;
@@ -460,30 +446,26 @@ static void each_event_has_its_own_layout(void **state)
 	put_u32(&second, 0);
 	put_record(&records, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, &second);
 	put_record(&records, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, &first);
-	perfdata =
-		open_file(&(struct file){.events = events, .event_count = 2, .records = &records});
-	record = next(perfdata);
+	open_file(&(struct file){.events = events, .event_count = 2, .records = &records});
+	record = next();
 	assert_int_equal(record.sample.event, 1);
 	assert_int_equal(record.sample.ip, 0x200);
 	assert_int_equal(record.cpu, 3);
 	assert_int_equal(record.sample.period, 7);
-	record = next(perfdata);
+	record = next();
 	assert_int_equal(record.sample.event, 0);
 	assert_int_equal(record.sample.ip, 0x100);
 	assert_string_equal(perfdata_event(perfdata, 1)->name, "page-faults");
 }
 
 /* As perf writes them: an event per kind of CPU, and its name with that of the PMU. */
-static void an_event_on_several_kinds_of_cpu_is_one(void **state)
+TEST_WITH(NULL, tear_down, an_event_on_several_kinds_of_cpu_is_one)
 {
 	static const char *const names[] = {"cpu_core/cycles/u", "cpu_atom/cycles/u",
 					    "cpu_core/branches/u"};
 	struct event events[] = {{clock_attr(), 5}, {clock_attr(), 6}, {clock_attr(), 7}};
-	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob described = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 	put_u32(&described, ARRAY_SIZE(events));
 	put_u32(&described, sizeof(struct perf_event_attr));
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
@@ -503,7 +485,7 @@ static void an_event_on_several_kinds_of_cpu_is_one(void **state)
 		put_counted_string(&described, names[i]);
 		put_u64(&described, events[i].id);
 	}
-	perfdata = open_file(&(struct file){
+	open_file(&(struct file){
 		.events = events,
 		.event_count = ARRAY_SIZE(events),
 		.records = &records,
@@ -513,39 +495,32 @@ static void an_event_on_several_kinds_of_cpu_is_one(void **state)
 	assert_int_equal(perfdata_event_count(perfdata), 2);
 	assert_string_equal(perfdata_event(perfdata, 0)->name, "cycles:u");
 	assert_string_equal(perfdata_event(perfdata, 1)->name, "cpu_core/branches/u");
-	assert_int_equal(next(perfdata).sample.event, 0);
-	assert_int_equal(next(perfdata).sample.event, 0);
-	assert_int_equal(next(perfdata).sample.event, 1);
+	assert_int_equal(next().sample.event, 0);
+	assert_int_equal(next().sample.event, 0);
+	assert_int_equal(next().sample.event, 1);
 }
 
-static void an_id_may_stand_between_other_fields(void **state)
+TEST_WITH(NULL, tear_down, an_id_may_stand_between_other_fields)
 {
 	struct event events[] = {{clock_attr(), 5}, {clock_attr(), 6}};
-	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob body = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 	events[0].attr.sample_type = events[1].attr.sample_type = PERF_SAMPLE_IP |
 								  PERF_SAMPLE_TIME | PERF_SAMPLE_ID;
 	put_u64(&body, 0x100);
 	put_u64(&body, 44);
 	put_u64(&body, 6);
 	put_record(&records, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, &body);
-	perfdata =
-		open_file(&(struct file){.events = events, .event_count = 2, .records = &records});
-	assert_int_equal(next(perfdata).sample.event, 1);
+	open_file(&(struct file){.events = events, .event_count = 2, .records = &records});
+	assert_int_equal(next().sample.event, 1);
 }
 
-static void events_that_cannot_be_told_apart_are_refused(void **state)
+TEST_WITH(NULL, tear_down, events_that_cannot_be_told_apart_are_refused)
 {
 	struct event events[] = {{clock_attr(), 5}, {clock_attr(), 6}};
-	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob blob = {0};
 	CLEANUP(error_cleanup) struct error *err = NULL;
-	struct perfdata *perfdata;
 
-	(void)state;
 	events[1].attr.sample_type |= PERF_SAMPLE_ADDR;
 	put_file(&blob, &(struct file){.events = events, .event_count = 2, .records = &records});
 	err = perfdata_open(descriptor_of(&blob), &perfdata);
@@ -553,17 +528,14 @@ static void events_that_cannot_be_told_apart_are_refused(void **state)
 	assert_string_equal(error_text(err), "the events of the recording cannot be told apart");
 }
 
-static void more_ids_than_the_file_has_room_for_are_refused(void **state)
+TEST_WITH(NULL, tear_down, more_ids_than_the_file_has_room_for_are_refused)
 {
 	struct event events[] = {{clock_attr(), 5}};
-	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob blob = {0};
 	CLEANUP(error_cleanup) struct error *err = NULL;
 	struct perfdata_header header;
-	struct perfdata *perfdata;
 	uint64_t size_bytes = UINT64_C(1) << 60;
 
-	(void)state;
 	put_file(&blob, &(struct file){.events = events, .event_count = 1, .records = &records});
 	memcpy(&header, blob.bytes, sizeof(header));
 	memcpy(blob.bytes + header.events.offset + header.event_bytes - sizeof(size_bytes),
@@ -573,41 +545,34 @@ static void more_ids_than_the_file_has_room_for_are_refused(void **state)
 	assert_non_null(strstr(error_text(err), "the ids of its events are more than the file"));
 }
 
-static void the_event_of_the_side_band_is_none_of_those_that_sample(void **state)
+TEST_WITH(NULL, tear_down, the_event_of_the_side_band_is_none_of_those_that_sample)
 {
 	struct event events[] = {{clock_attr(), 5}, {clock_attr(), 6}};
-	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob body = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 	events[0].attr.sample_type = events[1].attr.sample_type = PERF_SAMPLE_IDENTIFIER |
 								  PERF_SAMPLE_IP;
 	events[0].attr.config = PERF_COUNT_SW_DUMMY;
 	put_u64(&body, 6);
 	put_u64(&body, 0x100);
 	put_record(&records, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, &body);
-	perfdata =
-		open_file(&(struct file){.events = events, .event_count = 2, .records = &records});
+	open_file(&(struct file){.events = events, .event_count = 2, .records = &records});
 	assert_int_equal(perfdata_event_count(perfdata), 1);
 	assert_string_equal(perfdata_event(perfdata, 0)->name, "cpu-clock");
-	assert_int_equal(next(perfdata).sample.event, 0);
-	assert_end(perfdata);
+	assert_int_equal(next().sample.event, 0);
+	assert_end();
 }
 
-static void features_tell_where_it_was_recorded(void **state)
+TEST_WITH(NULL, tear_down, features_tell_where_it_was_recorded)
 {
 	struct event event = {.attr = clock_attr(), .id = 5};
-	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob host = {0};
 	CLEANUP(blob_deinit) struct blob release = {0};
 	CLEANUP(blob_deinit) struct blob machine = {0};
 	CLEANUP(blob_deinit) struct blob command = {0};
 	CLEANUP(blob_deinit) struct blob names = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	const struct perfdata_info *info;
 
-	(void)state;
 	put_sample(&records, 1, 10);
 	put_counted_string(&host, "harbour");
 	put_counted_string(&release, "6.1.0");
@@ -621,7 +586,7 @@ static void features_tell_where_it_was_recorded(void **state)
 	put_u32(&names, 1);
 	put_counted_string(&names, "cpu-clock:u");
 	put_u64(&names, event.id);
-	perfdata = open_file(&(struct file){
+	open_file(&(struct file){
 		.events = &event,
 		.event_count = 1,
 		.records = &records,
@@ -652,62 +617,52 @@ static void put_build_id(struct blob *data, const char *path, unsigned len)
 	put_record(data, PERFDATA_BUILD_ID, PERFDATA_MISC_BUILD_ID_SIZE, &body);
 }
 
-static void mappings_get_the_build_id_of_their_path(void **state)
+TEST_WITH(NULL, tear_down, mappings_get_the_build_id_of_their_path)
 {
 	struct event event = {.attr = clock_attr(), .id = 5};
-	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob ids = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	struct record record;
 
-	(void)state;
 	put_build_id(&ids, "/usr/bin/other", 20);
 	put_build_id(&ids, "/usr/bin/shop", 16);
 	put_mmap(&records, PID, 0x1000, 0x1000, "/usr/bin/shop", 10);
 	put_mmap(&records, PID, 0x3000, 0x1000, "/usr/bin/unknown", 11);
-	perfdata = open_file(&(struct file){
+	open_file(&(struct file){
 		.events = &event,
 		.event_count = 1,
 		.records = &records,
 		.features = (const struct feature[]){{FEATURE_BUILD_ID, &ids}},
 		.feature_count = 1,
 	});
-	record = next(perfdata);
+	record = next();
 	assert_int_equal(record.mmap.build_id_bytes, 16);
 	assert_memory_equal(record.mmap.build_id, "\1\2\3\0", 4);
-	assert_int_equal(next(perfdata).mmap.build_id_bytes, 0);
+	assert_int_equal(next().mmap.build_id_bytes, 0);
 }
 
-static void the_kernels_mappings_tell_where_it_was_and_are_of_no_process(void **state)
+TEST_WITH(NULL, tear_down, the_kernels_mappings_tell_where_it_was_and_are_of_no_process)
 {
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
-
-	(void)state;
 	put_mmap(&records, UINT32_MAX, 0xffffffff81000000, 0x1000000, "[kernel.kallsyms]_text", 0);
 	put_mmap(&records, UINT32_MAX, 0xffffffffc0000000, 0x1000, "[nf_tables]", 0);
 	put_sample(&records, 1, 10);
-	perfdata = open_records(&records);
+	open_records();
 	assert_int_equal(perfdata_info(perfdata)->kernel_start, 0xffffffff81000000);
 	assert_int_equal(perfdata_info(perfdata)->kernel_end, 0xffffffff82000000);
 	for (unsigned i = 0; i < 2; i++) {
-		struct record record = next(perfdata);
+		struct record record = next();
 
 		assert_int_equal(record.type, RECORD_MMAP);
 		assert_int_equal(record.pid, -1);
 	}
-	assert_int_equal(next(perfdata).type, RECORD_SAMPLE);
-	assert_end(perfdata);
+	assert_int_equal(next().type, RECORD_SAMPLE);
+	assert_end();
 }
 
-static void losses_that_are_told_twice_count_once(void **state)
+TEST_WITH(NULL, tear_down, losses_that_are_told_twice_count_once)
 {
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	uint64_t lost = 0;
 	struct record record;
 
-	(void)state;
 	put_lost(&records, PERF_RECORD_LOST, 10, 100);
 	put_lost(&records, PERF_RECORD_LOST, 5, 200);
 	put_round(&records);
@@ -715,7 +670,7 @@ static void losses_that_are_told_twice_count_once(void **state)
 	/* Of two events, at the end; the last one was never told of. */
 	put_lost(&records, PERF_RECORD_LOST_SAMPLES, 12, 0);
 	put_lost(&records, PERF_RECORD_LOST_SAMPLES, 4, 0);
-	perfdata = open_records(&records);
+	open_records();
 	while (perfdata_next(perfdata, &record))
 		lost += record.lost.count;
 	assert_int_equal(lost, 16);
@@ -731,16 +686,13 @@ static void put_kernel_record(struct blob *blob, uint32_t type, uint16_t misc,
 	put_record(blob, type, misc, &body);
 }
 
-static void switches_and_the_like_come_in_order_between_samples(void **state)
+TEST_WITH(NULL, tear_down, switches_and_the_like_come_in_order_between_samples)
 {
-	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob next_thread = {0};
 	CLEANUP(blob_deinit) struct blob cgroup = {0};
 	CLEANUP(blob_deinit) struct blob deferred = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	struct record record;
 
-	(void)state;
 	put_u32(&next_thread, 8);
 	put_u32(&next_thread, 9);
 	put_u64(&cgroup, 4242);
@@ -754,21 +706,21 @@ static void switches_and_the_like_come_in_order_between_samples(void **state)
 	put_sample(&records, 0x1000, 30);
 	put_kernel_record(&records, PERF_RECORD_SWITCH, 0, &(struct blob){0}, 10);
 	put_round(&records);
-	perfdata = open_records(&records);
+	open_records();
 
-	record = next(perfdata);
+	record = next();
 	assert_int_equal(record.type, RECORD_SWITCH);
 	assert_int_equal(record.time_ns, 10);
 	assert_int_equal(record.tid, TID);
-	record = next(perfdata);
+	record = next();
 	assert_true(record.switched.is_out);
 	assert_int_equal(record.switched.other_tid, 9);
-	assert_int_equal(next(perfdata).type, RECORD_SAMPLE);
-	record = next(perfdata);
+	assert_int_equal(next().type, RECORD_SAMPLE);
+	record = next();
 	assert_int_equal(record.type, RECORD_CGROUP);
 	assert_string_equal(record.cgroup.path, "/shop");
-	assert_int_equal(next(perfdata).type, RECORD_DEFERRED_CHAIN);
-	assert_end(perfdata);
+	assert_int_equal(next().type, RECORD_DEFERRED_CHAIN);
+	assert_end();
 	assert_null(perfdata_problem(perfdata, 0));
 }
 
@@ -806,9 +758,8 @@ static void put_name_record(struct blob *blob, uint64_t id, const char *name)
 	put_record(blob, PERFDATA_EVENT_UPDATE, 0, &body);
 }
 
-static struct perfdata *open_down_a_pipe(const struct blob *blob)
+static void open_down_a_pipe(const struct blob *blob)
 {
-	struct perfdata *perfdata = NULL;
 	struct error *err;
 	int fds[2];
 
@@ -818,29 +769,26 @@ static struct perfdata *open_down_a_pipe(const struct blob *blob)
 	err = perfdata_open(fds[0], &perfdata);
 	if (err)
 		fail_msg("%s", error_text(err));
-	return perfdata;
 }
 
-static void down_a_pipe_all_comes_as_records(void **state)
+TEST_WITH(NULL, tear_down, down_a_pipe_all_comes_as_records)
 {
 	struct event event = {.attr = clock_attr(), .id = 5};
 	CLEANUP(blob_deinit) struct blob blob = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 	put_pipe_header(&blob);
 	put_attr_record(&blob, &event);
 	put_feature_record(&blob, FEATURE_HOSTNAME, "harbour");
 	put_name_record(&blob, 5, "cpu-clock:u");
 	put_sample(&blob, 0x1234, 20);
 	put_sample(&blob, 0x1230, 10);
-	perfdata = open_down_a_pipe(&blob);
+	open_down_a_pipe(&blob);
 	assert_string_equal(perfdata_info(perfdata)->host, "harbour");
 	assert_string_equal(perfdata_event(perfdata, 0)->name, "cpu-clock:u");
-	assert_int_equal(next(perfdata).sample.ip, 0x1230);
-	assert_int_equal(next(perfdata).sample.ip, 0x1234);
-	assert_end(perfdata);
-	assert_no_problem(perfdata);
+	assert_int_equal(next().sample.ip, 0x1230);
+	assert_int_equal(next().sample.ip, 0x1234);
+	assert_end();
+	assert_no_problem();
 }
 
 /* Padded to words. */
@@ -855,7 +803,7 @@ static void put_tracing_record(struct blob *blob, const char *section, size_t le
 	put(blob, padding, -len & 7);
 }
 
-static void formats_of_tracepoints_come_down_a_pipe(void **state)
+TEST_WITH(NULL, tear_down, formats_of_tracepoints_come_down_a_pipe)
 {
 	static const char *const labels[] = {"vec"};
 	static const char text[] = "name: softirq_entry\nID: 77\n"
@@ -867,7 +815,6 @@ static void formats_of_tracepoints_come_down_a_pipe(void **state)
 	const char *missing;
 	size_t len, before, whole;
 
-	(void)state;
 	section = tracing_data_encode("page", "event", &format, 1, &len);
 	event.attr.type = PERF_TYPE_TRACEPOINT;
 	event.attr.config = 77;
@@ -878,11 +825,12 @@ static void formats_of_tracepoints_come_down_a_pipe(void **state)
 	put_sample(&blob, 0x1234, 20);
 	whole = blob.len;
 	for (; blob.len > before - len; blob.len--) {
-		CLEANUP(perfdata_cleanup) struct perfdata *perfdata = open_down_a_pipe(&blob);
 		struct record record;
 
+		close_recording();
+		open_down_a_pipe(&blob);
 		if (blob.len == whole)
-			assert_int_equal(next(perfdata).sample.ip, 0x1234);
+			assert_int_equal(next().sample.ip, 0x1234);
 		assert_false(perfdata_next(perfdata, &record));
 		assert_true((blob.len < whole && blob.len != before) ==
 			    (perfdata_problem(perfdata, 0) != NULL));
@@ -893,38 +841,33 @@ static void formats_of_tracepoints_come_down_a_pipe(void **state)
 	}
 }
 
-static void what_came_down_a_pipe_may_be_kept_in_a_file(void **state)
+TEST_WITH(NULL, tear_down, what_came_down_a_pipe_may_be_kept_in_a_file)
 {
 	struct event event = {.attr = clock_attr(), .id = 5};
 	CLEANUP(blob_deinit) struct blob blob = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 	put_pipe_header(&blob);
 	put_attr_record(&blob, &event);
 	put_sample(&blob, 0x1234, 20);
-	perfdata = open_blob(&blob);
-	assert_int_equal(next(perfdata).sample.ip, 0x1234);
-	assert_end(perfdata);
+	open_blob(&blob);
+	assert_int_equal(next().sample.ip, 0x1234);
+	assert_end();
 }
 
-static void traces_are_passed_over_and_told_of(void **state)
+TEST_WITH(NULL, tear_down, traces_are_passed_over_and_told_of)
 {
-	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob body = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 	put_u64(&body, 32);
 	put_u64(&body, 0);
 	put_record(&records, PERFDATA_AUXTRACE, 0, &body);
 	for (unsigned i = 0; i < 4; i++)
 		put_u64(&records, UINT64_MAX);
 	put_sample(&records, 0x1234, 20);
-	perfdata = open_records(&records);
-	assert_int_equal(next(perfdata).sample.ip, 0x1234);
-	assert_end(perfdata);
-	assert_problem(perfdata, 0, "processor traces");
+	open_records();
+	assert_int_equal(next().sample.ip, 0x1234);
+	assert_end();
+	assert_problem(0, "processor traces");
 }
 
 /* A frame of zstd may hold blocks as they are (RFC 8878, 3.1.1). */
@@ -943,16 +886,13 @@ static void put_plain_block(struct blob *blob, const unsigned char *data, size_t
 	put(blob, data, len);
 }
 
-static void compressed_records_go_on_from_piece_to_piece(void **state)
+TEST_WITH(NULL, tear_down, compressed_records_go_on_from_piece_to_piece)
 {
 	enum { IN_THE_MIDDLE = 60 };
 	CLEANUP(blob_deinit) struct blob plain = {0};
 	CLEANUP(blob_deinit) struct blob first = {0};
 	CLEANUP(blob_deinit) struct blob second = {0};
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 #ifndef HAVE_ZSTD
 	RETURN_LACKING("built without zstd");
 #endif
@@ -963,30 +903,27 @@ static void compressed_records_go_on_from_piece_to_piece(void **state)
 	put_plain_block(&second, plain.bytes + IN_THE_MIDDLE, plain.len - IN_THE_MIDDLE);
 	put_record(&records, PERFDATA_COMPRESSED, 0, &first);
 	put_record(&records, PERFDATA_COMPRESSED, 0, &second);
-	perfdata = open_records(&records);
+	open_records();
 	for (uint64_t i = 0; i < 3; i++)
-		assert_int_equal(next(perfdata).sample.ip, 0x100 + i);
-	assert_end(perfdata);
-	assert_no_problem(perfdata);
+		assert_int_equal(next().sample.ip, 0x100 + i);
+	assert_end();
+	assert_no_problem();
 }
 
-static void damaged_compression_ends_the_recording(void **state)
+TEST_WITH(NULL, tear_down, damaged_compression_ends_the_recording)
 {
 	CLEANUP(blob_deinit) struct blob junk = {0};
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 #ifndef HAVE_ZSTD
 	RETURN_LACKING("built without zstd");
 #endif
 	put_u64(&junk, 0x1122334455667788);
 	put_sample(&records, 0x1234, 20);
 	put_record(&records, PERFDATA_COMPRESSED, 0, &junk);
-	perfdata = open_records(&records);
-	assert_int_equal(next(perfdata).sample.ip, 0x1234);
-	assert_end(perfdata);
-	assert_problem(perfdata, 0, "damaged");
+	open_records();
+	assert_int_equal(next().sample.ip, 0x1234);
+	assert_end();
+	assert_problem(0, "damaged");
 }
 
 /* A block of equal bytes takes four: records of 0x808 bytes of an unknown type. */
@@ -997,14 +934,11 @@ static void put_repeated_block(struct blob *blob)
 	put(blob, repeated, sizeof(repeated));
 }
 
-static void records_that_unpack_to_gigabytes_end_the_recording(void **state)
+TEST_WITH(NULL, tear_down, records_that_unpack_to_gigabytes_end_the_recording)
 {
 	enum { BLOCKS = 10000 };
 	CLEANUP(blob_deinit) struct blob bomb = {0};
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 #ifndef HAVE_ZSTD
 	RETURN_LACKING("built without zstd");
 #endif
@@ -1013,20 +947,18 @@ static void records_that_unpack_to_gigabytes_end_the_recording(void **state)
 		put_repeated_block(&bomb);
 	put_sample(&records, 0x1234, 20);
 	put_record(&records, PERFDATA_COMPRESSED, 0, &bomb);
-	perfdata = open_records(&records);
-	assert_int_equal(next(perfdata).sample.ip, 0x1234);
-	assert_end(perfdata);
-	assert_problem(perfdata, 0, "unpack to too much for their size");
+	open_records();
+	assert_int_equal(next().sample.ip, 0x1234);
+	assert_end();
+	assert_problem(0, "unpack to too much for their size");
 }
 
-static void a_recording_cut_off_anywhere_gives_what_it_holds(void **state)
+TEST_WITH(NULL, tear_down, a_recording_cut_off_anywhere_gives_what_it_holds)
 {
 	struct event event = {.attr = clock_attr(), .id = 5};
-	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob whole = {0};
 	size_t sample_bytes, data_offset;
 
-	(void)state;
 	put_sample(&records, 1, 10);
 	sample_bytes = records.len;
 	put_sample(&records, 2, 20);
@@ -1035,7 +967,6 @@ static void a_recording_cut_off_anywhere_gives_what_it_holds(void **state)
 	data_offset = whole.len - records.len;
 	for (size_t len = 0; len < whole.len; len++) {
 		struct blob cut = {.bytes = whole.bytes, .len = len};
-		CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 		CLEANUP(error_cleanup)
 		struct error *err = perfdata_open(descriptor_of(&cut), &perfdata);
 		struct record record;
@@ -1049,9 +980,10 @@ static void a_recording_cut_off_anywhere_gives_what_it_holds(void **state)
 		while (perfdata_next(perfdata, &record))
 			assert_int_equal(record.sample.ip, ++count);
 		assert_int_equal(count, (len - data_offset) / sample_bytes);
-		assert_problem(perfdata, 0, "not finished");
+		assert_problem(0, "not finished");
 		if ((len - data_offset) % sample_bytes)
-			assert_problem(perfdata, 1, "cut off within a record");
+			assert_problem(1, "cut off within a record");
+		close_recording();
 	}
 }
 
@@ -1065,16 +997,13 @@ static void put_zeros(int number, siginfo_t *info, void *context)
 	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
-static void a_file_that_is_cut_while_it_is_read_gives_what_was_read_by_then(void **state)
+TEST_WITH(NULL, tear_down, a_file_that_is_cut_while_it_is_read_gives_what_was_read_by_then)
 {
 	const struct sigaction action = {.sa_sigaction = put_zeros, .sa_flags = SA_SIGINFO};
 	struct event event = {.attr = clock_attr(), .id = 5};
-	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob blob = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	int fd;
 
-	(void)state;
 	sigaction(SIGBUS, &action, NULL);
 	put_sample(&records, 1, 10);
 	put_round(&records);
@@ -1083,11 +1012,11 @@ static void a_file_that_is_cut_while_it_is_read_gives_what_was_read_by_then(void
 	put_file(&blob, &(struct file){.events = &event, .event_count = 1, .records = &records});
 	fd = descriptor_of(&blob);
 	assert_null(perfdata_open(fd, &perfdata));
-	assert_int_equal(next(perfdata).sample.ip, 1);
+	assert_int_equal(next().sample.ip, 1);
 	assert_int_equal(ftruncate(fd, 0), 0);
-	assert_end(perfdata);
-	assert_problem(perfdata, 0, "damaged at byte");
-	assert_problem(perfdata, 1, "truncated while it was read");
+	assert_end();
+	assert_problem(0, "damaged at byte");
+	assert_problem(1, "truncated while it was read");
 }
 
 enum { STACK_BYTES = 60000, STACKS = 3000 };
@@ -1129,15 +1058,13 @@ static size_t resident_bytes(void)
 	return resident * (size_t)getpagesize();
 }
 
-static void a_large_file_takes_little_memory(void **state)
+TEST_WITH(NULL, tear_down, a_large_file_takes_little_memory)
 {
 	enum { MORE_BYTES_MAX = 64 << 20 };
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	size_t before = resident_bytes();
 	struct record record;
 	unsigned count = 0, sum = 0;
 
-	(void)state;
 	if (HAS_THREAD_SANITIZER)
 		RETURN_LACKING("memory without that of the thread sanitizer");
 	assert_null(perfdata_open(descriptor_of_stacks(), &perfdata));
@@ -1152,58 +1079,47 @@ static void a_large_file_takes_little_memory(void **state)
 	assert_int_equal(sum, 0);
 }
 
-static void a_killed_perf_has_not_told_how_much_it_wrote(void **state)
+TEST_WITH(NULL, tear_down, a_killed_perf_has_not_told_how_much_it_wrote)
 {
 	struct event event = {.attr = clock_attr(), .id = 5};
-	CLEANUP(blob_deinit) struct blob records = {0};
 	CLEANUP(blob_deinit) struct blob blob = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 
-	(void)state;
 	put_sample(&records, 0x1234, 20);
 	put_file(&blob, &(struct file){.events = &event, .event_count = 1, .records = &records});
 	memset(blob.bytes + offsetof(struct perfdata_header, data.size_bytes), 0, sizeof(uint64_t));
-	perfdata = open_blob(&blob);
-	assert_int_equal(next(perfdata).sample.ip, 0x1234);
-	assert_end(perfdata);
-	assert_problem(perfdata, 0, "perf was killed");
+	open_blob(&blob);
+	assert_int_equal(next().sample.ip, 0x1234);
+	assert_end();
+	assert_problem(0, "perf was killed");
 }
 
-static void behind_a_record_without_a_size_nothing_is_read(void **state)
+TEST_WITH(NULL, tear_down, behind_a_record_without_a_size_nothing_is_read)
 {
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
-
-	(void)state;
 	put_sample(&records, 1, 10);
 	put_u64(&records, 0);
 	put_sample(&records, 2, 20);
-	perfdata = open_records(&records);
-	assert_int_equal(next(perfdata).sample.ip, 1);
-	assert_end(perfdata);
-	assert_problem(perfdata, 0, "damaged at byte");
+	open_records();
+	assert_int_equal(next().sample.ip, 1);
+	assert_end();
+	assert_problem(0, "damaged at byte");
 }
 
-static void records_that_make_no_sense_are_left_out_and_counted(void **state)
+TEST_WITH(NULL, tear_down, records_that_make_no_sense_are_left_out_and_counted)
 {
-	CLEANUP(blob_deinit) struct blob records = {0};
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	struct blob body = {0};
 
-	(void)state;
 	put_record(&records, PERF_RECORD_SAMPLE, 0, &body);
 	put_sample(&records, 2, 20);
-	perfdata = open_records(&records);
-	assert_int_equal(next(perfdata).sample.ip, 2);
-	assert_end(perfdata);
-	assert_problem(perfdata, 0, "ignored 1 malformed records");
+	open_records();
+	assert_int_equal(next().sample.ip, 2);
+	assert_end();
+	assert_problem(0, "ignored 1 malformed records");
 }
 
 static void assert_refused(const void *bytes, size_t len, const char *part)
 {
 	CLEANUP(blob_deinit) struct blob blob = {0};
 	CLEANUP(error_cleanup) struct error *err = NULL;
-	struct perfdata *perfdata;
 
 	put(&blob, bytes, len);
 	err = perfdata_open(descriptor_of(&blob), &perfdata);
@@ -1212,9 +1128,8 @@ static void assert_refused(const void *bytes, size_t len, const char *part)
 		fail_msg("\"%s\" does not say \"%s\"", error_text(err), part);
 }
 
-static void what_is_no_recording_is_refused(void **state)
+TEST_WITH(NULL, tear_down, what_is_no_recording_is_refused)
 {
-	(void)state;
 	assert_refused("", 0, "not a perf.data file");
 	assert_refused("main;work 12\nmain;play 3\n", 25, "not a perf.data file");
 	assert_refused("2ELIFREP\0\0\0\0\0\0\0\x68", 16, "other byte order");
@@ -1226,14 +1141,13 @@ static struct bytes numbered(const uint64_t *number)
 	return bytes_of(number, sizeof(*number));
 }
 
-static void reorder_that_cannot_be_kept_go_out_half_by_half(void **state)
+TEST_WITH(NULL, tear_down, reorder_that_cannot_be_kept_go_out_half_by_half)
 {
 	enum { MANY = 3 << 18 };
 	CLEANUP(reorder_deinit) struct reorder reorder = {0};
 	struct pending_record waiting;
 	uint64_t out = 0;
 
-	(void)state;
 	for (uint64_t i = 0; i < MANY; i++) {
 		reorder_add(&reorder, i + 1, i, numbered(&i), false);
 		while (reorder_take(&reorder, &waiting)) {
@@ -1251,7 +1165,7 @@ static void reorder_that_cannot_be_kept_go_out_half_by_half(void **state)
 	assert_int_equal(reorder.late, 0);
 }
 
-static void what_lasts_is_not_copied_however_much_waits(void **state)
+TEST_WITH(NULL, tear_down, what_lasts_is_not_copied_however_much_waits)
 {
 	enum { LEN = 60000, MANY = 1000 };
 	CLEANUP(reorder_deinit) struct reorder reorder = {0};
@@ -1259,7 +1173,6 @@ static void what_lasts_is_not_copied_however_much_waits(void **state)
 	struct pending_record waiting;
 	unsigned count = 0;
 
-	(void)state;
 	for (uint64_t i = 0; i < MANY; i++)
 		reorder_add(&reorder, MANY - i, i, bytes_of(data, LEN), true);
 	reorder_end(&reorder);
@@ -1303,13 +1216,12 @@ static void begin_writing(struct written *written, size_t event_count)
 	written->writer = perfdata_writer_new(dup(written->fd), written->events, event_count);
 }
 
-static struct perfdata *read_what_was_written(struct written *written)
+static void read_what_was_written(struct written *written)
 {
 	struct perfdata_info info = {.host = xstrdup("harbour"),
 				     .kernel_release = xstrdup("6.1.0"),
 				     .machine = xstrdup("x86_64"),
 				     .command = xstrdup("prof record shop")};
-	struct perfdata *perfdata = NULL;
 	struct error *err = perfdata_writer_finish(written->writer, &info);
 
 	if (!err)
@@ -1321,7 +1233,6 @@ static struct perfdata *read_what_was_written(struct written *written)
 	free(info.kernel_release);
 	free(info.machine);
 	free(info.command);
-	return perfdata;
 }
 
 /* As the side band's own event would have written it. */
@@ -1359,45 +1270,42 @@ static void put_raw_sample(struct perfdata_writer *writer, uint64_t id, uint64_t
 	perfdata_writer_put(writer, &record);
 }
 
-static void what_is_written_is_read_again(void **state)
+TEST_WITH(NULL, tear_down, what_is_written_is_read_again)
 {
 	struct written written;
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	struct record record;
 
-	(void)state;
 	begin_writing(&written, 2);
 	put_raw_comm(written.writer, &written.layout);
 	perfdata_writer_end_round(written.writer);
 	put_raw_sample(written.writer, 6, 70);
 	put_raw_sample(written.writer, 5, 60);
 	perfdata_writer_end_round(written.writer);
-	perfdata = read_what_was_written(&written);
+	read_what_was_written(&written);
 	assert_int_equal(perfdata_event_count(perfdata), 2);
 	assert_string_equal(perfdata_event(perfdata, 1)->name, "faults");
 	assert_string_equal(perfdata_info(perfdata)->host, "harbour");
 	assert_string_equal(perfdata_info(perfdata)->kernel_release, "6.1.0");
 	assert_string_equal(perfdata_info(perfdata)->machine, "x86_64");
 	assert_string_equal(perfdata_info(perfdata)->command, "prof record shop");
-	record = next(perfdata);
+	record = next();
 	assert_string_equal(record.comm.name, "shop");
 	assert_true(record.comm.exec);
 	assert_int_equal(record.time_ns, 50);
-	record = next(perfdata);
+	record = next();
 	assert_int_equal(record.sample.event, 0);
 	assert_int_equal(record.time_ns, 60);
-	record = next(perfdata);
+	record = next();
 	assert_int_equal(record.sample.event, 1);
 	assert_int_equal(record.sample.ip, 0x1234);
 	assert_int_equal(record.tid, TID);
-	assert_end(perfdata);
-	assert_no_problem(perfdata);
+	assert_end();
+	assert_no_problem();
 }
 
-static void what_is_made_up_is_written_as_the_kernel_would(void **state)
+TEST_WITH(NULL, tear_down, what_is_made_up_is_written_as_the_kernel_would)
 {
 	struct written written;
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	const struct record mapping = {.type = RECORD_MMAP,
 				       .pid = PID,
 				       .tid = PID,
@@ -1413,7 +1321,6 @@ static void what_is_made_up_is_written_as_the_kernel_would(void **state)
 	const struct record lost = {.type = RECORD_LOST, .time_ns = 90, .lost.count = 3};
 	struct record record;
 
-	(void)state;
 	data.mmap.executable = false;
 	name.comm.name = "cashier";
 	begin_writing(&written, 1);
@@ -1423,8 +1330,8 @@ static void what_is_made_up_is_written_as_the_kernel_would(void **state)
 	perfdata_writer_put(written.writer, &lost);
 	perfdata_writer_add_build_id(written.writer, "/usr/bin/shop", (const uint8_t *)"abcdefgh",
 				     8);
-	perfdata = read_what_was_written(&written);
-	record = next(perfdata);
+	read_what_was_written(&written);
+	record = next();
 	assert_int_equal(record.pid, PID);
 	assert_int_equal(record.mmap.start, 0x1000);
 	assert_int_equal(record.mmap.length_bytes, 0x2000);
@@ -1436,35 +1343,33 @@ static void what_is_made_up_is_written_as_the_kernel_would(void **state)
 	assert_string_equal(record.mmap.path, "/usr/bin/shop");
 	assert_int_equal(record.mmap.build_id_bytes, 8);
 	assert_memory_equal(record.mmap.build_id, "abcdefgh", 8);
-	assert_false(next(perfdata).mmap.executable);
-	record = next(perfdata);
+	assert_false(next().mmap.executable);
+	record = next();
 	assert_string_equal(record.comm.name, "cashier");
 	assert_int_equal(record.tid, TID);
 	assert_false(record.comm.exec);
-	record = next(perfdata);
+	record = next();
 	assert_int_equal(record.lost.count, 3);
 	assert_int_equal(record.time_ns, 90);
-	assert_end(perfdata);
+	assert_end();
 }
 
-static void a_file_that_was_not_finished_reads_as_one_that_was_cut_off(void **state)
+TEST_WITH(NULL, tear_down, a_file_that_was_not_finished_reads_as_one_that_was_cut_off)
 {
 	struct written written;
-	CLEANUP(perfdata_cleanup) struct perfdata *perfdata = NULL;
 	struct error *err;
 
-	(void)state;
 	begin_writing(&written, 1);
 	put_raw_sample(written.writer, 5, 60);
 	perfdata_writer_free(written.writer);
 	err = perfdata_open(written.fd, &perfdata);
 	assert_null(err);
-	assert_int_equal(next(perfdata).time_ns, 60);
-	assert_end(perfdata);
-	assert_problem(perfdata, 0, "not finished");
+	assert_int_equal(next().time_ns, 60);
+	assert_end();
+	assert_problem(0, "not finished");
 }
 
-static void a_full_disk_is_told_at_the_end(void **state)
+TEST_WITH(NULL, tear_down, a_full_disk_is_told_at_the_end)
 {
 	struct written written;
 	struct perfdata_info info = {0};
@@ -1472,7 +1377,6 @@ static void a_full_disk_is_told_at_the_end(void **state)
 	CLEANUP(error_cleanup) struct error *err = NULL;
 	char nothing[] = "";
 
-	(void)state;
 	begin_writing(&written, 1);
 	perfdata_writer_free(written.writer);
 	close(written.fd);
@@ -1483,50 +1387,4 @@ static void a_full_disk_is_told_at_the_end(void **state)
 	err = perfdata_writer_finish(writer, &info);
 	assert_non_null(err);
 	assert_int_equal(error_number(err), ENOSPC);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(records_come_out_decoded),
-		cmocka_unit_test(an_event_is_named_by_its_numbers_where_perf_gives_no_name),
-		cmocka_unit_test(reorder_put_records_in_order),
-		cmocka_unit_test(on_equal_times_the_order_of_the_file_decides),
-		cmocka_unit_test(what_perf_made_up_has_no_time_and_comes_first),
-		cmocka_unit_test(records_that_come_too_late_are_counted),
-		cmocka_unit_test(without_times_the_order_of_the_file_is_that_of_time),
-		cmocka_unit_test(each_event_has_its_own_layout),
-		cmocka_unit_test(an_event_on_several_kinds_of_cpu_is_one),
-		cmocka_unit_test(an_id_may_stand_between_other_fields),
-		cmocka_unit_test(events_that_cannot_be_told_apart_are_refused),
-		cmocka_unit_test(more_ids_than_the_file_has_room_for_are_refused),
-		cmocka_unit_test(the_event_of_the_side_band_is_none_of_those_that_sample),
-		cmocka_unit_test(features_tell_where_it_was_recorded),
-		cmocka_unit_test(mappings_get_the_build_id_of_their_path),
-		cmocka_unit_test(the_kernels_mappings_tell_where_it_was_and_are_of_no_process),
-		cmocka_unit_test(losses_that_are_told_twice_count_once),
-		cmocka_unit_test(switches_and_the_like_come_in_order_between_samples),
-		cmocka_unit_test(down_a_pipe_all_comes_as_records),
-		cmocka_unit_test(formats_of_tracepoints_come_down_a_pipe),
-		cmocka_unit_test(what_came_down_a_pipe_may_be_kept_in_a_file),
-		cmocka_unit_test(traces_are_passed_over_and_told_of),
-		cmocka_unit_test(compressed_records_go_on_from_piece_to_piece),
-		cmocka_unit_test(damaged_compression_ends_the_recording),
-		cmocka_unit_test(records_that_unpack_to_gigabytes_end_the_recording),
-		cmocka_unit_test(a_recording_cut_off_anywhere_gives_what_it_holds),
-		cmocka_unit_test(a_file_that_is_cut_while_it_is_read_gives_what_was_read_by_then),
-		cmocka_unit_test(a_large_file_takes_little_memory),
-		cmocka_unit_test(a_killed_perf_has_not_told_how_much_it_wrote),
-		cmocka_unit_test(behind_a_record_without_a_size_nothing_is_read),
-		cmocka_unit_test(records_that_make_no_sense_are_left_out_and_counted),
-		cmocka_unit_test(what_is_no_recording_is_refused),
-		cmocka_unit_test(reorder_that_cannot_be_kept_go_out_half_by_half),
-		cmocka_unit_test(what_lasts_is_not_copied_however_much_waits),
-		cmocka_unit_test(what_is_written_is_read_again),
-		cmocka_unit_test(what_is_made_up_is_written_as_the_kernel_would),
-		cmocka_unit_test(a_file_that_was_not_finished_reads_as_one_that_was_cut_off),
-		cmocka_unit_test(a_full_disk_is_told_at_the_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

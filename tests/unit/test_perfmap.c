@@ -1,17 +1,14 @@
 #include "symbol/perfmap.h"
 
 #include "folder.h"
+#include "unit_test.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static void assert_names(const char *text, const uint64_t *addresses, const char *const *expected,
 			 size_t count)
@@ -31,9 +28,8 @@ static void assert_names(const char *text, const uint64_t *addresses, const char
 	arena_deinit(&arena);
 }
 
-static void a_name_covers_its_size(void **state)
+TEST(a_name_covers_its_size)
 {
-	(void)state;
 	static const char text[] = "7f0000001000 100 LazyCompile:*hot /srv/app.js:12:3\n"
 				   "0x7f0000002000 0x10 with a prefix\n";
 	static const uint64_t addresses[] = {0x7f0000000fff, 0x7f0000001000, 0x7f00000010ff,
@@ -48,9 +44,8 @@ static void a_name_covers_its_size(void **state)
 	assert_names(text, addresses, names, ARRAY_SIZE(names));
 }
 
-static void later_lines_win(void **state)
+TEST(later_lines_win)
 {
-	(void)state;
 	static const char text[] = "1000 100 first\n1040 20 second\n";
 	static const uint64_t addresses[] = {0x1010, 0x1050, 0x1070};
 	static const char *const names[] = {"first", "second", "first"};
@@ -58,9 +53,8 @@ static void later_lines_win(void **state)
 	assert_names(text, addresses, names, ARRAY_SIZE(names));
 }
 
-static void lines_of_later_code_name_only_what_has_no_other_name(void **state)
+TEST(lines_of_later_code_name_only_what_has_no_other_name)
 {
-	(void)state;
 	static char text[] = "1000 10 first\n1000 10 second\n2000 10 late\n2000 10 later\n";
 	static const uint64_t addresses[] = {0x1000, 0x2000};
 	CLEANUP(close_file) FILE *file = fmemopen(text, strlen(text), "r");
@@ -73,9 +67,8 @@ static void lines_of_later_code_name_only_what_has_no_other_name(void **state)
 	arena_deinit(&arena);
 }
 
-static void other_lines_are_ignored(void **state)
+TEST(other_lines_are_ignored)
 {
-	(void)state;
 	static const char text[] = "\n1000\n1000 \n1000 10\n1000 10 \n-1 -1 minus\n1000 zz zz\n"
 				   "fffffffffffffff0 ffffffffffffffff wraps\n"
 				   "1000 10 real";
@@ -101,9 +94,8 @@ static void find_one_by_one(const char *text, const uint64_t *addresses, const c
 	}
 }
 
-static void overlapping_lines_are_as_if_looked_at_one_by_one(void **state)
+TEST(overlapping_lines_are_as_if_looked_at_one_by_one)
 {
-	(void)state;
 	enum { LINES = 40 };
 
 	for (unsigned round = 0; round < 300; round++) {
@@ -125,9 +117,8 @@ static void overlapping_lines_are_as_if_looked_at_one_by_one(void **state)
 	}
 }
 
-static void lines_that_cover_everything_cost_little(void **state)
+TEST(lines_that_cover_everything_cost_little)
 {
-	(void)state;
 	enum { LINES = 500000, ADDRESSES = 9000 };
 	static const char line[] = "0 ffffffffffffffff a\n";
 	CLEANUP(free_ptr) char *text = xmalloc(LINES * strlen(line) + 1);
@@ -146,9 +137,8 @@ static void lines_that_cover_everything_cost_little(void **state)
 	assert_true(clock() - before < 2 * CLOCKS_PER_SEC);
 }
 
-static void a_long_name_is_cut(void **state)
+TEST(a_long_name_is_cut)
 {
-	(void)state;
 	enum { LONG = 2 * PERFMAP_LINE_BYTES_MAX };
 	CLEANUP(free_ptr) char *text = xasprintf("1000 10 %0*d\n2000 10 next\n", LONG, 0);
 	CLEANUP(free_ptr) char *name = xasprintf("%0*d", PERFMAP_LINE_BYTES_MAX - 8, 0);
@@ -165,9 +155,8 @@ static long peak_kb(void)
 	return used.ru_maxrss;
 }
 
-static void an_endless_map_is_read_up_to_its_bound(void **state)
+TEST_IN_FOLDER(an_endless_map_is_read_up_to_its_bound)
 {
-	(void)state;
 	static const char line[] = "1000 10 first\n";
 	CLEANUP(free_ptr) char *path = path_of("sparse.map");
 	CLEANUP(close_file) FILE *map = fopen(path, "w+");
@@ -184,21 +173,4 @@ static void an_endless_map_is_read_up_to_its_bound(void **state)
 	assert_null(names[1]);
 	assert_true(peak_kb() - before < 16 << 10);
 	arena_deinit(&arena);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_name_covers_its_size),
-		cmocka_unit_test(later_lines_win),
-		cmocka_unit_test(lines_of_later_code_name_only_what_has_no_other_name),
-		cmocka_unit_test(other_lines_are_ignored),
-		cmocka_unit_test(overlapping_lines_are_as_if_looked_at_one_by_one),
-		cmocka_unit_test(lines_that_cover_everything_cost_little),
-		cmocka_unit_test(a_long_name_is_cut),
-		cmocka_unit_test_setup_teardown(an_endless_map_is_read_up_to_its_bound, make_folder,
-						remove_folder),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,15 @@
 
 #include "base/clock.h"
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <linux/perf_event.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { PAGES = 16 };
 
@@ -65,9 +62,8 @@ static void await_samples(const struct sampled *sampled)
 		continue;
 }
 
-static void samples_of_pids_in_the_set_are_not_written(void **state)
+TEST(samples_of_pids_in_the_set_are_not_written)
 {
-	(void)state;
 	CLEANUP(pid_filter_cleanup) struct pid_filter *filter = pid_filter_new(NULL);
 	struct sampled sampled = open_sampled();
 	_Atomic uint64_t *word;
@@ -85,13 +81,4 @@ static void samples_of_pids_in_the_set_are_not_written(void **state)
 	*word = 0;
 	await_samples(&sampled);
 	close(sampled.fd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(samples_of_pids_in_the_set_are_not_written),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

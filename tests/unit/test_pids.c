@@ -3,10 +3,10 @@
 #include "base/cleanup.h"
 
 #include "folder.h"
+#include "unit_test.h"
 
-static void only_numbers_are_ids(void **state)
+TEST_IN_FOLDER(only_numbers_are_ids)
 {
-	(void)state;
 	static const char *const names[] = {"17", "self", "sys", "4", "-3"};
 	CLEANUP(close_dir) DIR *dir = NULL;
 	pid_t pid, sum = 0;
@@ -24,18 +24,7 @@ static void only_numbers_are_ids(void **state)
 	assert_int_equal(sum, 17 + 4);
 }
 
-static void a_directory_that_cannot_be_opened_has_no_ids(void **state)
+TEST(a_directory_that_cannot_be_opened_has_no_ids)
 {
-	(void)state;
 	assert_int_equal(pids_next(opendir("/nowhere")), 0);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(only_numbers_are_ids, make_folder, remove_folder),
-		cmocka_unit_test(a_directory_that_cannot_be_opened_has_no_ids),
-	};
-
-	return cmocka_run_group_tests_name("pids", tests, NULL, NULL);
 }

@@ -3,12 +3,9 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "built_elf.h"
+#include "unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { PLT = 0x10000, SLOT = 0x20018, NAME = 7 };
 
@@ -48,9 +45,8 @@ static const uint32_t aarch64_code[] = {NOP, NOP, ADRP, LDR};
 static const unsigned char x86_64_code[] = {0xcc, 0xcc, 0xcc, 0xcc, 0xf3, 0x0f, 0x1e,
 					    0xfa, 0xff, 0x25, 0x0a, 0x00, 0x01, 0x00};
 
-static void stubs_are_those_of_the_files_architecture(void **state)
+TEST(stubs_are_those_of_the_files_architecture)
 {
-	(void)state;
 	static const struct {
 		uint16_t machine;
 		const void *code;
@@ -69,9 +65,8 @@ static void stubs_are_those_of_the_files_architecture(void **state)
 }
 
 /* What linkers make for -z now, force-bti and pac-plt, as GNU ld, lld and mold write them. */
-static void stubs_of_aarch64_are_found_with_any_protection(void **state)
+TEST(stubs_of_aarch64_are_found_with_any_protection)
 {
-	(void)state;
 	static const uint32_t codes[][7] = {
 		{NOP, ADRP, LDR, ADD, BR},
 		{NOP, BTI_C, ADRP, LDR, ADD, BR},
@@ -89,23 +84,11 @@ static void stubs_of_aarch64_are_found_with_any_protection(void **state)
 	}
 }
 
-static void stubs_of_another_architecture_are_not_looked_for(void **state)
+TEST(stubs_of_another_architecture_are_not_looked_for)
 {
-	(void)state;
 	CLEANUP(free_ptr) struct plt_stub *stubs = NULL;
 
 	assert_int_equal(stubs_of(EM_AARCH64, x86_64_code, sizeof(x86_64_code), &stubs), 0);
 	assert_int_equal(stubs_of(EM_X86_64, aarch64_code, sizeof(aarch64_code), &stubs), 0);
 	assert_int_equal(stubs_of(EM_RISCV, x86_64_code, sizeof(x86_64_code), &stubs), 0);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stubs_are_those_of_the_files_architecture),
-		cmocka_unit_test(stubs_of_aarch64_are_found_with_any_protection),
-		cmocka_unit_test(stubs_of_another_architecture_are_not_looked_for),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

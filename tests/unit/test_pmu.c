@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 
 #include "fake_pmus.h"
+#include "unit_test.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -13,9 +14,8 @@ static void assert_name_is(char *name, const char *expected)
 	free(name);
 }
 
-static void pmus_are_core_package_or_other(void **state)
+TEST_IN_FOLDER(pmus_are_core_package_or_other)
 {
-	(void)state;
 	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(intel_pmus);
 
 	assert_int_equal(pmus.count, 3);
@@ -30,9 +30,8 @@ static void pmus_are_core_package_or_other(void **state)
 	assert_name_is(pmus_names(&pmus), "cpu, power, uncore_imc_0");
 }
 
-static void a_machine_whose_core_pmus_share_the_cpus_is_hybrid(void **state)
+TEST_IN_FOLDER(a_machine_whose_core_pmus_share_the_cpus_is_hybrid)
 {
-	(void)state;
 	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(alder_lake_pmus);
 	const struct pmu *atom = pmus_find(&pmus, "cpu_atom");
 
@@ -42,9 +41,8 @@ static void a_machine_whose_core_pmus_share_the_cpus_is_hybrid(void **state)
 	assert_int_equal(atom->cpus[0], 1);
 }
 
-static void one_core_pmu_of_some_cpus_is_not_hybrid(void **state)
+TEST_IN_FOLDER(one_core_pmu_of_some_cpus_is_not_hybrid)
 {
-	(void)state;
 	static const char *const files[] = {"armv8_pmuv3_0/type=8", "armv8_pmuv3_0/cpus=0-3", NULL};
 	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(files);
 
@@ -52,9 +50,8 @@ static void one_core_pmu_of_some_cpus_is_not_hybrid(void **state)
 	assert_false(pmus_are_hybrid(&pmus));
 }
 
-static void without_sysfs_there_are_no_pmus(void **state)
+TEST_IN_FOLDER(without_sysfs_there_are_no_pmus)
 {
-	(void)state;
 	CLEANUP(pmus_deinit) struct pmus pmus = {0};
 
 	pmus_read("/nonexistent", &pmus);
@@ -63,9 +60,8 @@ static void without_sysfs_there_are_no_pmus(void **state)
 	assert_name_is(pmus_names(&pmus), "none");
 }
 
-static void damaged_pmus_are_left_out_and_counted(void **state)
+TEST_IN_FOLDER(damaged_pmus_are_left_out_and_counted)
 {
-	(void)state;
 	static const char *const files[] = {
 		"good/type=7",
 		"no_number/type=x",
@@ -99,9 +95,8 @@ static void damaged_pmus_are_left_out_and_counted(void **state)
 	assert_non_null(pmus.ignored_name);
 }
 
-static void a_message_names_sixteen_pmus_at_most(void **state)
+TEST_IN_FOLDER(a_message_names_sixteen_pmus_at_most)
 {
-	(void)state;
 	CLEANUP(pmus_deinit) struct pmus pmus = {0};
 	CLEANUP(free_ptr) char *names = NULL;
 
@@ -116,9 +111,8 @@ static void a_message_names_sixteen_pmus_at_most(void **state)
 	assert_non_null(strstr(names, "uncore_15, …"));
 }
 
-static void formats_are_bits_of_a_field(void **state)
+TEST_IN_FOLDER(formats_are_bits_of_a_field)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		unsigned field;
@@ -146,9 +140,8 @@ static void formats_are_bits_of_a_field(void **state)
 		assert_false(pmu_format_parse(bad[i], &format));
 }
 
-static void events_and_terms_are_found_by_name(void **state)
+TEST_IN_FOLDER(events_and_terms_are_found_by_name)
 {
-	(void)state;
 	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(intel_pmus);
 	const struct pmu *cpu = pmus_find(&pmus, "cpu");
 	CLEANUP(free_ptr) char *text = NULL;
@@ -170,9 +163,8 @@ static void events_and_terms_are_found_by_name(void **state)
 	assert_name_is(pmu_term_names(cpu), "cmask, edge, event, inv, ldlat, offcore_rsp, umask");
 }
 
-static void a_damaged_format_is_an_error_that_names_its_file(void **state)
+TEST_IN_FOLDER(a_damaged_format_is_an_error_that_names_its_file)
 {
-	(void)state;
 	static const char *const files[] = {"cpu/type=4", "cpu/format/event=config:0-64", NULL};
 	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(files);
 	struct pmu_format format;
@@ -180,23 +172,4 @@ static void a_damaged_format_is_an_error_that_names_its_file(void **state)
 	struct error *err = pmu_find_format(pmus_find(&pmus, "cpu"), "event", &format);
 
 	assert_non_null(strstr(error_text(err), "cpu/format/event does not list bits"));
-}
-
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		IN_FOLDER(pmus_are_core_package_or_other),
-		IN_FOLDER(a_machine_whose_core_pmus_share_the_cpus_is_hybrid),
-		IN_FOLDER(one_core_pmu_of_some_cpus_is_not_hybrid),
-		IN_FOLDER(without_sysfs_there_are_no_pmus),
-		IN_FOLDER(damaged_pmus_are_left_out_and_counted),
-		IN_FOLDER(a_message_names_sixteen_pmus_at_most),
-		IN_FOLDER(formats_are_bits_of_a_field),
-		IN_FOLDER(events_and_terms_are_found_by_name),
-		IN_FOLDER(a_damaged_format_is_an_error_that_names_its_file),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

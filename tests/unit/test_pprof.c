@@ -3,6 +3,7 @@
 #include "output.h"
 #include "pprof_message.h"
 #include "sample_profile.h"
+#include "unit_test.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -266,9 +267,8 @@ static void print_all(const struct message *message, FILE *out)
 	print_samples(message, out);
 }
 
-static void the_golden_profile_is_written_unchanged(void **state)
+TEST(the_golden_profile_is_written_unchanged)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
 	CLEANUP(message_cleanup) struct message *message = written(profile);
 	CLEANUP(output_deinit) struct output text = {0};
@@ -279,9 +279,8 @@ static void the_golden_profile_is_written_unchanged(void **state)
 	assert_golden("shop.pprof.txt", text.data);
 }
 
-static void the_same_profile_gives_the_same_bytes(void **state)
+TEST(the_same_profile_gives_the_same_bytes)
 {
-	(void)state;
 	CLEANUP(output_deinit) struct output first = {0}, second = {0};
 
 	for (int round = 0; round < 2; round++) {
@@ -335,9 +334,8 @@ static struct profile *profile_of(const struct message *message)
 	return profile;
 }
 
-static void what_was_written_reads_back_as_the_same_stacks(void **state)
+TEST(what_was_written_reads_back_as_the_same_stacks)
 {
-	(void)state;
 	struct format_options options = {.weight = WEIGHT_PERIOD, .show_tid = true};
 
 	for (uint64_t seed = 1; seed <= 10; seed++) {
@@ -353,9 +351,8 @@ static void what_was_written_reads_back_as_the_same_stacks(void **state)
 	}
 }
 
-static void values_are_those_of_the_profile(void **state)
+TEST(values_are_those_of_the_profile)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = random_profile(3);
 	CLEANUP(message_cleanup) struct message *message = written(profile);
 	int64_t expected[3] = {0}, sums[3] = {0};
@@ -379,9 +376,8 @@ static void assert_type(const struct message *message, size_t index, const char 
 	assert_string_equal(string_at(message, message->sample_type[index].unit), unit);
 }
 
-static void several_events_are_one_value_each_in_one_sample_of_a_stack(void **state)
+TEST(several_events_are_one_value_each_in_one_sample_of_a_stack)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id clock = add_event(profile, "task-clock", VALUE_CPU_TIME);
 	event_id second_clock = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
@@ -406,9 +402,8 @@ static void several_events_are_one_value_each_in_one_sample_of_a_stack(void **st
 }
 
 /* A stack's samples of several CPUs are not in their order. Some came before the profile began. */
-static void times_of_samples_are_kept_to_a_millisecond_and_in_order(void **state)
+TEST(times_of_samples_are_kept_to_a_millisecond_and_in_order)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	CLEANUP(profile_cleanup) struct profile *read = profile_new();
 	event_id clock = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
@@ -439,9 +434,8 @@ static void times_of_samples_are_kept_to_a_millisecond_and_in_order(void **state
 				 UINT64_C(7000000000) + read_ms[i] * 1000000);
 }
 
-static void an_event_that_is_no_clock_keeps_its_name(void **state)
+TEST(an_event_that_is_no_clock_keeps_its_name)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = add_event(profile, "cycles:u", VALUE_COUNT);
 
@@ -458,9 +452,8 @@ static void an_event_that_is_no_clock_keeps_its_name(void **state)
 	assert_int_equal(message->period, 1500); /* by frequency: the mean */
 }
 
-static void the_period_is_the_one_asked_for(void **state)
+TEST(the_period_is_the_one_asked_for)
 {
-	(void)state;
 	static const struct {
 		struct profile_event event;
 		int64_t period;
@@ -482,9 +475,8 @@ static void the_period_is_the_one_asked_for(void **state)
 	}
 }
 
-static void an_empty_profile_is_a_valid_one(void **state)
+TEST(an_empty_profile_is_a_valid_one)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	CLEANUP(message_cleanup) struct message *nothing = written(profile);
 
@@ -496,9 +488,8 @@ static void an_empty_profile_is_a_valid_one(void **state)
 	assert_string_equal(string_at(empty, empty->default_sample_type), "cpu");
 }
 
-static void hostile_strings_come_out_as_utf8_and_keep_all_else(void **state)
+TEST(hostile_strings_come_out_as_utf8_and_keep_all_else)
 {
-	(void)state;
 	static const struct {
 		const char *name, *written;
 	} cases[] = {
@@ -527,9 +518,8 @@ static void hostile_strings_come_out_as_utf8_and_keep_all_else(void **state)
 	}
 }
 
-static void very_long_names_and_very_deep_stacks_are_whole(void **state)
+TEST(very_long_names_and_very_deep_stacks_are_whole)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	CLEANUP(free_ptr) char *name = xmalloc(64 * 1024 + 1);
 	stack_id stack = STACK_EMPTY;
@@ -548,9 +538,8 @@ static void very_long_names_and_very_deep_stacks_are_whole(void **state)
 	assert_string_equal(string_at(message, message->function[0].name), name);
 }
 
-static void the_main_program_is_the_first_mapping_even_unused(void **state)
+TEST(the_main_program_is_the_first_mapping_even_unused)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	static const struct profile_segment segment = {0x1000, 0x1000, 0x1000};
 	struct profile_module library = {
@@ -569,9 +558,8 @@ static void the_main_program_is_the_first_mapping_even_unused(void **state)
 	assert_string_equal(string_at(message, message->mapping[1].filename), "/lib/x.so");
 }
 
-static void every_address_lies_in_its_mapping(void **state)
+TEST(every_address_lies_in_its_mapping)
 {
-	(void)state;
 	static const uint64_t offsets[] = {0,
 					   1,
 					   0xfff,
@@ -605,9 +593,8 @@ static void every_address_lies_in_its_mapping(void **state)
 	assert_int_equal(message->n_location, ARRAY_SIZE(offsets) * 6);
 }
 
-static void a_full_disk_is_an_error(void **state)
+TEST(a_full_disk_is_an_error)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = random_profile(1);
 	CLEANUP(close_file) FILE *full = fopen("/dev/full", "w");
 	CLEANUP(error_cleanup)
@@ -615,26 +602,4 @@ static void a_full_disk_is_an_error(void **state)
 
 	assert_non_null(err);
 	assert_int_equal(error_number(err), ENOSPC);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_golden_profile_is_written_unchanged),
-		cmocka_unit_test(the_same_profile_gives_the_same_bytes),
-		cmocka_unit_test(what_was_written_reads_back_as_the_same_stacks),
-		cmocka_unit_test(values_are_those_of_the_profile),
-		cmocka_unit_test(several_events_are_one_value_each_in_one_sample_of_a_stack),
-		cmocka_unit_test(times_of_samples_are_kept_to_a_millisecond_and_in_order),
-		cmocka_unit_test(an_event_that_is_no_clock_keeps_its_name),
-		cmocka_unit_test(the_period_is_the_one_asked_for),
-		cmocka_unit_test(an_empty_profile_is_a_valid_one),
-		cmocka_unit_test(hostile_strings_come_out_as_utf8_and_keep_all_else),
-		cmocka_unit_test(very_long_names_and_very_deep_stacks_are_whole),
-		cmocka_unit_test(the_main_program_is_the_first_mapping_even_unused),
-		cmocka_unit_test(every_address_lies_in_its_mapping),
-		cmocka_unit_test(a_full_disk_is_an_error),
-	};
-
-	return cmocka_run_group_tests_name("pprof", tests, NULL, NULL);
 }

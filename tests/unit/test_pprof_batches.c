@@ -5,11 +5,9 @@
 #include "format/pprof/fields.h"
 #include "format/pprof/wire.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 enum { SAMPLES = 6000, DEPTH = 50, LOCATIONS = 20000 };
 
@@ -94,9 +92,8 @@ static void assert_batches(struct bytes message, size_t every)
 	id_table_deinit(&frames);
 }
 
-static void batches_have_the_frames_of_all_samples_that_are_asked_for(void **state)
+TEST(batches_have_the_frames_of_all_samples_that_are_asked_for)
 {
-	(void)state;
 	static const size_t every[] = {1, 3, 40, 100};
 	struct wire_message message = {0};
 
@@ -108,9 +105,8 @@ static void batches_have_the_frames_of_all_samples_that_are_asked_for(void **sta
 	free(message.bytes);
 }
 
-static void what_is_not_plain_is_left_out(void **state)
+TEST(what_is_not_plain_is_left_out)
 {
-	(void)state;
 	struct id_table frames = frames_by_location();
 	struct pprof_batches *batches = pprof_batches_new(&frames);
 	struct wire_message message = {0}, sample = {0};
@@ -141,9 +137,8 @@ static void what_is_not_plain_is_left_out(void **state)
 }
 
 /* Nor does it go on to others: samples of another make may all be like this. */
-static void a_batch_of_samples_that_are_not_plain_is_empty(void **state)
+TEST(a_batch_of_samples_that_are_not_plain_is_empty)
 {
-	(void)state;
 	struct id_table frames = frames_by_location();
 	struct pprof_batches *batches = pprof_batches_new(&frames);
 	struct wire_message message = {0};
@@ -157,9 +152,8 @@ static void a_batch_of_samples_that_are_not_plain_is_empty(void **state)
 	free(message.bytes);
 }
 
-static void lists_are_fresh_up_to_the_end_that_they_share_with_the_list_before(void **state)
+TEST(lists_are_fresh_up_to_the_end_that_they_share_with_the_list_before)
 {
-	(void)state;
 	struct id_table frames = frames_by_location();
 	struct pprof_batches *batches = pprof_batches_new(&frames);
 	struct wire_message message = {0};
@@ -172,17 +166,4 @@ static void lists_are_fresh_up_to_the_end_that_they_share_with_the_list_before(v
 	pprof_batches_free(batches);
 	id_table_deinit(&frames);
 	free(message.bytes);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(batches_have_the_frames_of_all_samples_that_are_asked_for),
-		cmocka_unit_test(what_is_not_plain_is_left_out),
-		cmocka_unit_test(a_batch_of_samples_that_are_not_plain_is_empty),
-		cmocka_unit_test(
-			lists_are_fresh_up_to_the_end_that_they_share_with_the_list_before),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include "output.h"
 #include "pprof_message.h"
 #include "sample_profile.h"
+#include "unit_test.h"
 #include "waiting_profile.h"
 
 #include <inttypes.h>
@@ -314,9 +315,8 @@ static void assert_comes_back(const struct profile *profile)
 	assert_same_outputs(profile, again);
 }
 
-static void what_prof_has_written_comes_back(void **state)
+TEST(what_prof_has_written_comes_back)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *shop = shop_profile();
 
 	assert_comes_back(shop);
@@ -327,9 +327,8 @@ static void what_prof_has_written_comes_back(void **state)
 	}
 }
 
-static void what_an_output_says_of_modules_and_the_recording_comes_back(void **state)
+TEST(what_an_output_says_of_modules_and_the_recording_comes_back)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *shop = shop_profile();
 	CLEANUP(output_deinit)
 	struct output output = output_of(&format_pprof, shop, (struct format_options){0});
@@ -353,9 +352,8 @@ static void what_an_output_says_of_modules_and_the_recording_comes_back(void **s
 	assert_int_equal(profile_get_event(again, 0)->kind, VALUE_CPU_TIME);
 }
 
-static void cpu_time_and_waiting_come_back_from_one_file(void **state)
+TEST(cpu_time_and_waiting_come_back_from_one_file)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = waiting_profile(false);
 
 	set_waiting_quality(profile);
@@ -388,9 +386,8 @@ static struct profile *read_golden(const char *name)
 	return profile;
 }
 
-static void a_cpu_profile_of_go_is_read(void **state)
+TEST(a_cpu_profile_of_go_is_read)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = read_golden("go_cpu.pb.gz");
 	const struct profile_event *event = profile_get_event(profile, 0);
 
@@ -407,9 +404,8 @@ static void a_cpu_profile_of_go_is_read(void **state)
 }
 
 /* Its types are objects and bytes of what was allocated and of what is in use. */
-static void a_heap_profile_of_go_shows_the_bytes_in_use(void **state)
+TEST(a_heap_profile_of_go_shows_the_bytes_in_use)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = read_golden("go_heap.pb.gz");
 
 	assert_int_equal(profile_event_count(profile), 4);
@@ -418,9 +414,8 @@ static void a_heap_profile_of_go_shows_the_bytes_in_use(void **state)
 	assert_folded(profile, WEIGHT_SAMPLES, "shop;runtime.main;main.main;main.keep 67911012\n");
 }
 
-static void types_and_units_of_other_makes_are_written_again(void **state)
+TEST(types_and_units_of_other_makes_are_written_again)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = read_golden("go_heap.pb.gz");
 	CLEANUP(output_deinit)
 	struct output output = output_of(&format_pprof, profile, (struct format_options){0});
@@ -438,9 +433,8 @@ static void types_and_units_of_other_makes_are_written_again(void **state)
 	assert_null(strstr(text.data, "pid="));
 }
 
-static void a_plain_message_of_another_make_is_read(void **state)
+TEST(a_plain_message_of_another_make_is_read)
 {
-	(void)state;
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();
 	CLEANUP(profile_cleanup) struct profile *profile = must_read_message(&message->of);
 	CLEANUP(output_deinit)
@@ -458,9 +452,8 @@ static void a_plain_message_of_another_make_is_read(void **state)
 }
 
 /* Fields may come in any order and in pieces, and lists of numbers number by number. */
-static void the_order_of_fields_does_not_matter(void **state)
+TEST(the_order_of_fields_does_not_matter)
 {
-	(void)state;
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();
 	CLEANUP(output_deinit) struct output whole = {0};
 	FILE *out = open_memstream(&whole.data, &whole.len);
@@ -516,9 +509,8 @@ static struct profile *read_ways(const uint32_t *order)
 	return must_read_message(&message->of);
 }
 
-static void samples_may_stand_in_any_order(void **state)
+TEST(samples_may_stand_in_any_order)
 {
-	(void)state;
 	uint32_t sorted[ALL_WAYS], scattered[ALL_WAYS];
 
 	for (uint32_t i = 0; i < ALL_WAYS; i++) {
@@ -537,9 +529,8 @@ static void samples_may_stand_in_any_order(void **state)
 	assert_folded(profile, WEIGHT_SAMPLES, folded.data);
 }
 
-static void a_function_without_a_name_leaves_the_address(void **state)
+TEST(a_function_without_a_name_leaves_the_address)
 {
-	(void)state;
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();
 	CLEANUP(profile_cleanup) struct profile *mangled = NULL, *profile = NULL;
 
@@ -552,9 +543,8 @@ static void a_function_without_a_name_leaves_the_address(void **state)
 	assert_folded(profile, WEIGHT_SAMPLES, "program;main;[program+0x401234] 500\n");
 }
 
-static void without_mappings_there_is_no_process(void **state)
+TEST(without_mappings_there_is_no_process)
 {
-	(void)state;
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();
 	CLEANUP(profile_cleanup) struct profile *profile = NULL, *empty = NULL;
 
@@ -567,9 +557,8 @@ static void without_mappings_there_is_no_process(void **state)
 	assert_folded(empty, WEIGHT_SAMPLES, "[unnamed] 500\n");
 }
 
-static void an_address_outside_of_its_mapping_stays_what_it_is(void **state)
+TEST(an_address_outside_of_its_mapping_stays_what_it_is)
 {
-	(void)state;
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	struct profile_frame frame;
@@ -584,9 +573,8 @@ static void an_address_outside_of_its_mapping_stays_what_it_is(void **state)
 		"/opt/bin/program");
 }
 
-static void the_default_type_is_the_first_event_and_samples_count_for_it(void **state)
+TEST(the_default_type_is_the_first_event_and_samples_count_for_it)
 {
-	(void)state;
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();
 	CLEANUP(profile_cleanup) struct profile *profile = NULL, *last = NULL;
 
@@ -609,9 +597,8 @@ static void the_default_type_is_the_first_event_and_samples_count_for_it(void **
 	assert_folded(last, WEIGHT_PERIOD, "program;main;work;inner 70\n");
 }
 
-static void samples_count_wherever_they_stand(void **state)
+TEST(samples_count_wherever_they_stand)
 {
-	(void)state;
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 
@@ -624,9 +611,8 @@ static void samples_count_wherever_they_stand(void **state)
 	assert_folded(profile, WEIGHT_NS, "program;main;work;inner 500\n");
 }
 
-static void comments_of_other_makes_are_kept(void **state)
+TEST(comments_of_other_makes_are_kept)
 {
-	(void)state;
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	int64_t comments[] = {STR_MAIN, STR_EMPTY, STR_FILE};
@@ -672,9 +658,8 @@ static void add_labels(struct sample_message *message, struct message_label *lab
 	message->sample.label = labels;
 }
 
-static void labels_come_back_sorted_by_their_keys(void **state)
+TEST(labels_come_back_sorted_by_their_keys)
 {
-	(void)state;
 	static const struct label_case cases[] = {
 		{"state", "running", 0, ""},
 		{"bytes", "", 65536, "bytes"},
@@ -708,9 +693,8 @@ static void labels_come_back_sorted_by_their_keys(void **state)
 	assert_int_equal(profile_thread_of(profile, 0)->tid, -1);
 }
 
-static void a_name_is_made_valid(void **state)
+TEST(a_name_is_made_valid)
 {
-	(void)state;
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();
 	CLEANUP(free_ptr) char *name = xcalloc(1, (1 << 16) + 1);
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
@@ -726,18 +710,16 @@ static void a_name_is_made_valid(void **state)
 			 (1 << 16) + 2);
 }
 
-static void a_difference_is_refused(void **state)
+TEST(a_difference_is_refused)
 {
-	(void)state;
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();
 
 	message->values[0] = -1;
 	assert_refused(&message->of, "negative values");
 }
 
-static void what_is_not_there_is_an_error(void **state)
+TEST(what_is_not_there_is_an_error)
 {
-	(void)state;
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();
 
 	message->ids[0] = 1;
@@ -755,9 +737,8 @@ static void what_is_not_there_is_an_error(void **state)
 	assert_refused(&message->of, "a string that does not exist");
 }
 
-static void what_is_there_twice_is_an_error(void **state)
+TEST(what_is_there_twice_is_an_error)
 {
-	(void)state;
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();
 
 	message->of.n_sample_type = message->sample.n_value = 2;
@@ -771,9 +752,8 @@ static void what_is_there_twice_is_an_error(void **state)
 	assert_refused(&message->of, "two locations have the id");
 }
 
-static void values_without_a_type_are_an_error(void **state)
+TEST(values_without_a_type_are_an_error)
 {
-	(void)state;
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();
 
 	message->sample.n_value = 2;
@@ -784,9 +764,8 @@ static void values_without_a_type_are_an_error(void **state)
 	assert_refused(&message->of, "no sample types");
 }
 
-static void a_cut_off_profile_is_an_error(void **state)
+TEST(a_cut_off_profile_is_an_error)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *shop = shop_profile();
 	CLEANUP(output_deinit)
 	struct output gzip = output_of(&format_pprof, shop, (struct format_options){0});
@@ -807,9 +786,8 @@ static void a_cut_off_profile_is_an_error(void **state)
 	}
 }
 
-static void counts_beyond_63_bits_are_not_written(void **state)
+TEST(counts_beyond_63_bits_are_not_written)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	struct format_options options = {0};
 	CLEANUP(error_cleanup) struct error *err = NULL;
@@ -832,9 +810,8 @@ static uint32_t deepest(const struct profile *profile)
 	return depth;
 }
 
-static void a_stack_of_millions_of_frames_is_cut_at_its_root(void **state)
+TEST(a_stack_of_millions_of_frames_is_cut_at_its_root)
 {
-	(void)state;
 	enum { FRAMES = 3000000 };
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();
 	CLEANUP(free_ptr) uint64_t *ids = xcalloc(FRAMES, sizeof(*ids));
@@ -873,9 +850,8 @@ static void assert_too_large(const void *message, size_t len)
 	assert_true(profile_memory_bytes(profile) < 110 << 20);
 }
 
-static void many_strings_in_a_small_file_are_an_error(void **state)
+TEST(many_strings_in_a_small_file_are_an_error)
 {
-	(void)state;
 	enum { STRINGS = 27 << 20 };
 	CLEANUP(free_ptr) char *strings = xmalloc(2 * STRINGS);
 
@@ -885,9 +861,8 @@ static void many_strings_in_a_small_file_are_an_error(void **state)
 }
 
 /* Stacks that differ in their callers have no frame in common. */
-static void many_deep_stacks_in_a_small_file_are_an_error(void **state)
+TEST(many_deep_stacks_in_a_small_file_are_an_error)
 {
-	(void)state;
 	enum { SAMPLES = 100, FRAMES = PPROF_DEPTH_MAX };
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();
 	CLEANUP(free_ptr) unsigned char *frames = xmalloc(FRAMES);
@@ -911,9 +886,8 @@ static void many_deep_stacks_in_a_small_file_are_an_error(void **state)
 	free(all.bytes);
 }
 
-static void more_sample_types_labels_or_lines_than_anybody_has_are_an_error(void **state)
+TEST(more_sample_types_labels_or_lines_than_anybody_has_are_an_error)
 {
-	(void)state;
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();
 	CLEANUP(free_ptr)
 	struct message_type *types = xcalloc(PPROF_TYPES_MAX + 1, sizeof(*types));
@@ -942,9 +916,8 @@ static void more_sample_types_labels_or_lines_than_anybody_has_are_an_error(void
 	assert_refused(&message->of, "damaged");
 }
 
-static void a_profile_is_recognized_by_its_first_bytes(void **state)
+TEST(a_profile_is_recognized_by_its_first_bytes)
 {
-	(void)state;
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();
 	CLEANUP(output_deinit) struct output plain = packed(&message->of);
 	static const unsigned char gzip[] = {0x1f, 0x8b, 8, 0};
@@ -960,40 +933,4 @@ static void a_profile_is_recognized_by_its_first_bytes(void **state)
 							     "ELF\2\1\1",
 				      7));
 	assert_null(format_by_content((const unsigned char *)"", 0));
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_prof_has_written_comes_back),
-		cmocka_unit_test(what_an_output_says_of_modules_and_the_recording_comes_back),
-		cmocka_unit_test(cpu_time_and_waiting_come_back_from_one_file),
-		cmocka_unit_test(a_cpu_profile_of_go_is_read),
-		cmocka_unit_test(a_heap_profile_of_go_shows_the_bytes_in_use),
-		cmocka_unit_test(types_and_units_of_other_makes_are_written_again),
-		cmocka_unit_test(a_plain_message_of_another_make_is_read),
-		cmocka_unit_test(the_order_of_fields_does_not_matter),
-		cmocka_unit_test(samples_may_stand_in_any_order),
-		cmocka_unit_test(a_function_without_a_name_leaves_the_address),
-		cmocka_unit_test(without_mappings_there_is_no_process),
-		cmocka_unit_test(an_address_outside_of_its_mapping_stays_what_it_is),
-		cmocka_unit_test(the_default_type_is_the_first_event_and_samples_count_for_it),
-		cmocka_unit_test(samples_count_wherever_they_stand),
-		cmocka_unit_test(comments_of_other_makes_are_kept),
-		cmocka_unit_test(labels_come_back_sorted_by_their_keys),
-		cmocka_unit_test(a_name_is_made_valid),
-		cmocka_unit_test(a_difference_is_refused),
-		cmocka_unit_test(what_is_not_there_is_an_error),
-		cmocka_unit_test(what_is_there_twice_is_an_error),
-		cmocka_unit_test(values_without_a_type_are_an_error),
-		cmocka_unit_test(a_cut_off_profile_is_an_error),
-		cmocka_unit_test(counts_beyond_63_bits_are_not_written),
-		cmocka_unit_test(a_stack_of_millions_of_frames_is_cut_at_its_root),
-		cmocka_unit_test(many_strings_in_a_small_file_are_an_error),
-		cmocka_unit_test(many_deep_stacks_in_a_small_file_are_an_error),
-		cmocka_unit_test(more_sample_types_labels_or_lines_than_anybody_has_are_an_error),
-		cmocka_unit_test(a_profile_is_recognized_by_its_first_bytes),
-	};
-
-	return cmocka_run_group_tests_name("pprof_read", tests, NULL, NULL);
 }

@@ -2,15 +2,12 @@
 
 #include "base/cleanup.h"
 
+#include "unit_test.h"
+
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define BAD "\xef\xbf\xbd"
 
@@ -21,17 +18,15 @@ static void assert_printable(const char *text, const char *expected)
 	assert_string_equal(copy, expected);
 }
 
-static void text_stays_as_it_is(void **state)
+TEST(text_stays_as_it_is)
 {
-	(void)state;
 	assert_printable("", "");
 	assert_printable("std::vector<Größe>::at 漢字 🦀",
 			 "std::vector<Größe>::at 漢字 🦀");
 }
 
-static void control_characters_are_removed(void **state)
+TEST(control_characters_are_removed)
 {
-	(void)state;
 	assert_printable("\033[31mred\a\n", BAD "[31mred" BAD BAD);
 	assert_printable("\x7f\xc2\x9b"
 			 "31m",
@@ -41,15 +36,13 @@ static void control_characters_are_removed(void **state)
 			 "a" BAD "b" BAD);
 }
 
-static void invalid_bytes_are_replaced(void **state)
+TEST(invalid_bytes_are_replaced)
 {
-	(void)state;
 	assert_printable("\xff\xc0\x80 \xe2\x82", BAD BAD BAD " " BAD);
 }
 
-static void columns_are_those_of_a_terminal(void **state)
+TEST(columns_are_those_of_a_terminal)
 {
-	(void)state;
 	assert_int_equal(printable_columns("abc"), 3);
 	assert_int_equal(printable_columns("é…"), 2);
 	assert_int_equal(printable_columns("漢字🦀"), 6);
@@ -64,18 +57,16 @@ static void columns_are_those_of_a_terminal(void **state)
 	assert_int_equal(printable_columns("\xff"), 1);
 }
 
-static void the_locale_of_the_program_does_not_matter(void **state)
+TEST(the_locale_of_the_program_does_not_matter)
 {
-	(void)state;
 	assert_string_equal(setlocale(LC_CTYPE, "C"), "C");
 	assert_int_equal(printable_columns("漢字"), 4);
 	assert_ptr_equal(uselocale(NULL), LC_GLOBAL_LOCALE);
 	assert_int_equal(MB_CUR_MAX, 1);
 }
 
-static void controls_end_lines_reorder_them_or_are_obeyed(void **state)
+TEST(controls_end_lines_reorder_them_or_are_obeyed)
 {
-	(void)state;
 	assert_true(printable_is_control(0x202e));
 	assert_true(printable_is_control(0x2028));
 	assert_true(printable_is_control(0x9b));
@@ -84,18 +75,4 @@ static void controls_end_lines_reorder_them_or_are_obeyed(void **state)
 	assert_false(printable_is_control('~'));
 	assert_false(printable_is_control(0xa0));
 	assert_false(printable_is_control(0x1f980));
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_stays_as_it_is),
-		cmocka_unit_test(control_characters_are_removed),
-		cmocka_unit_test(invalid_bytes_are_replaced),
-		cmocka_unit_test(columns_are_those_of_a_terminal),
-		cmocka_unit_test(the_locale_of_the_program_does_not_matter),
-		cmocka_unit_test(controls_end_lines_reorder_them_or_are_obeyed),
-	};
-
-	return cmocka_run_group_tests_name("printable", tests, NULL, NULL);
 }

@@ -4,13 +4,9 @@
 #include "perf/kernel_types.h"
 #include "perf/probe_event.h"
 #include "perf/refusal.h"
+#include "unit_test.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 static const char *const probe_pmus[] = {
 	"kprobe/type=7",
@@ -26,9 +22,8 @@ static const struct probe_event_place places[] = {
 	{.name = "/proc/self/fd/5", .offset = 0x2000, .semaphore = 0x30},
 };
 
-static void a_probe_has_a_variant_of_each_place_on_each_cpu(void **state)
+TEST_IN_FOLDER(a_probe_has_a_variant_of_each_place_on_each_cpu)
 {
-	(void)state;
 	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(probe_pmus);
 	CLEANUP(event_deinit) struct event event = {0};
 	const struct probe_event from = {
@@ -50,9 +45,8 @@ static void a_probe_has_a_variant_of_each_place_on_each_cpu(void **state)
 	assert_int_equal(attr.config2, 0x2000);
 }
 
-static void measured_calls_have_entries_and_returns(void **state)
+TEST_IN_FOLDER(measured_calls_have_entries_and_returns)
 {
-	(void)state;
 	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(probe_pmus);
 	CLEANUP(event_deinit) struct event event = {0};
 	const struct probe_event from = {
@@ -75,9 +69,8 @@ static void measured_calls_have_entries_and_returns(void **state)
 	assert_false(attr.sample_type & (PERF_SAMPLE_STACK_USER | PERF_SAMPLE_CALLCHAIN));
 }
 
-static void returns_whose_calls_are_followed_have_small_samples_of_all_entries(void **state)
+TEST_IN_FOLDER(returns_whose_calls_are_followed_have_small_samples_of_all_entries)
 {
-	(void)state;
 	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(probe_pmus);
 	CLEANUP(event_deinit) struct event event = {0};
 	const struct probe_event from = {.name = "uretprobe:f",
@@ -104,9 +97,8 @@ static void returns_whose_calls_are_followed_have_small_samples_of_all_entries(v
 	assert_int_equal(attr.sample_period, 10);
 }
 
-static void returns_alone_have_stacks(void **state)
+TEST_IN_FOLDER(returns_alone_have_stacks)
 {
-	(void)state;
 	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(probe_pmus);
 	CLEANUP(event_deinit) struct event event = {0};
 	const struct probe_event from = {
@@ -123,9 +115,8 @@ static void returns_alone_have_stacks(void **state)
 	assert_int_equal(attr.sample_stack_user, 8192);
 }
 
-static void a_probe_of_the_kernel_names_a_function(void **state)
+TEST_IN_FOLDER(a_probe_of_the_kernel_names_a_function)
 {
-	(void)state;
 	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(probe_pmus);
 	CLEANUP(event_deinit) struct event event = {0};
 	const struct probe_event_place place = {.name = "vfs_read", .offset = 4};
@@ -146,9 +137,8 @@ static void a_probe_of_the_kernel_names_a_function(void **state)
 	assert_int_equal(attr.config2, 4);
 }
 
-static void kernels_without_kprobes_are_named(void **state)
+TEST_IN_FOLDER(kernels_without_kprobes_are_named)
 {
-	(void)state;
 	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(software_pmus);
 	struct event event;
 	const struct probe_event from = {.name = "kprobe:vfs_read",
@@ -160,9 +150,8 @@ static void kernels_without_kprobes_are_named(void **state)
 	assert_string_equal(error_text(err), "this kernel has no kprobes (CONFIG_KPROBES)");
 }
 
-static void terms_of_other_events_are_none_of_probes(void **state)
+TEST_IN_FOLDER(terms_of_other_events_are_none_of_probes)
 {
-	(void)state;
 	CLEANUP(pmus_deinit) struct pmus pmus = read_pmus(probe_pmus);
 	struct event event;
 	struct probe_event from = {
@@ -180,9 +169,8 @@ static void terms_of_other_events_are_none_of_probes(void **state)
 	assert_string_equal(error_text(of_calls), "latency:f measures each call");
 }
 
-static void who_lacks_the_right_to_probe_is_told_so(void **state)
+TEST(who_lacks_the_right_to_probe_is_told_so)
 {
-	(void)state;
 	const struct event event = {.name = (char[]){"uprobe:f"}, .is_probe = true};
 	const struct refusal refusal = {.number = EACCES, .event = &event, .tid = -1};
 	const struct circumstances ordinary = {.paranoid = 1};
@@ -192,9 +180,8 @@ static void who_lacks_the_right_to_probe_is_told_so(void **state)
 }
 
 /* BTF of two structures: { int pid; int tgid; } at 0 and 4. */
-static void a_member_of_the_kernel_is_found_by_its_names(void **state)
+TEST(a_member_of_the_kernel_is_found_by_its_names)
 {
-	(void)state;
 	static const char strings[] = "\0int\0task_struct\0pid\0tgid\0other";
 	const struct {
 		uint16_t magic;
@@ -225,29 +212,4 @@ static void a_member_of_the_kernel_is_found_by_its_names(void **state)
 	assert_false(kernel_types_member(bytes, "file", "tgid", &offset));
 	for (size_t len = 0; len < sizeof(btf); len++)
 		assert_false(kernel_types_member(bytes_of(&btf, len), "none", "tgid", &offset));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_probe_has_a_variant_of_each_place_on_each_cpu,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(measured_calls_have_entries_and_returns,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(
-			returns_whose_calls_are_followed_have_small_samples_of_all_entries,
-			make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(returns_alone_have_stacks, make_folder,
-						remove_folder),
-		cmocka_unit_test_setup_teardown(a_probe_of_the_kernel_names_a_function, make_folder,
-						remove_folder),
-		cmocka_unit_test_setup_teardown(kernels_without_kprobes_are_named, make_folder,
-						remove_folder),
-		cmocka_unit_test_setup_teardown(terms_of_other_events_are_none_of_probes,
-						make_folder, remove_folder),
-		cmocka_unit_test(who_lacks_the_right_to_probe_is_told_so),
-		cmocka_unit_test(a_member_of_the_kernel_is_found_by_its_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,7 @@
 #include "probe/pattern.h"
 #include "probe/spec.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "unit_test.h"
 
 static struct probe_spec parse(const char *text)
 {
@@ -23,9 +19,8 @@ static const char *or_none(const char *text)
 	return text ? text : "(none)";
 }
 
-static void the_parts_of_a_probe_are_told_apart(void **state)
+TEST(the_parts_of_a_probe_are_told_apart)
 {
-	(void)state;
 	static const struct {
 		const char *text, *target, *function;
 		uint64_t offset;
@@ -57,9 +52,8 @@ static void the_parts_of_a_probe_are_told_apart(void **state)
 	}
 }
 
-static void kinds_processes_lines_and_addresses(void **state)
+TEST(kinds_processes_lines_and_addresses)
 {
-	(void)state;
 	CLEANUP(probe_spec_deinit) struct probe_spec returns = parse("uretprobe:1234:f");
 	CLEANUP(probe_spec_deinit) struct probe_spec line = parse("uprobe:app:src/main.rs:120");
 	CLEANUP(probe_spec_deinit) struct probe_spec own_line = parse("uprobe:src/main.rs:120");
@@ -86,9 +80,8 @@ static void kinds_processes_lines_and_addresses(void **state)
 	assert_true(latency.measures_calls);
 }
 
-static void terms_follow_between_slashes(void **state)
+TEST(terms_follow_between_slashes)
 {
-	(void)state;
 	CLEANUP(probe_spec_deinit)
 	struct probe_spec spec = parse("uprobe:/bin/app:f/period=10,name=hits/");
 
@@ -98,9 +91,8 @@ static void terms_follow_between_slashes(void **state)
 	assert_string_equal(spec.name, "hits");
 }
 
-static void what_is_no_probe_is_an_error(void **state)
+TEST(what_is_no_probe_is_an_error)
 {
-	(void)state;
 	static const char *const texts[] = {
 		"uprobe:",
 		"uprobe:app:",
@@ -123,9 +115,8 @@ static void what_is_no_probe_is_an_error(void **state)
 	}
 }
 
-static void commas_in_brackets_and_between_terms_are_of_the_probe(void **state)
+TEST(commas_in_brackets_and_between_terms_are_of_the_probe)
 {
-	(void)state;
 	static const struct {
 		const char *list;
 		size_t len;
@@ -144,9 +135,8 @@ static void commas_in_brackets_and_between_terms_are_of_the_probe(void **state)
 	assert_false(probe_is_spec("uprobe/config=1/"));
 }
 
-static void patterns_match_whole_names(void **state)
+TEST(patterns_match_whole_names)
 {
-	(void)state;
 	size_t len;
 
 	assert_true(pattern_matches("shop::query*", "shop::query_all(int)"));
@@ -162,27 +152,11 @@ static void patterns_match_whole_names(void **state)
 	assert_int_equal(len, 0);
 }
 
-static void a_library_is_known_by_its_stem(void **state)
+TEST(a_library_is_known_by_its_stem)
 {
-	(void)state;
 	assert_true(library_is("libc.so.6", "libc"));
 	assert_true(library_is("libc.so.6", "libc.so.6"));
 	assert_true(library_is("libc-2.31.so", "libc"));
 	assert_false(library_is("libcrypt.so.1", "libc"));
 	assert_false(library_is("libc.so.6", ""));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_parts_of_a_probe_are_told_apart),
-		cmocka_unit_test(kinds_processes_lines_and_addresses),
-		cmocka_unit_test(terms_follow_between_slashes),
-		cmocka_unit_test(what_is_no_probe_is_an_error),
-		cmocka_unit_test(commas_in_brackets_and_between_terms_are_of_the_probe),
-		cmocka_unit_test(patterns_match_whole_names),
-		cmocka_unit_test(a_library_is_known_by_its_stem),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 #include "proc/process_links.h"
 
 #include "folder.h"
+#include "unit_test.h"
 
 #include <unistd.h>
 
@@ -19,38 +20,22 @@ static void assert_links(const char *expected)
 	assert_string_equal(links, path);
 }
 
-static void a_process_has_links_of_its_own(void **state)
+TEST_IN_FOLDER(a_process_has_links_of_its_own)
 {
-	(void)state;
 	add_link("34/root");
 	add_link("34/task/35/root");
 	assert_links("34");
 }
 
-static void without_its_main_thread_the_links_are_those_of_another(void **state)
+TEST_IN_FOLDER(without_its_main_thread_the_links_are_those_of_another)
 {
-	(void)state;
 	write_file("34/task/34/stat", "", 0);
 	write_file("34/task/35/stat", "", 0);
 	add_link("34/task/36/root");
 	assert_links("34/task/36");
 }
 
-static void a_process_that_has_ended_has_no_better_ones(void **state)
+TEST_IN_FOLDER(a_process_that_has_ended_has_no_better_ones)
 {
-	(void)state;
 	assert_links("34");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(a_process_has_links_of_its_own),
-		TEST(without_its_main_thread_the_links_are_those_of_another),
-		TEST(a_process_that_has_ended_has_no_better_ones),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

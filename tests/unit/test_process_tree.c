@@ -1,10 +1,8 @@
 #include "perf/process_tree.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 enum { PROF = 100, COMMAND = 200, CHILD = 201, GRANDCHILD = 202, STRANGER = 300 };
 
@@ -39,9 +37,8 @@ static struct process_tree *executed(void)
 	return tree;
 }
 
-static void the_tree_begins_when_the_command_executes_its_program(void **state)
+TEST(the_tree_begins_when_the_command_executes_its_program)
 {
-	(void)state;
 	CLEANUP(process_tree_cleanup) struct process_tree *tree = process_tree_new();
 
 	process_tree_add_command(tree, COMMAND, 0);
@@ -64,9 +61,8 @@ static bool comm_takes(struct process_tree *tree, pid_t pid, uint64_t time_ns, b
 }
 
 /* A wrapper executes the program of the command. */
-static void what_a_command_executed_before_it_was_added_is_a_strangers(void **state)
+TEST(what_a_command_executed_before_it_was_added_is_a_strangers)
 {
-	(void)state;
 	CLEANUP(process_tree_cleanup) struct process_tree *tree = process_tree_new();
 
 	fork_takes(tree, PROF, STRANGER);
@@ -82,9 +78,8 @@ static void what_a_command_executed_before_it_was_added_is_a_strangers(void **st
 	assert_true(takes(tree, RECORD_SAMPLE, STRANGER));
 }
 
-static void several_commands_have_trees_of_their_own(void **state)
+TEST(several_commands_have_trees_of_their_own)
 {
-	(void)state;
 	CLEANUP(process_tree_cleanup) struct process_tree *tree = executed();
 
 	process_tree_add_command(tree, STRANGER, 0);
@@ -94,9 +89,8 @@ static void several_commands_have_trees_of_their_own(void **state)
 	assert_false(fork_takes(tree, PROF, 999));
 }
 
-static void a_command_that_ends_without_a_program_leaves_its_number(void **state)
+TEST(a_command_that_ends_without_a_program_leaves_its_number)
 {
-	(void)state;
 	CLEANUP(process_tree_cleanup) struct process_tree *tree = process_tree_new();
 	struct record fork = {.type = RECORD_FORK, .pid = COMMAND, .tid = COMMAND, .time_ns = 1100};
 
@@ -108,9 +102,8 @@ static void a_command_that_ends_without_a_program_leaves_its_number(void **state
 }
 
 /* As they do when one of them executes a program. */
-static void threads_of_a_command_may_end_before_its_program(void **state)
+TEST(threads_of_a_command_may_end_before_its_program)
 {
-	(void)state;
 	CLEANUP(process_tree_cleanup) struct process_tree *tree = process_tree_new();
 	struct record exit = {.type = RECORD_EXIT, .pid = COMMAND, .tid = COMMAND + 1};
 
@@ -120,9 +113,8 @@ static void threads_of_a_command_may_end_before_its_program(void **state)
 	assert_true(exec_takes(tree, COMMAND));
 }
 
-static void descendants_belong_to_it_and_strangers_do_not(void **state)
+TEST(descendants_belong_to_it_and_strangers_do_not)
 {
-	(void)state;
 	CLEANUP(process_tree_cleanup) struct process_tree *tree = executed();
 
 	assert_true(fork_takes(tree, COMMAND, CHILD));
@@ -135,9 +127,8 @@ static void descendants_belong_to_it_and_strangers_do_not(void **state)
 	assert_false(takes(tree, RECORD_SAMPLE, PROF));
 }
 
-static void a_daemon_stays_when_its_ancestors_have_ended(void **state)
+TEST(a_daemon_stays_when_its_ancestors_have_ended)
 {
-	(void)state;
 	CLEANUP(process_tree_cleanup) struct process_tree *tree = executed();
 
 	fork_takes(tree, COMMAND, CHILD);
@@ -148,9 +139,8 @@ static void a_daemon_stays_when_its_ancestors_have_ended(void **state)
 	assert_true(fork_takes(tree, GRANDCHILD, CHILD + 1000));
 }
 
-static void an_ended_process_stays_until_another_gets_its_number(void **state)
+TEST(an_ended_process_stays_until_another_gets_its_number)
 {
-	(void)state;
 	CLEANUP(process_tree_cleanup) struct process_tree *tree = executed();
 
 	fork_takes(tree, COMMAND, CHILD);
@@ -160,9 +150,8 @@ static void an_ended_process_stays_until_another_gets_its_number(void **state)
 	assert_false(takes(tree, RECORD_SAMPLE, CHILD));
 }
 
-static void sampled_strangers_are_known_until_their_number_is_given_to_a_member(void **state)
+TEST(sampled_strangers_are_known_until_their_number_is_given_to_a_member)
 {
-	(void)state;
 	CLEANUP(process_tree_cleanup) struct process_tree *tree = executed();
 
 	assert_false(process_tree_knows_as_stranger(tree, STRANGER));
@@ -175,9 +164,8 @@ static void sampled_strangers_are_known_until_their_number_is_given_to_a_member(
 	assert_false(process_tree_knows_as_stranger(tree, STRANGER));
 }
 
-static void a_new_thread_changes_nothing(void **state)
+TEST(a_new_thread_changes_nothing)
 {
-	(void)state;
 	CLEANUP(process_tree_cleanup) struct process_tree *tree = executed();
 	struct record thread = {.type = RECORD_FORK, .pid = COMMAND, .tid = COMMAND + 7};
 
@@ -189,9 +177,8 @@ static void a_new_thread_changes_nothing(void **state)
 }
 
 /* As the kernel writes them of idle tasks, of ended ones and of other pid namespaces. */
-static void numbers_that_are_no_pid_belong_to_nobody(void **state)
+TEST(numbers_that_are_no_pid_belong_to_nobody)
 {
-	(void)state;
 	CLEANUP(process_tree_cleanup) struct process_tree *tree = executed();
 	static const pid_t numbers[] = {0, -1, 4 << 20, INT32_MAX, INT32_MIN};
 
@@ -204,9 +191,8 @@ static void numbers_that_are_no_pid_belong_to_nobody(void **state)
 	assert_true(takes(tree, RECORD_SAMPLE, (4 << 20) - 1));
 }
 
-static void losses_concern_everybody(void **state)
+TEST(losses_concern_everybody)
 {
-	(void)state;
 	CLEANUP(process_tree_cleanup) struct process_tree *tree = executed();
 
 	assert_true(takes(tree, RECORD_LOST, 0));
@@ -221,9 +207,8 @@ static bool renames(struct process_tree *tree, pid_t pid, pid_t tid, const char 
 							 .comm = {.name = name, .exec = exec}});
 }
 
-static void processes_become_members_by_their_name(void **state)
+TEST(processes_become_members_by_their_name)
 {
-	(void)state;
 	CLEANUP(process_tree_cleanup) struct process_tree *tree = process_tree_new();
 	char pattern[] = "post*", *globs[] = {pattern};
 
@@ -238,26 +223,4 @@ static void processes_become_members_by_their_name(void **state)
 	assert_true(fork_takes(tree, STRANGER, CHILD));
 	assert_true(renames(tree, CHILD, CHILD, "sh", true));
 	assert_true(takes(tree, RECORD_SAMPLE, CHILD));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(processes_become_members_by_their_name),
-		cmocka_unit_test(the_tree_begins_when_the_command_executes_its_program),
-		cmocka_unit_test(what_a_command_executed_before_it_was_added_is_a_strangers),
-		cmocka_unit_test(several_commands_have_trees_of_their_own),
-		cmocka_unit_test(a_command_that_ends_without_a_program_leaves_its_number),
-		cmocka_unit_test(threads_of_a_command_may_end_before_its_program),
-		cmocka_unit_test(descendants_belong_to_it_and_strangers_do_not),
-		cmocka_unit_test(a_daemon_stays_when_its_ancestors_have_ended),
-		cmocka_unit_test(an_ended_process_stays_until_another_gets_its_number),
-		cmocka_unit_test(
-			sampled_strangers_are_known_until_their_number_is_given_to_a_member),
-		cmocka_unit_test(a_new_thread_changes_nothing),
-		cmocka_unit_test(numbers_that_are_no_pid_belong_to_nobody),
-		cmocka_unit_test(losses_concern_everybody),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

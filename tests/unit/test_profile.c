@@ -3,11 +3,9 @@
 
 #include "base/alloc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 static string_id text(struct profile *profile, const char *str)
 {
@@ -22,9 +20,8 @@ static function_id function(struct profile *profile, const char *name)
 					 });
 }
 
-static void equal_arguments_give_equal_ids(void **state)
+TEST(equal_arguments_give_equal_ids)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	struct profile_event event = {.name = text(profile, "cpu-clock"), .kind = VALUE_CPU_TIME};
 	frame_id frame = profile_frame(profile, 3, 0x1000, false);
@@ -43,9 +40,8 @@ static void equal_arguments_give_equal_ids(void **state)
 	assert_int_equal(profile_function_count(profile), 1);
 }
 
-static void frames_differ_by_module_offset_and_kind_of_address(void **state)
+TEST(frames_differ_by_module_offset_and_kind_of_address)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	static const uint64_t offsets[] = {0, 1, UINT64_MAX >> 1, 1ull << 63, UINT64_MAX};
 
@@ -63,9 +59,8 @@ static void frames_differ_by_module_offset_and_kind_of_address(void **state)
 	}
 }
 
-static void threads_and_functions_differ_by_each_of_their_parts(void **state)
+TEST(threads_and_functions_differ_by_each_of_their_parts)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 
 	profile_thread_labels(profile, 1, 2, "p", "t");
@@ -82,9 +77,8 @@ static void threads_and_functions_differ_by_each_of_their_parts(void **state)
 	assert_int_equal(profile_function_count(profile), 16);
 }
 
-static void label_sets_are_equal_whatever_the_order_of_their_keys(void **state)
+TEST(label_sets_are_equal_whatever_the_order_of_their_keys)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	struct profile_thread thread = {.pid = 1, .tid = 2};
 	string_id a = text(profile, "z"), b = text(profile, "a"); /* ids are not in order of text */
@@ -106,9 +100,8 @@ static void label_sets_are_equal_whatever_the_order_of_their_keys(void **state)
 	assert_int_equal(got->labels[2].text, labels[2].text);
 }
 
-static void label_sets_differ_by_thread_and_by_each_part_of_a_label(void **state)
+TEST(label_sets_differ_by_thread_and_by_each_part_of_a_label)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	string_id x = text(profile, "x"), y = text(profile, "y");
 
@@ -132,9 +125,8 @@ static void label_sets_differ_by_thread_and_by_each_part_of_a_label(void **state
 	assert_int_equal(profile_thread_count(profile), 2);
 }
 
-static void a_stack_knows_its_parent_and_its_depth(void **state)
+TEST(a_stack_knows_its_parent_and_its_depth)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	frame_id frame = profile_frame(profile, 0, 0x10, false);
 	stack_id stack = STACK_EMPTY;
@@ -150,9 +142,8 @@ static void a_stack_knows_its_parent_and_its_depth(void **state)
 	assert_int_equal(profile_stacks(profile).count, 1001);
 }
 
-static void samples_add_up_by_stack_labels_and_event(void **state)
+TEST(samples_add_up_by_stack_labels_and_event)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	frame_id frame = profile_frame(profile, 0, 0x10, false);
 	stack_id stacks[2] = {STACK_EMPTY, profile_push(profile, STACK_EMPTY, frame)};
@@ -173,9 +164,8 @@ static void samples_add_up_by_stack_labels_and_event(void **state)
 	}
 }
 
-static void a_module_is_named_once_a_frame_of_it_is(void **state)
+TEST(a_module_is_named_once_a_frame_of_it_is)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	struct profile_module file = {.path = text(profile, "/bin/x")};
 	struct profile_line line = {.function = function(profile, "f"), .line = 7};
@@ -195,9 +185,8 @@ static void a_module_is_named_once_a_frame_of_it_is(void **state)
 	assert_int_equal(profile_get_frame(profile, frames[0]).lines[0].line, 7);
 }
 
-static void arguments_are_copied(void **state)
+TEST(arguments_are_copied)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	struct profile_segment segment = {.offset = 0x1000, .vaddr = 0x2000, .size_bytes = 0x100};
 	struct profile_line lines[] = {{.function = 0, .line = 1}, {.function = 1, .line = 2}};
@@ -218,9 +207,8 @@ static void arguments_are_copied(void **state)
 	assert_string_equal(profile_get_info(profile)->host, "");
 }
 
-static void a_note_is_a_named_frame_outside_the_modules(void **state)
+TEST(a_note_is_a_named_frame_outside_the_modules)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	frame_id id = profile_synthetic_frame(profile, "[truncated]");
 	struct profile_frame frame = profile_get_frame(profile, id);
@@ -248,9 +236,8 @@ static void assert_text(const struct profile *profile, frame_id id, const char *
 		text);
 }
 
-static void when_too_many_frames_are_quoted_the_former_ones_still_are(void **state)
+TEST(when_too_many_frames_are_quoted_the_former_ones_still_are)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	frame_id quoted = profile_frame(profile, 0, 0x10, false), first, last;
 
@@ -266,9 +253,8 @@ static void when_too_many_frames_are_quoted_the_former_ones_still_are(void **sta
 			 first);
 }
 
-static void a_frame_that_quotes_another_one_gets_its_name(void **state)
+TEST(a_frame_that_quotes_another_one_gets_its_name)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	CLEANUP(profile_cleanup) struct profile *copy = profile_new();
 	struct idmap modules = {0};
@@ -297,9 +283,8 @@ static void a_frame_that_quotes_another_one_gets_its_name(void **state)
 		    "[held by worker in holds_lock]");
 }
 
-static void a_quoted_frame_is_named_after_the_innermost_function_of_the_program(void **state)
+TEST(a_quoted_frame_is_named_after_the_innermost_function_of_the_program)
 {
-	(void)state;
 	static const char *const names[] = {"__gthread_mutex_lock", "std::mutex::lock()",
 					    "Journal::append()", "Pool::work()",
 					    "std::_Function_handler::_M_invoke()"};
@@ -322,9 +307,8 @@ static void a_quoted_frame_is_named_after_the_innermost_function_of_the_program(
 	assert_text(profile, lock, "[held by worker in std::mutex::lock()]");
 }
 
-static void an_offset_becomes_an_address_through_its_segment(void **state)
+TEST(an_offset_becomes_an_address_through_its_segment)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	/* As lld lays them out: next to each other in the file, apart in memory. */
 	static const struct profile_segment segments[] = {
@@ -355,9 +339,8 @@ static void an_offset_becomes_an_address_through_its_segment(void **state)
 	}
 }
 
-static void a_frame_without_a_name_is_called_by_its_module_and_address(void **state)
+TEST(a_frame_without_a_name_is_called_by_its_module_and_address)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	static const struct {
 		const char *path, *name;
@@ -380,9 +363,8 @@ static void a_frame_without_a_name_is_called_by_its_module_and_address(void **st
 	}
 }
 
-static void named_frames_of_equal_content_are_one_frame(void **state)
+TEST(named_frames_of_equal_content_are_one_frame)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	string_id name = text(profile, "f"), file = text(profile, "f.py");
 	struct profile_function function = {.name = name, .system_name = name, .file = file};
@@ -398,29 +380,4 @@ static void named_frames_of_equal_content_are_one_frame(void **state)
 	assert_int_not_equal(profile_named_frame(profile, 0, 16, lines, 1), frame);
 	assert_int_not_equal(profile_frame(profile, 0, 0, false), frame);
 	assert_int_equal(profile_frame_count(profile), 6);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equal_arguments_give_equal_ids),
-		cmocka_unit_test(frames_differ_by_module_offset_and_kind_of_address),
-		cmocka_unit_test(threads_and_functions_differ_by_each_of_their_parts),
-		cmocka_unit_test(label_sets_are_equal_whatever_the_order_of_their_keys),
-		cmocka_unit_test(label_sets_differ_by_thread_and_by_each_part_of_a_label),
-		cmocka_unit_test(a_stack_knows_its_parent_and_its_depth),
-		cmocka_unit_test(samples_add_up_by_stack_labels_and_event),
-		cmocka_unit_test(a_module_is_named_once_a_frame_of_it_is),
-		cmocka_unit_test(arguments_are_copied),
-		cmocka_unit_test(a_note_is_a_named_frame_outside_the_modules),
-		cmocka_unit_test(when_too_many_frames_are_quoted_the_former_ones_still_are),
-		cmocka_unit_test(a_frame_that_quotes_another_one_gets_its_name),
-		cmocka_unit_test(
-			a_quoted_frame_is_named_after_the_innermost_function_of_the_program),
-		cmocka_unit_test(an_offset_becomes_an_address_through_its_segment),
-		cmocka_unit_test(a_frame_without_a_name_is_called_by_its_module_and_address),
-		cmocka_unit_test(named_frames_of_equal_content_are_one_frame),
-	};
-
-	return cmocka_run_group_tests_name("profile", tests, NULL, NULL);
 }

@@ -4,17 +4,14 @@
 #include "base/clock.h"
 #include "lacking.h"
 #include "serve/processes.h"
+#include "unit_test.h"
 
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-
-#include <cmocka.h>
 
 /* This program itself is what a job executes. */
 static int be_job(char *const *words)
@@ -72,13 +69,12 @@ static void result_deinit(struct profile_result *result)
 	free(result->words);
 }
 
-static void a_job_gives_what_its_command_writes(void **state)
+TEST(a_job_gives_what_its_command_writes)
 {
 	CLEANUP(result_deinit) struct profile_result result = run("writes");
 	char text[32] = "";
 	struct profile_counts counts = profile_counts_of(result.words);
 
-	(void)state;
 	assert_true(result.is_whole);
 	assert_int_equal(result.bytes, strlen("a profile"));
 	assert_int_equal(pread(result.fd, text, sizeof(text), 0), result.bytes);
@@ -87,30 +83,27 @@ static void a_job_gives_what_its_command_writes(void **state)
 	assert_int_equal(counts.lost, 3);
 }
 
-static void a_command_that_fails_gives_its_words(void **state)
+TEST(a_command_that_fails_gives_its_words)
 {
 	CLEANUP(result_deinit) struct profile_result result = run("fails");
 
-	(void)state;
 	assert_false(result.is_whole);
 	assert_string_equal(result.words, "prof: no\n");
 }
 
-static void a_profile_cannot_fill_the_memory(void **state)
+TEST(a_profile_cannot_fill_the_memory)
 {
 	CLEANUP(result_deinit) struct profile_result result = run("fills");
 
-	(void)state;
 	assert_false(result.is_whole);
 	assert_true(result.bytes <= PROFILE_JOB_BYTES_MAX);
 }
 
-static void a_cancelled_job_leaves_no_process(void **state)
+TEST(a_cancelled_job_leaves_no_process)
 {
 	CLEANUP(loop_cleanup) struct loop *loop = NULL;
 	bool done = false;
 
-	(void)state;
 	assert_null(loop_new(&loop));
 	profile_job_cancel(start(loop, "waits", &done));
 	profile_job_cancel(NULL);
@@ -126,9 +119,8 @@ static void assert_counts(const char *words, uint64_t samples, uint64_t lost)
 	assert_int_equal(counts.lost, lost);
 }
 
-static void the_numbers_of_a_recording_are_read_from_its_words(void **state)
+TEST(the_numbers_of_a_recording_are_read_from_its_words)
 {
-	(void)state;
 	assert_counts("prof: sampling cpu-clock: …\n   2.5 %\nprof: 1,234,567 samples, 0 lost, 1 "
 		      "truncated\n",
 		      1234567, 0);
@@ -138,12 +130,11 @@ static void the_numbers_of_a_recording_are_read_from_its_words(void **state)
 	assert_counts("", 0, 0);
 }
 
-static void processes_are_found_by_name_and_cgroup(void **state)
+TEST(processes_are_found_by_name_and_cgroup)
 {
 	struct processes before, now;
 	bool found = false;
 
-	(void)state;
 	processes_read(&before);
 	processes_read(&now);
 	processes_compare(&now, &before);
@@ -159,19 +150,10 @@ static void processes_are_found_by_name_and_cgroup(void **state)
 
 int main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_job_gives_what_its_command_writes),
-		cmocka_unit_test(a_command_that_fails_gives_its_words),
-		cmocka_unit_test(a_profile_cannot_fill_the_memory),
-		cmocka_unit_test(a_cancelled_job_leaves_no_process),
-		cmocka_unit_test(the_numbers_of_a_recording_are_read_from_its_words),
-		cmocka_unit_test(processes_are_found_by_name_and_cgroup),
-	};
-
 	if (argc > 1)
 		return be_job(argv);
 	/* What it executes would be the emulator. */
 	if (!has_seccomp())
 		return lacking_all("a process that is no emulator's");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

@@ -2,11 +2,9 @@
 
 #include "base/alloc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 static void assert_name(const char *path, const char *expected)
 {
@@ -15,9 +13,8 @@ static void assert_name(const char *path, const char *expected)
 	assert_string_equal(name, expected);
 }
 
-static void test_a_program_has_the_name_of_its_file_without_a_hash(void **state)
+TEST(test_a_program_has_the_name_of_its_file_without_a_hash)
 {
-	(void)state;
 	assert_name("/x/target/debug/deps/parser-3f9a8b7c12345678", "parser");
 	assert_name("target/debug/shop", "shop");
 	assert_name("/x/a-b-0123456789abcdef", "a-b");
@@ -39,11 +36,10 @@ static void assert_profile(const char *path, const char *environment, const char
 	assert_string_equal(name, expected);
 }
 
-static void test_profiles_of_one_name_get_their_package_or_a_number(void **state)
+TEST(test_profiles_of_one_name_get_their_package_or_a_number)
 {
 	CLEANUP(words_deinit) struct words taken = {0};
 
-	(void)state;
 	assert_profile("/x/it-0123456789abcdef", "CARGO_PKG_NAME=shop", "it", &taken);
 	assert_profile("/x/it-0123456789abcdee", "CARGO_PKG_NAME=cart", "cart.it", &taken);
 	assert_profile("/x/it-0123456789abcdee", "CARGO_PKG_NAME=cart", "cart.it-2", &taken);
@@ -52,34 +48,20 @@ static void test_profiles_of_one_name_get_their_package_or_a_number(void **state
 	assert_profile("/x/shop-0123456789abcdef", "CARGO_PKG_NAME=shop", "shop-2", &taken);
 }
 
-static void test_a_test_of_nextest_has_its_own_name(void **state)
+TEST(test_a_test_of_nextest_has_its_own_name)
 {
 	CLEANUP(words_deinit) struct words taken = {0};
 
-	(void)state;
 	assert_profile("/x/it-0123456789abcdef",
 		       "CARGO_PKG_NAME=shop NEXTEST_BINARY_ID=shop::bin/shop "
 		       "NEXTEST_TEST_NAME=cart::tests::adds",
 		       "shop.bin_shop.cart.tests.adds", &taken);
 }
 
-static void test_names_of_profiles_are_plain(void **state)
+TEST(test_names_of_profiles_are_plain)
 {
 	CLEANUP(words_deinit) struct words taken = {0};
 
-	(void)state;
 	assert_profile("/x/.hidden%e", "", "_hidden_e", &taken);
 	assert_profile("/x/..", "", "_.", &taken);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_program_has_the_name_of_its_file_without_a_hash),
-		cmocka_unit_test(test_profiles_of_one_name_get_their_package_or_a_number),
-		cmocka_unit_test(test_a_test_of_nextest_has_its_own_name),
-		cmocka_unit_test(test_names_of_profiles_are_plain),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

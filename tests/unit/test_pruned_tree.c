@@ -2,13 +2,10 @@
 
 #include "report/rows.h"
 #include "sample_profile.h"
+#include "unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 struct shown {
 	const char *name;
@@ -53,9 +50,8 @@ static bool *only(const struct view *view, const char *name)
 	return chosen;
 }
 
-static void a_function_that_calls_itself_is_one_node(void **state)
+TEST(a_function_that_calls_itself_is_one_node)
 {
-	(void)state;
 	static const struct shown expected[] = {
 		{"main", 0, 0, 99}, {"wait", 1, 50, 50}, {"parse", 1, 5, 45},
 		{"lex", 2, 40, 40}, {"lex", 1, 4, 4},
@@ -72,9 +68,8 @@ static void a_function_that_calls_itself_is_one_node(void **state)
 	assert_int_equal(tree.nodes[0].children, 3);
 }
 
-static void light_callees_are_one_sum_at_their_caller(void **state)
+TEST(light_callees_are_one_sum_at_their_caller)
 {
-	(void)state;
 	static const struct shown expected[] = {
 		{"main", 0, 0, 99}, {"wait", 1, 50, 50}, {"parse", 1, 5, 45}};
 	CLEANUP(profile_cleanup) struct profile *profile = parser();
@@ -88,9 +83,8 @@ static void light_callees_are_one_sum_at_their_caller(void **state)
 	assert_int_equal(tree.nodes[2].closed.weight, 40);
 }
 
-static void callers_lead_to_the_roots(void **state)
+TEST(callers_lead_to_the_roots)
 {
-	(void)state;
 	static const struct shown expected[] = {
 		{"lex", 0, 0, 44}, {"parse", 1, 0, 40}, {"main", 2, 40, 40}, {"main", 1, 4, 4}};
 	CLEANUP(profile_cleanup) struct profile *profile = parser();
@@ -104,9 +98,8 @@ static void callers_lead_to_the_roots(void **state)
 	assert_nodes(&tree, &view, expected, ARRAY_SIZE(expected));
 }
 
-static void callees_begin_at_the_outermost_call(void **state)
+TEST(callees_begin_at_the_outermost_call)
 {
-	(void)state;
 	static const struct shown expected[] = {{"parse", 0, 5, 45}, {"lex", 1, 40, 40}};
 	CLEANUP(profile_cleanup) struct profile *profile = parser();
 	CLEANUP(view_deinit) struct view view;
@@ -119,9 +112,8 @@ static void callees_begin_at_the_outermost_call(void **state)
 	assert_nodes(&tree, &view, expected, ARRAY_SIZE(expected));
 }
 
-static void a_selection_leaves_the_rest_out(void **state)
+TEST(a_selection_leaves_the_rest_out)
 {
-	(void)state;
 	static const struct shown expected[] = {
 		{"main", 0, 0, 44}, {"parse", 1, 0, 40}, {"lex", 2, 40, 40}};
 	CLEANUP(profile_cleanup) struct profile *profile = parser();
@@ -152,10 +144,8 @@ static void assert_sums(const struct pruned_tree *tree)
 	}
 }
 
-static void sums_hold_in_any_profile(void **state)
+TEST(sums_hold_in_any_profile)
 {
-	(void)state;
-
 	for (uint64_t seed = 1; seed <= 10; seed++) {
 		CLEANUP(profile_cleanup) struct profile *profile = random_profile(seed);
 		CLEANUP(view_deinit) struct view view;
@@ -188,18 +178,4 @@ static void sums_hold_in_any_profile(void **state)
 			assert_int_equal(callees.nodes[0].total.weight, rows.items[i].total.weight);
 		}
 	}
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_function_that_calls_itself_is_one_node),
-		cmocka_unit_test(light_callees_are_one_sum_at_their_caller),
-		cmocka_unit_test(callers_lead_to_the_roots),
-		cmocka_unit_test(callees_begin_at_the_outermost_call),
-		cmocka_unit_test(a_selection_leaves_the_rest_out),
-		cmocka_unit_test(sums_hold_in_any_profile),
-	};
-
-	return cmocka_run_group_tests_name("tree", tests, NULL, NULL);
 }

@@ -4,16 +4,13 @@
 #include "push/delivery.h"
 #include "push/part.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "sample_profile.h"
+#include "unit_test.h"
 
-static void targets_have_a_url_with_the_path_of_their_protocol(void **state)
+TEST(targets_have_a_url_with_the_path_of_their_protocol)
 {
 	static const char *const cases[][2] = {
 		{"otlp:http://host:4318", "http://host:4318/v1development/profiles"},
@@ -22,7 +19,6 @@ static void targets_have_a_url_with_the_path_of_their_protocol(void **state)
 		 "https://me:word@host/push.v1.PusherService/Push"},
 		{"parca:http://[::1]:7070/base/", "http://[::1]:7070/base/profiles/writeraw"},
 	};
-	(void)state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct push_target target;
@@ -34,7 +30,7 @@ static void targets_have_a_url_with_the_path_of_their_protocol(void **state)
 	}
 }
 
-static void passwords_are_left_out_of_any_text(void **state)
+TEST(passwords_are_left_out_of_any_text)
 {
 	static const char *const cases[][2] = {
 		{"--push=otlp:http://a:b@c:1/x http://d:e@f", "--push=otlp:http://c:1/x http://f"},
@@ -43,7 +39,6 @@ static void passwords_are_left_out_of_any_text(void **state)
 		{"no URL: a@b", "no URL: a@b"},
 		{"://", "://"},
 	};
-	(void)state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		char *text = push_without_passwords(cases[i][0]);
@@ -53,10 +48,8 @@ static void passwords_are_left_out_of_any_text(void **state)
 	}
 }
 
-static void waits_double_up_to_half_a_minute_with_jitter(void **state)
+TEST(waits_double_up_to_half_a_minute_with_jitter)
 {
-	(void)state;
-
 	for (unsigned attempt = 2; attempt < 100; attempt++) {
 		uint64_t least = push_backoff_ns(attempt, 0);
 		uint64_t most = push_backoff_ns(attempt, UINT32_MAX);
@@ -70,9 +63,8 @@ static void waits_double_up_to_half_a_minute_with_jitter(void **state)
 	}
 }
 
-static void statuses_mean_what_the_protocols_say(void **state)
+TEST(statuses_mean_what_the_protocols_say)
 {
-	(void)state;
 	assert_int_equal(push_outcome_of(200, ""), PUSH_DELIVERED);
 	assert_int_equal(push_outcome_of(204, ""), PUSH_DELIVERED);
 	assert_int_equal(push_outcome_of(0, ""), PUSH_LATER);
@@ -91,11 +83,10 @@ static void statuses_mean_what_the_protocols_say(void **state)
 	assert_int_equal(push_outcome_of(100, ""), PUSH_REFUSED);
 }
 
-static void series_names_are_valid_sorted_and_unique(void **state)
+TEST(series_names_are_valid_sorted_and_unique)
 {
 	struct profile *profile = random_profile(1);
 	struct push_labels labels = {0}, series;
-	(void)state;
 
 	push_labels_add(&labels, "service.name", "shop");
 	push_labels_add(&labels, "service_name", "loses");
@@ -114,11 +105,10 @@ static void series_names_are_valid_sorted_and_unique(void **state)
 	profile_free(profile);
 }
 
-static void the_program_and_the_host_are_labels_that_the_user_can_set(void **state)
+TEST(the_program_and_the_host_are_labels_that_the_user_can_set)
 {
 	struct profile *profile = profile_new();
 	struct push_labels labels = {0};
-	(void)state;
 
 	profile_describe_module(
 		profile, 0,
@@ -194,13 +184,12 @@ static uint64_t sum_of_values(struct bytes profile)
 	return sum;
 }
 
-static void each_event_is_a_profile_whose_values_add_up(void **state)
+TEST(each_event_is_a_profile_whose_values_add_up)
 {
 	struct profile *profile = random_profile(7);
 	const struct profile_samples samples = profile_samples(profile);
 	struct wire_message message = encoded(profile);
 	struct bytes scope = scope_profiles_of(bytes_of(message.bytes, message.len));
-	(void)state;
 
 	assert_int_equal(count_of(scope, OTLP_SCOPE_PROFILE), profile_event_count(profile));
 	for (event_id event = 0; event < profile_event_count(profile); event++) {
@@ -214,7 +203,7 @@ static void each_event_is_a_profile_whose_values_add_up(void **state)
 	profile_free(profile);
 }
 
-static void every_stack_is_once_in_the_table_leaf_first(void **state)
+TEST(every_stack_is_once_in_the_table_leaf_first)
 {
 	struct profile *profile = random_profile(9);
 	struct wire_message message = encoded(profile);
@@ -230,7 +219,6 @@ static void every_stack_is_once_in_the_table_leaf_first(void **state)
 						   (unsigned)number_of(first, OTLP_SAMPLE_STACK)),
 					  OTLP_STACK_LOCATIONS, 0);
 	struct bytes none;
-	(void)state;
 
 	while (sample->event != 0)
 		sample++;
@@ -247,7 +235,7 @@ static void every_stack_is_once_in_the_table_leaf_first(void **state)
 	profile_free(profile);
 }
 
-static void times_share_the_weight_of_their_sample(void **state)
+TEST(times_share_the_weight_of_their_sample)
 {
 	struct profile *profile = profile_new();
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "one", "one");
@@ -255,7 +243,6 @@ static void times_share_the_weight_of_their_sample(void **state)
 	stack_id stack;
 	struct wire_message message;
 	struct bytes sample, values, times;
-	(void)state;
 
 	profile_describe_module(profile, 0,
 				&(struct profile_module){.path = text_of(profile, "/bin/x")});
@@ -285,13 +272,12 @@ static void times_share_the_weight_of_their_sample(void **state)
 	profile_free(profile);
 }
 
-static void thread_0_has_an_id(void **state)
+TEST(thread_0_has_an_id)
 {
 	struct profile *profile = profile_new();
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	struct wire_message message;
 	struct bytes tables, value;
-	(void)state;
 
 	profile_describe_module(profile, 0,
 				&(struct profile_module){.path = text_of(profile, "/bin/x")});
@@ -306,13 +292,12 @@ static void thread_0_has_an_id(void **state)
 	profile_free(profile);
 }
 
-static void counts_of_2_to_the_63_are_refused(void **state)
+TEST(counts_of_2_to_the_63_are_refused)
 {
 	struct profile *profile = profile_new();
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	struct wire_message message = {0};
 	struct error *err;
-	(void)state;
 
 	profile_add(profile, profile_thread_labels(profile, 1, 1, "", ""), STACK_EMPTY, event,
 		    UINT64_C(1) << 63);
@@ -323,13 +308,12 @@ static void counts_of_2_to_the_63_are_refused(void **state)
 	profile_free(profile);
 }
 
-static void a_complaint_is_read_from_any_bytes(void **state)
+TEST(a_complaint_is_read_from_any_bytes)
 {
 	static const unsigned char nonsense[][6] = {
 		{0}, {0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f}, {0x0a, 4, 0x08, 0, 0x12, 9}};
 	static const unsigned char partial[] = {0x0a, 7, 0x08, 2, 0x12, 3, 'b', 'a', 'd'};
 	char *words;
-	(void)state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(nonsense); i++)
 		assert_null(push_otlp.complaint(bytes_of(nonsense[i], sizeof(nonsense[i]))));
@@ -355,9 +339,8 @@ static void add_up(const struct profile *profile, uint64_t weights[2], uint64_t 
 	*times += profile_timed_samples(profile).count + profile_intervals(profile).count;
 }
 
-static void parts_add_up_to_the_profile(void **state)
+TEST(parts_add_up_to_the_profile)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id cpu = add_event(profile, "cpu", VALUE_CPU_TIME);
 	event_id waiting = add_event(profile, "off-cpu", VALUE_OFF_CPU_TIME);
@@ -390,9 +373,8 @@ static void parts_add_up_to_the_profile(void **state)
 	assert_int_equal(times, 5);
 }
 
-static void machines_push_at_moments_of_their_own(void **state)
+TEST(machines_push_at_moments_of_their_own)
 {
-	(void)state;
 	unsigned machines[20] = {0};
 
 	for (unsigned i = 0; i < 1000; i++) {
@@ -408,26 +390,4 @@ static void machines_push_at_moments_of_their_own(void **state)
 	}
 	for (size_t second = 0; second < ARRAY_SIZE(machines); second++)
 		assert_in_range(machines[second], 20, 90);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(targets_have_a_url_with_the_path_of_their_protocol),
-		cmocka_unit_test(passwords_are_left_out_of_any_text),
-		cmocka_unit_test(parts_add_up_to_the_profile),
-		cmocka_unit_test(machines_push_at_moments_of_their_own),
-		cmocka_unit_test(waits_double_up_to_half_a_minute_with_jitter),
-		cmocka_unit_test(statuses_mean_what_the_protocols_say),
-		cmocka_unit_test(series_names_are_valid_sorted_and_unique),
-		cmocka_unit_test(the_program_and_the_host_are_labels_that_the_user_can_set),
-		cmocka_unit_test(each_event_is_a_profile_whose_values_add_up),
-		cmocka_unit_test(every_stack_is_once_in_the_table_leaf_first),
-		cmocka_unit_test(times_share_the_weight_of_their_sample),
-		cmocka_unit_test(thread_0_has_an_id),
-		cmocka_unit_test(counts_of_2_to_the_63_are_refused),
-		cmocka_unit_test(a_complaint_is_read_from_any_bytes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,12 +6,7 @@
 #include "profile/memory_events.h"
 #include "report/quality_text.h"
 #include "report/stat_text.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "unit_test.h"
 
 static stack_id push(struct profile *profile, stack_id parent, uint32_t module, uint64_t offset)
 {
@@ -36,9 +31,8 @@ static void assert_share(const struct quality *quality, const char *name, double
 	assert_near(share, expected, 1e-9);
 }
 
-static void samples_without_names_are_counted_once_and_once_a_module(void **state)
+TEST(samples_without_names_are_counted_once_and_once_a_module)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = profile_add_event(profile, &(struct profile_event){0});
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "app", "app");
@@ -79,9 +73,8 @@ static void samples_without_names_are_counted_once_and_once_a_module(void **stat
 }
 
 /* 4 samples of CPU time, and 10 of allocations beside 10 that were lost. */
-static void allocations_have_a_quality_of_their_own(void **state)
+TEST(allocations_have_a_quality_of_their_own)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id cpu = profile_add_event(profile, &(struct profile_event){.kind = VALUE_CPU_TIME});
 	struct profile_event space = memory_event_make(profile, MEMORY_ALLOC_SPACE);
@@ -112,9 +105,8 @@ static void allocations_have_a_quality_of_their_own(void **state)
 	quality_deinit(&quality);
 }
 
-static void waiting_without_a_stack_is_a_share_of_all_waiting(void **state)
+TEST(waiting_without_a_stack_is_a_share_of_all_waiting)
 {
-	(void)state;
 	struct quality quality = {
 		.counts.waiting = {.threads = 1, .waiting_ns = 800, .placeless_ns = 200}};
 
@@ -122,9 +114,8 @@ static void waiting_without_a_stack_is_a_share_of_all_waiting(void **state)
 	assert_share(&(struct quality){0}, "placeless", 0);
 }
 
-static void waits_are_not_samples(void **state)
+TEST(waits_are_not_samples)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	string_id name = strtab_add(profile_strings(profile), "off-cpu");
 	event_id cpu = profile_add_event(profile, &(struct profile_event){0});
@@ -144,9 +135,8 @@ static void waits_are_not_samples(void **state)
 	quality_deinit(&quality);
 }
 
-static void an_empty_profile_has_nothing_to_complain_of(void **state)
+TEST(an_empty_profile_has_nothing_to_complain_of)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	struct quality quality;
 
@@ -156,9 +146,8 @@ static void an_empty_profile_has_nothing_to_complain_of(void **state)
 	quality_deinit(&quality);
 }
 
-static void what_was_counted_is_beside_the_sum_of_the_samples(void **state)
+TEST(what_was_counted_is_beside_the_sum_of_the_samples)
 {
-	(void)state;
 	static const struct {
 		uint64_t sampled_ns;
 		const char *text;
@@ -183,9 +172,8 @@ static void what_was_counted_is_beside_the_sum_of_the_samples(void **state)
 	}
 }
 
-static void numbers_are_formatted_for_people(void **state)
+TEST(numbers_are_formatted_for_people)
 {
-	(void)state;
 	assert_string_equal(humanize_count(0).text, "0");
 	assert_string_equal(humanize_count(999).text, "999");
 	assert_string_equal(humanize_count(1000).text, "1,000");
@@ -200,9 +188,8 @@ static void numbers_are_formatted_for_people(void **state)
 	assert_string_equal(humanize_time(4200000000).text, "4.20 s");
 }
 
-static void quality_comes_back_from_its_text(void **state)
+TEST(quality_comes_back_from_its_text)
 {
-	(void)state;
 	struct profile_quality quality = {
 		.is_known = true, .samples = 1234567, .lost = 12, .spliced = 7, .own_cpu_ns = 99};
 	struct event_quality event = {
@@ -228,9 +215,8 @@ static void quality_comes_back_from_its_text(void **state)
 	assert_false(quality_decode_event("prof: samples=1 event=", &event_again));
 }
 
-static void qualities_are_added_key_by_key(void **state)
+TEST(qualities_are_added_key_by_key)
 {
-	(void)state;
 	struct profile_quality sum = {0}, more = {0};
 	struct event_quality event_sum = {0}, event_more = {0};
 
@@ -262,9 +248,8 @@ static void qualities_are_added_key_by_key(void **state)
 					"sampled=15 counted=16 event=faults");
 }
 
-static void unknown_keys_of_a_quality_are_ignored(void **state)
+TEST(unknown_keys_of_a_quality_are_ignored)
 {
-	(void)state;
 	struct profile_quality quality = {0};
 
 	assert_true(quality_decode("prof: later=5 lost=3", &quality));
@@ -272,9 +257,8 @@ static void unknown_keys_of_a_quality_are_ignored(void **state)
 	assert_int_equal(quality.samples, 0);
 }
 
-static void text_that_is_not_a_quality_is_refused(void **state)
+TEST(text_that_is_not_a_quality_is_refused)
 {
-	(void)state;
 	static const char *const cases[] = {
 		"",
 		"prof:",
@@ -299,9 +283,8 @@ static void text_that_is_not_a_quality_is_refused(void **state)
 	}
 }
 
-static void the_quality_of_waiting_comes_back_from_its_text(void **state)
+TEST(the_quality_of_waiting_comes_back_from_its_text)
 {
-	(void)state;
 	const struct waiting_quality waiting = {
 		.threads = 12,
 		.thread_ns = 12000000000,
@@ -335,9 +318,8 @@ static void the_quality_of_waiting_comes_back_from_its_text(void **state)
 	assert_int_equal(again.threads, 2);
 }
 
-static void what_was_counted_beside_samples_comes_back_from_its_text(void **state)
+TEST(what_was_counted_beside_samples_comes_back_from_its_text)
 {
-	(void)state;
 	struct profile_info info = {
 		.duration_ns = 2000000000,
 		.quality.stat = {.values = {[STAT_TASK_CLOCK] = 1000000000,
@@ -377,9 +359,8 @@ static void what_was_counted_beside_samples_comes_back_from_its_text(void **stat
 	assert_false(stat_counts_decode("prof: samples=1", &again));
 }
 
-static void the_headline_of_one_of_several_events_has_its_own_counts(void **state)
+TEST(the_headline_of_one_of_several_events_has_its_own_counts)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	const struct event_quality faults = {
 		.event = "page-faults", .samples = 324, .unnamed = 162};
@@ -401,9 +382,8 @@ static void the_headline_of_one_of_several_events_has_its_own_counts(void **stat
 				      "162 with unnamed frames (50.0 %)");
 }
 
-static void the_headline_of_waiting_alone_says_where_the_time_went(void **state)
+TEST(the_headline_of_waiting_alone_says_where_the_time_went)
 {
-	(void)state;
 	struct profile_info info = {.headline = "",
 				    .quality = {.is_known = true,
 						.waiting = {.threads = 1,
@@ -416,9 +396,8 @@ static void the_headline_of_waiting_alone_says_where_the_time_went(void **state)
 	assert_false(quality_is_of_waiting(&(struct profile_quality){.is_known = true}));
 }
 
-static void each_of_several_events_has_its_own_quality(void **state)
+TEST(each_of_several_events_has_its_own_quality)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	string_id clock = strtab_add(profile_strings(profile), "cpu-clock");
 	string_id faults = strtab_add(profile_strings(profile), "page-faults");
@@ -443,28 +422,4 @@ static void each_of_several_events_has_its_own_quality(void **state)
 	assert_int_equal(quality.counts.events[1].truncated, 2);
 	assert_int_equal(quality.counts.events[1].unnamed, 1);
 	quality_deinit(&quality);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(samples_without_names_are_counted_once_and_once_a_module),
-		cmocka_unit_test(allocations_have_a_quality_of_their_own),
-		cmocka_unit_test(waiting_without_a_stack_is_a_share_of_all_waiting),
-		cmocka_unit_test(waits_are_not_samples),
-		cmocka_unit_test(an_empty_profile_has_nothing_to_complain_of),
-		cmocka_unit_test(what_was_counted_is_beside_the_sum_of_the_samples),
-		cmocka_unit_test(numbers_are_formatted_for_people),
-		cmocka_unit_test(quality_comes_back_from_its_text),
-		cmocka_unit_test(qualities_are_added_key_by_key),
-		cmocka_unit_test(unknown_keys_of_a_quality_are_ignored),
-		cmocka_unit_test(text_that_is_not_a_quality_is_refused),
-		cmocka_unit_test(the_quality_of_waiting_comes_back_from_its_text),
-		cmocka_unit_test(what_was_counted_beside_samples_comes_back_from_its_text),
-		cmocka_unit_test(the_headline_of_one_of_several_events_has_its_own_counts),
-		cmocka_unit_test(the_headline_of_waiting_alone_says_where_the_time_went),
-		cmocka_unit_test(each_of_several_events_has_its_own_quality),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

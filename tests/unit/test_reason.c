@@ -4,16 +4,13 @@
 #include "waiting/reason.h"
 #include "waiting/thread_text.h"
 
+#include "unit_test.h"
+
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
-
-#include <cmocka.h>
 
 static const char *reason(struct waiting_call call, const char *wchan, const char *link)
 {
@@ -29,9 +26,8 @@ static struct waiting_call call_of(int64_t number, uint64_t argument)
 	return (struct waiting_call){.number = number, .args = {argument}, .sp = 8, .pc = 16};
 }
 
-static void a_line_of_a_system_call_has_its_arguments_and_registers(void **state)
+TEST(a_line_of_a_system_call_has_its_arguments_and_registers)
 {
-	(void)state;
 	struct waiting_call call;
 
 	assert_true(
@@ -48,9 +44,8 @@ static void a_line_of_a_system_call_has_its_arguments_and_registers(void **state
 	assert_int_equal(call.pc, 0x55d0);
 }
 
-static void a_thread_that_runs_and_a_damaged_line_are_not_a_call(void **state)
+TEST(a_thread_that_runs_and_a_damaged_line_are_not_a_call)
 {
-	(void)state;
 	static const char *const lines[] = {
 		"running\n",
 		"",
@@ -69,9 +64,8 @@ static void a_thread_that_runs_and_a_damaged_line_are_not_a_call(void **state)
 		assert_false(waiting_call_parse(lines[i], &call));
 }
 
-static void variants_of_a_call_have_one_name(void **state)
+TEST(variants_of_a_call_have_one_name)
 {
-	(void)state;
 	assert_string_equal(reason(call_of(SYS_futex, 0), "", ""), "[futex]");
 	assert_string_equal(reason(call_of(SYS_nanosleep, 0), "", ""), "[nanosleep]");
 	assert_string_equal(reason(call_of(SYS_clock_nanosleep, 0), "", ""), "[nanosleep]");
@@ -87,9 +81,8 @@ static void variants_of_a_call_have_one_name(void **state)
 	assert_string_equal(reason(call_of(100463, 0), "", ""), "[system call 100463]");
 }
 
-static void a_descriptor_is_named_by_what_it_is(void **state)
+TEST(a_descriptor_is_named_by_what_it_is)
 {
-	(void)state;
 	struct waiting_call call = call_of(SYS_read, 3);
 
 	assert_true(reason_names_descriptor(&call));
@@ -110,34 +103,30 @@ static void a_descriptor_is_named_by_what_it_is(void **state)
 	assert_false(reason_names_descriptor(&call));
 }
 
-static void the_path_of_a_device_cannot_disturb_the_stack(void **state)
+TEST(the_path_of_a_device_cannot_disturb_the_stack)
 {
-	(void)state;
 	assert_string_equal(reason(call_of(SYS_read, 3), "", "/dev/a;b"), "[read device]");
 	assert_string_equal(reason(call_of(SYS_read, 3), "", "/dev/\033[2J"), "[read device]");
 	assert_string_equal(reason(call_of(SYS_read, 3), "", "anon_inode:[\n]"), "[read file]");
 	assert_string_equal(reason(call_of(SYS_read, 3), "", "/dev/a (deleted)"), "[read device]");
 }
 
-static void a_thread_outside_of_a_system_call_waits_for_a_page(void **state)
+TEST(a_thread_outside_of_a_system_call_waits_for_a_page)
 {
-	(void)state;
 	assert_string_equal(reason(call_of(-1, 0), "handle_userfault", ""), "[page fault]");
 	assert_string_equal(reason(call_of(-1, 0), "", ""), "[page fault]");
 }
 
-static void a_thread_that_others_hold_up_does_not_wait_for_its_call(void **state)
+TEST(a_thread_that_others_hold_up_does_not_wait_for_its_call)
 {
-	(void)state;
 	assert_string_equal(reason(call_of(SYS_futex, 0), "do_signal_stop", ""), "[stopped]");
 	assert_string_equal(reason(call_of(-1, 0), "do_signal_stop", ""), "[stopped]");
 	assert_string_equal(reason(call_of(SYS_futex, 0), "ptrace_stop", ""), "[traced]");
 	assert_string_equal(reason(call_of(SYS_futex, 0), "do_freezer_trap", ""), "[frozen]");
 }
 
-static void the_function_of_the_kernel_tells_what_a_restarted_call_was(void **state)
+TEST(the_function_of_the_kernel_tells_what_a_restarted_call_was)
 {
-	(void)state;
 	struct waiting_call call = call_of(SYS_restart_syscall, 0);
 
 	assert_string_equal(reason(call, "hrtimer_nanosleep", ""), "[nanosleep]");
@@ -146,9 +135,8 @@ static void the_function_of_the_kernel_tells_what_a_restarted_call_was(void **st
 	assert_string_equal(reason(call, "0", ""), "[restart_syscall]");
 }
 
-static void the_function_of_the_kernel_is_the_reason_where_nothing_else_is_known(void **state)
+TEST(the_function_of_the_kernel_is_the_reason_where_nothing_else_is_known)
 {
-	(void)state;
 	struct waiting_call worker = {.number = 0}; /* as /proc shows one without user space */
 	char text[64];
 
@@ -161,9 +149,8 @@ static void the_function_of_the_kernel_is_the_reason_where_nothing_else_is_known
 	assert_string_equal(reason(worker, "worker_thread", ""), "[worker_thread]");
 }
 
-static void calls_of_32_bit_programs_have_numbers_of_their_own(void **state)
+TEST(calls_of_32_bit_programs_have_numbers_of_their_own)
 {
-	(void)state;
 #ifdef __x86_64__
 	struct waiting_call call = call_of(240, 0);
 
@@ -177,27 +164,24 @@ static void calls_of_32_bit_programs_have_numbers_of_their_own(void **state)
 #endif
 }
 
-static void the_run_queue_delay_is_the_second_number_of_schedstat(void **state)
+TEST(the_run_queue_delay_is_the_second_number_of_schedstat)
 {
-	(void)state;
 	assert_int_equal(thread_text_run_delay_ns("76347 7121 2\n"), 7121);
 	assert_int_equal(thread_text_run_delay_ns("76347\n"), 0);
 	assert_int_equal(thread_text_run_delay_ns("76347 x"), 0);
 	assert_int_equal(thread_text_run_delay_ns(""), 0);
 }
 
-static void the_state_follows_the_name_of_a_thread(void **state)
+TEST(the_state_follows_the_name_of_a_thread)
 {
-	(void)state;
 	assert_int_equal(thread_text_state("2217 (turns) S 2216 2217"), 'S');
 	assert_int_equal(thread_text_state("2217 (a) R (b) Z 2216"), 'Z');
 	assert_int_equal(thread_text_state("2217 (a)"), '\0');
 	assert_int_equal(thread_text_state(""), '\0');
 }
 
-static void a_kernel_stack_is_a_line_for_each_function(void **state)
+TEST(a_kernel_stack_is_a_line_for_each_function)
 {
-	(void)state;
 	char text[64];
 
 	thread_text_kernel_stack("[<0>] futex_do_wait+0x38/0x60\n"
@@ -213,26 +197,4 @@ static void a_kernel_stack_is_a_line_for_each_function(void **state)
 	assert_string_equal(text, "one\n");
 	thread_text_kernel_stack("", text, sizeof(text));
 	assert_string_equal(text, "");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_line_of_a_system_call_has_its_arguments_and_registers),
-		cmocka_unit_test(a_thread_that_runs_and_a_damaged_line_are_not_a_call),
-		cmocka_unit_test(variants_of_a_call_have_one_name),
-		cmocka_unit_test(a_descriptor_is_named_by_what_it_is),
-		cmocka_unit_test(the_path_of_a_device_cannot_disturb_the_stack),
-		cmocka_unit_test(a_thread_outside_of_a_system_call_waits_for_a_page),
-		cmocka_unit_test(a_thread_that_others_hold_up_does_not_wait_for_its_call),
-		cmocka_unit_test(the_function_of_the_kernel_tells_what_a_restarted_call_was),
-		cmocka_unit_test(
-			the_function_of_the_kernel_is_the_reason_where_nothing_else_is_known),
-		cmocka_unit_test(calls_of_32_bit_programs_have_numbers_of_their_own),
-		cmocka_unit_test(the_run_queue_delay_is_the_second_number_of_schedstat),
-		cmocka_unit_test(the_state_follows_the_name_of_a_thread),
-		cmocka_unit_test(a_kernel_stack_is_a_line_for_each_function),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

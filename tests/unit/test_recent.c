@@ -2,11 +2,9 @@
 
 #include "base/alloc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 #define SECOND_NS UINT64_C(1000000000)
 
@@ -61,9 +59,8 @@ static uint64_t weight_of(const struct recent *recent, const char *name)
 	return weight;
 }
 
-static void samples_since_the_last_refresh_are_added(void **state)
+TEST(samples_since_the_last_refresh_are_added)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
 	CLEANUP(recent_cleanup) struct recent *recent = recent_new(SECOND_NS);
 
@@ -79,9 +76,8 @@ static void samples_since_the_last_refresh_are_added(void **state)
 			 2 * RECENT_SCALE);
 }
 
-static void a_wait_that_goes_on_counts_and_decays(void **state)
+TEST(a_wait_that_goes_on_counts_and_decays)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
 	CLEANUP(recent_cleanup) struct recent *recent = recent_new(SECOND_NS);
 	label_set_id labels = profile_thread_labels(profile, 1, 1, "x", "x");
@@ -99,9 +95,8 @@ static void a_wait_that_goes_on_counts_and_decays(void **state)
 	assert_int_equal(weight_of(recent, "a"), 0);
 }
 
-static void old_samples_weigh_half_after_each_half_life(void **state)
+TEST(old_samples_weigh_half_after_each_half_life)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
 	CLEANUP(recent_cleanup) struct recent *recent = recent_new(5 * SECOND_NS);
 
@@ -114,9 +109,8 @@ static void old_samples_weigh_half_after_each_half_life(void **state)
 	assert_in_range(weight_of(recent, "a"), 12 * RECENT_SCALE, 13 * RECENT_SCALE);
 }
 
-static void decayed_samples_are_freed_with_everything_they_refer_to(void **state)
+TEST(decayed_samples_are_freed_with_everything_they_refer_to)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
 	CLEANUP(recent_cleanup) struct recent *recent = recent_new(SECOND_NS);
 
@@ -133,9 +127,8 @@ static void decayed_samples_are_freed_with_everything_they_refer_to(void **state
 			200);
 }
 
-static void another_profile_goes_on_where_the_last_one_ended(void **state)
+TEST(another_profile_goes_on_where_the_last_one_ended)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *first = new_profile();
 	CLEANUP(profile_cleanup) struct profile *second = new_profile();
 	CLEANUP(recent_cleanup) struct recent *recent = recent_new(SECOND_NS);
@@ -152,9 +145,8 @@ static void another_profile_goes_on_where_the_last_one_ended(void **state)
 	assert_int_equal(profile_module_count(recent_profile(recent)), 1);
 }
 
-static void skipped_samples_are_never_shown(void **state)
+TEST(skipped_samples_are_never_shown)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
 	CLEANUP(recent_cleanup) struct recent *recent = recent_new(SECOND_NS);
 
@@ -169,9 +161,8 @@ static void skipped_samples_are_never_shown(void **state)
 	assert_int_equal(weight_of(recent, "b"), 0);
 }
 
-static void a_cleared_recent_shows_what_comes_from_now_on(void **state)
+TEST(a_cleared_recent_shows_what_comes_from_now_on)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
 	CLEANUP(recent_cleanup) struct recent *recent = recent_new(SECOND_NS);
 
@@ -184,9 +175,8 @@ static void a_cleared_recent_shows_what_comes_from_now_on(void **state)
 	assert_int_equal(weight_of(recent, "a"), 5 * RECENT_SCALE);
 }
 
-static void notes_and_frames_without_names_stay_what_they_are(void **state)
+TEST(notes_and_frames_without_names_stay_what_they_are)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
 	CLEANUP(recent_cleanup) struct recent *recent = recent_new(SECOND_NS);
 	stack_id stack = profile_push(profile, STACK_EMPTY,
@@ -211,9 +201,8 @@ static void notes_and_frames_without_names_stay_what_they_are(void **state)
 		"[truncated]");
 }
 
-static void run_time_code_of_two_processes_is_told_apart(void **state)
+TEST(run_time_code_of_two_processes_is_told_apart)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
 	CLEANUP(recent_cleanup) struct recent *recent = recent_new(SECOND_NS);
 	struct profile_module jit = {
@@ -235,9 +224,8 @@ static void run_time_code_of_two_processes_is_told_apart(void **state)
 	assert_int_equal(profile_frame_count(recent_profile(recent)), 2);
 }
 
-static void named_frames_of_one_place_are_told_apart(void **state)
+TEST(named_frames_of_one_place_are_told_apart)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
 	CLEANUP(recent_cleanup) struct recent *recent = recent_new(SECOND_NS);
 	static const char *const names[] = {"first", "second"};
@@ -257,9 +245,8 @@ static void named_frames_of_one_place_are_told_apart(void **state)
 	assert_int_equal(weight_of(recent, "second"), 3 * RECENT_SCALE);
 }
 
-static void label_sets_of_one_thread_are_told_apart(void **state)
+TEST(label_sets_of_one_thread_are_told_apart)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
 	CLEANUP(recent_cleanup) struct recent *recent = recent_new(SECOND_NS);
 	struct profile_thread thread = {.pid = 1, .tid = 1};
@@ -278,23 +265,4 @@ static void label_sets_of_one_thread_are_told_apart(void **state)
 	assert_int_equal(profile_label_set_count(held), 4);
 	assert_int_equal(set->labels[0].number, -1);
 	assert_string_equal(profile_string(held, set->labels[0].unit), "bytes");
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(samples_since_the_last_refresh_are_added),
-		cmocka_unit_test(a_wait_that_goes_on_counts_and_decays),
-		cmocka_unit_test(old_samples_weigh_half_after_each_half_life),
-		cmocka_unit_test(decayed_samples_are_freed_with_everything_they_refer_to),
-		cmocka_unit_test(another_profile_goes_on_where_the_last_one_ended),
-		cmocka_unit_test(skipped_samples_are_never_shown),
-		cmocka_unit_test(a_cleared_recent_shows_what_comes_from_now_on),
-		cmocka_unit_test(notes_and_frames_without_names_stay_what_they_are),
-		cmocka_unit_test(run_time_code_of_two_processes_is_told_apart),
-		cmocka_unit_test(named_frames_of_one_place_are_told_apart),
-		cmocka_unit_test(label_sets_of_one_thread_are_told_apart),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,13 +6,11 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
+#include "unit_test.h"
+
 #include <linux/perf_event.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#include <cmocka.h>
 
 enum { TRAILER = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU };
 
@@ -106,9 +104,8 @@ static void put_chain(struct raw *raw, const uint64_t *chain, size_t count)
 	put(raw, chain, count * sizeof(*chain));
 }
 
-static void a_sample_gives_its_chain_registers_and_stack(void **state)
+TEST(a_sample_gives_its_chain_registers_and_stack)
 {
-	(void)state;
 	static const uint64_t chain[] = {(uint64_t)PERF_CONTEXT_KERNEL,
 					 0xffffffff81000001,
 					 0xffffffff81000002,
@@ -149,9 +146,8 @@ static void a_sample_gives_its_chain_registers_and_stack(void **state)
 	assert_memory_equal(record.sample.stack.at, "0123456789abcdef", 16);
 }
 
-static void a_kernel_thread_has_neither_registers_nor_stack(void **state)
+TEST(a_kernel_thread_has_neither_registers_nor_stack)
 {
-	(void)state;
 	struct record_layout layout = {.sample_type = full_type, .regs_mask = 0xff};
 	struct raw raw = begin(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
 	struct record record;
@@ -181,9 +177,8 @@ static void assert_steps_over(struct record_layout layout, const void *field, si
 	assert_int_equal(nth(record.sample.regs.values, 0), 0x7777);
 }
 
-static void counter_values_are_skipped(void **state)
+TEST(counter_values_are_skipped)
 {
-	(void)state;
 	static const uint64_t single[] = {1, 2, 3, 4, 5};
 	static const uint64_t group[] = {2, 10, 11, 12, 13};
 	struct record_layout layout = {.sample_type = PERF_SAMPLE_READ};
@@ -209,9 +204,8 @@ static struct record_sample decoded_branches(const void *field, size_t len, uint
 	return record.sample;
 }
 
-static void branches_are_the_newest_first(void **state)
+TEST(branches_are_the_newest_first)
 {
-	(void)state;
 	static const uint64_t plain[] = {2,    0x11, 0x12,     1 | 7 << 4 | 5 << 20,
 					 0x13, 0x14, 2 | 4 | 8};
 	static const uint64_t indexed[] = {1, 99, 0x11, 0x12, 2};
@@ -242,9 +236,8 @@ static void branches_are_the_newest_first(void **state)
 	assert_false(branch_next(&sample.branches, &branch));
 }
 
-static void what_follows_a_stack_tells_of_an_access_to_memory(void **state)
+TEST(what_follows_a_stack_tells_of_an_access_to_memory)
 {
-	(void)state;
 	static const uint64_t words[] = {0x7fff1000, 0, 0x0004000300000102, 0x68100142};
 	struct record_layout layout = {.sample_type = PERF_SAMPLE_ADDR | PERF_SAMPLE_STACK_USER |
 						      PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC};
@@ -264,9 +257,8 @@ static void what_follows_a_stack_tells_of_an_access_to_memory(void **state)
 	assert_false(record_decode(&layout, finish(&raw), &record));
 }
 
-static void branch_stacks_are_stepped_over(void **state)
+TEST(branch_stacks_are_stepped_over)
 {
-	(void)state;
 	static const uint64_t branches[] = {2, 1, 2, 3, 4, 5, 6};
 	static const uint64_t indexed[] = {1, 99, 1, 2, 3};
 	static const uint64_t counted[] = {1, 1, 2, 3, 55};
@@ -279,9 +271,8 @@ static void branch_stacks_are_stepped_over(void **state)
 	assert_steps_over(layout, counted, sizeof(counted));
 }
 
-static void more_values_than_there_are_bytes_are_refused(void **state)
+TEST(more_values_than_there_are_bytes_are_refused)
 {
-	(void)state;
 	struct record_layout group = {.sample_type = PERF_SAMPLE_READ,
 				      .read_format = PERF_FORMAT_GROUP};
 	struct record_layout branches = {.sample_type = PERF_SAMPLE_BRANCH_STACK};
@@ -293,9 +284,8 @@ static void more_values_than_there_are_bytes_are_refused(void **state)
 	assert_false(record_decode(&branches, finish(&raw), &record));
 }
 
-static void a_sample_without_a_period_has_that_of_its_event(void **state)
+TEST(a_sample_without_a_period_has_that_of_its_event)
 {
-	(void)state;
 	struct record_layout layout = {.sample_type = PERF_SAMPLE_IP, .period = 4000};
 	struct raw raw = begin(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
 	struct record record;
@@ -305,9 +295,8 @@ static void a_sample_without_a_period_has_that_of_its_event(void **state)
 	assert_int_equal(record.sample.period, 4000);
 }
 
-static void time_and_id_are_found_without_the_rest(void **state)
+TEST(time_and_id_are_found_without_the_rest)
 {
-	(void)state;
 	struct record_layout layout = {.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 						      PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
 						      PERF_SAMPLE_ID | PERF_SAMPLE_CPU |
@@ -338,9 +327,8 @@ static void time_and_id_are_found_without_the_rest(void **state)
 	assert_false(record_id(&layout, finish(&other), &value));
 }
 
-static void a_record_knows_its_own_bytes(void **state)
+TEST(a_record_knows_its_own_bytes)
 {
-	(void)state;
 	struct raw raw = begin(PERF_RECORD_THROTTLE, 0);
 	struct bytes bytes = finish_with_trailer(&raw);
 	struct record record;
@@ -350,9 +338,8 @@ static void a_record_knows_its_own_bytes(void **state)
 	assert_int_equal(bytes_left(&record.raw), bytes_left(&bytes));
 }
 
-static void addresses_of_a_guest_belong_to_no_chain(void **state)
+TEST(addresses_of_a_guest_belong_to_no_chain)
 {
-	(void)state;
 	static const uint64_t chain[] = {(uint64_t)PERF_CONTEXT_GUEST, 1, 2,
 					 (uint64_t)PERF_CONTEXT_USER, 3};
 	struct record_layout layout = {.sample_type = PERF_SAMPLE_CALLCHAIN};
@@ -366,9 +353,8 @@ static void addresses_of_a_guest_belong_to_no_chain(void **state)
 	assert_int_equal(nth(record.sample.user_chain, 0), 3);
 }
 
-static void several_events_are_told_apart_by_their_ids(void **state)
+TEST(several_events_are_told_apart_by_their_ids)
 {
-	(void)state;
 	CLEANUP(layouts_deinit) struct layouts layouts = {0};
 	struct record_layout full = {.sample_type = full_type, .event = 0};
 	struct record_layout bare = {.sample_type = TRAILER, .event = 1};
@@ -402,9 +388,8 @@ static void put_mmap2(struct raw *raw)
 	put_u64(raw, 0x2000);
 }
 
-static void a_mapping_names_its_file_by_device_and_inode(void **state)
+TEST(a_mapping_names_its_file_by_device_and_inode)
 {
-	(void)state;
 	struct raw raw = begin(PERF_RECORD_MMAP2, 0);
 	struct record record;
 
@@ -433,9 +418,8 @@ static void a_mapping_names_its_file_by_device_and_inode(void **state)
 	assert_string_equal(record.mmap.path, "/usr/lib/libx.so");
 }
 
-static void a_mapping_names_its_file_by_build_id(void **state)
+TEST(a_mapping_names_its_file_by_build_id)
 {
-	(void)state;
 	static const unsigned char id[20] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
 	struct raw raw = begin(PERF_RECORD_MMAP2, 1 << 14);
 	struct record record;
@@ -454,9 +438,8 @@ static void a_mapping_names_its_file_by_build_id(void **state)
 	assert_string_equal(record.mmap.path, "/bin/x");
 }
 
-static void without_having_asked_the_mark_of_a_build_id_means_nothing(void **state)
+TEST(without_having_asked_the_mark_of_a_build_id_means_nothing)
 {
-	(void)state;
 	struct raw raw = begin(PERF_RECORD_MMAP2, 1 << 14);
 	struct record_layout layout = side_band;
 	struct record record;
@@ -476,9 +459,8 @@ static void without_having_asked_the_mark_of_a_build_id_means_nothing(void **sta
 	assert_int_equal(record.mmap.build_id_bytes, 0);
 }
 
-static void comm_fork_exit_and_lost_records_are_decoded(void **state)
+TEST(comm_fork_exit_and_lost_records_are_decoded)
 {
-	(void)state;
 	struct record record;
 	struct raw raw = begin(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
 
@@ -518,9 +500,8 @@ static void comm_fork_exit_and_lost_records_are_decoded(void **state)
 	assert_int_equal(record.lost.count, 18);
 }
 
-static void a_switch_says_which_way_and_why(void **state)
+TEST(a_switch_says_which_way_and_why)
 {
-	(void)state;
 	struct raw in = begin(PERF_RECORD_SWITCH, 0);
 	struct raw out = begin(PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT);
 	struct raw preempted = begin(PERF_RECORD_SWITCH_CPU_WIDE,
@@ -549,9 +530,8 @@ static void a_switch_says_which_way_and_why(void **state)
 	assert_int_equal(record.switched.other_tid, 62);
 }
 
-static void a_cgroup_has_an_id_and_a_path(void **state)
+TEST(a_cgroup_has_an_id_and_a_path)
 {
-	(void)state;
 	struct raw raw = begin(PERF_RECORD_CGROUP, 0);
 	struct record record;
 
@@ -563,9 +543,8 @@ static void a_cgroup_has_an_id_and_a_path(void **state)
 	assert_string_equal(record.cgroup.path, "/system.slice/shop.service");
 }
 
-static void a_text_poke_has_the_old_code_and_the_new(void **state)
+TEST(a_text_poke_has_the_old_code_and_the_new)
 {
-	(void)state;
 	static const uint16_t lengths[] = {5, 2};
 	struct raw raw = begin(PERF_RECORD_TEXT_POKE, 0);
 	struct record record;
@@ -586,9 +565,8 @@ static void a_text_poke_has_the_old_code_and_the_new(void **state)
 	assert_memory_equal(record.text_poke.new_code.at, "ne", 2);
 }
 
-static void code_that_comes_and_goes_in_the_kernel_is_named(void **state)
+TEST(code_that_comes_and_goes_in_the_kernel_is_named)
 {
-	(void)state;
 	static const uint16_t bpf_removed[] = {PERF_RECORD_KSYMBOL_TYPE_BPF,
 					       PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER};
 	static const uint16_t loaded[] = {PERF_BPF_EVENT_PROG_LOAD, 0};
@@ -618,9 +596,8 @@ static void code_that_comes_and_goes_in_the_kernel_is_named(void **state)
 }
 
 /* Linux 6.19: type 22, and the marker -640 in the sample. */
-static void a_deferred_chain_belongs_to_the_sample_with_its_cookie(void **state)
+TEST(a_deferred_chain_belongs_to_the_sample_with_its_cookie)
 {
-	(void)state;
 	static const uint64_t sampled[] = {(uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81000001,
 					   (uint64_t)-640, 777};
 	static const uint64_t deferred[] = {(uint64_t)PERF_CONTEXT_USER, 0x401000, 0x402000};
@@ -651,9 +628,8 @@ static void a_deferred_chain_belongs_to_the_sample_with_its_cookie(void **state)
 	assert_int_equal(nth(record.deferred_chain.chain, 1), 0x402000);
 }
 
-static void a_deferred_chain_that_claims_too_many_addresses_is_malformed(void **state)
+TEST(a_deferred_chain_that_claims_too_many_addresses_is_malformed)
 {
-	(void)state;
 	struct raw raw = begin(22, 0);
 	struct record record;
 
@@ -663,9 +639,8 @@ static void a_deferred_chain_that_claims_too_many_addresses_is_malformed(void **
 	assert_false(record_decode(&side_band, finish_with_trailer(&raw), &record));
 }
 
-static void a_sample_gives_the_data_of_its_tracepoint(void **state)
+TEST(a_sample_gives_the_data_of_its_tracepoint)
 {
-	(void)state;
 	struct record_layout layout = {.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_RAW |
 						      PERF_SAMPLE_REGS_USER,
 				       .regs_mask = 1};
@@ -685,9 +660,8 @@ static void a_sample_gives_the_data_of_its_tracepoint(void **state)
 }
 
 /* Each type, its body cut to every shorter length that is a multiple of 8. */
-static void records_that_end_too_early_are_refused(void **state)
+TEST(records_that_end_too_early_are_refused)
 {
-	(void)state;
 	static const struct {
 		uint32_t type;
 		unsigned least_words;
@@ -711,9 +685,8 @@ static void records_that_end_too_early_are_refused(void **state)
 	}
 }
 
-static void an_unknown_record_type_is_valid_and_ignored(void **state)
+TEST(an_unknown_record_type_is_valid_and_ignored)
 {
-	(void)state;
 	struct raw raw = begin(45, 0);
 	struct record record;
 
@@ -723,9 +696,8 @@ static void an_unknown_record_type_is_valid_and_ignored(void **state)
 }
 
 /* The record cut to every shorter length, its size field agreeing: never true with a lie in it. */
-static void a_record_cut_short_anywhere_is_refused(void **state)
+TEST(a_record_cut_short_anywhere_is_refused)
 {
-	(void)state;
 	struct record_layout layout = {.sample_type = full_type, .regs_mask = 0x3};
 	static const uint64_t chain[] = {(uint64_t)PERF_CONTEXT_USER, 1, 2};
 	struct raw raw = begin(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
@@ -748,9 +720,8 @@ static void a_record_cut_short_anywhere_is_refused(void **state)
 	}
 }
 
-static void invalid_counts_are_refused(void **state)
+TEST(invalid_counts_are_refused)
 {
-	(void)state;
 	struct record_layout chain = {.sample_type = PERF_SAMPLE_CALLCHAIN};
 	struct record_layout stack = {.sample_type = PERF_SAMPLE_STACK_USER};
 	struct raw raw = begin(PERF_RECORD_SAMPLE, 0);
@@ -766,9 +737,8 @@ static void invalid_counts_are_refused(void **state)
 	assert_false(record_decode(&stack, finish(&raw), &record));
 }
 
-static void the_id_is_found_in_samples_and_in_trailers(void **state)
+TEST(the_id_is_found_in_samples_and_in_trailers)
 {
-	(void)state;
 	struct raw raw = begin(PERF_RECORD_SAMPLE, 0);
 	uint64_t id = 0;
 
@@ -798,9 +768,8 @@ static void fork_thread(struct late_threads *late_threads, pid_t parent, pid_t c
 	assert_true(late_threads_counts(late_threads, &fork, 0));
 }
 
-static void a_thread_that_two_descriptors_sample_counts_once(void **state)
+TEST(a_thread_that_two_descriptors_sample_counts_once)
 {
-	(void)state;
 	enum { EARLY_ID = 7, LATE_ID = 8 };
 	CLEANUP(late_threads_deinit) struct late_threads late_threads = {0};
 	struct record end = {.type = RECORD_EXIT, .tid = 200};
@@ -822,9 +791,8 @@ static void a_thread_that_two_descriptors_sample_counts_once(void **state)
 	assert_false(sample_counts(&late_threads, 300, EARLY_ID));
 }
 
-static void the_nearest_late_ancestor_decides(void **state)
+TEST(the_nearest_late_ancestor_decides)
 {
-	(void)state;
 	CLEANUP(late_threads_deinit) struct late_threads late_threads = {0};
 
 	late_threads_add_descriptor(&late_threads, late_threads_add(&late_threads, 200), 8);
@@ -833,42 +801,4 @@ static void the_nearest_late_ancestor_decides(void **state)
 	fork_thread(&late_threads, 300, 400);
 	assert_true(sample_counts(&late_threads, 400, 9));
 	assert_false(sample_counts(&late_threads, 400, 8));
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_sample_gives_its_chain_registers_and_stack),
-		cmocka_unit_test(a_kernel_thread_has_neither_registers_nor_stack),
-		cmocka_unit_test(counter_values_are_skipped),
-		cmocka_unit_test(branch_stacks_are_stepped_over),
-		cmocka_unit_test(branches_are_the_newest_first),
-		cmocka_unit_test(what_follows_a_stack_tells_of_an_access_to_memory),
-		cmocka_unit_test(more_values_than_there_are_bytes_are_refused),
-		cmocka_unit_test(a_sample_without_a_period_has_that_of_its_event),
-		cmocka_unit_test(time_and_id_are_found_without_the_rest),
-		cmocka_unit_test(a_record_knows_its_own_bytes),
-		cmocka_unit_test(addresses_of_a_guest_belong_to_no_chain),
-		cmocka_unit_test(several_events_are_told_apart_by_their_ids),
-		cmocka_unit_test(a_mapping_names_its_file_by_device_and_inode),
-		cmocka_unit_test(a_mapping_names_its_file_by_build_id),
-		cmocka_unit_test(without_having_asked_the_mark_of_a_build_id_means_nothing),
-		cmocka_unit_test(comm_fork_exit_and_lost_records_are_decoded),
-		cmocka_unit_test(a_switch_says_which_way_and_why),
-		cmocka_unit_test(a_cgroup_has_an_id_and_a_path),
-		cmocka_unit_test(a_text_poke_has_the_old_code_and_the_new),
-		cmocka_unit_test(code_that_comes_and_goes_in_the_kernel_is_named),
-		cmocka_unit_test(a_deferred_chain_belongs_to_the_sample_with_its_cookie),
-		cmocka_unit_test(a_deferred_chain_that_claims_too_many_addresses_is_malformed),
-		cmocka_unit_test(a_sample_gives_the_data_of_its_tracepoint),
-		cmocka_unit_test(records_that_end_too_early_are_refused),
-		cmocka_unit_test(an_unknown_record_type_is_valid_and_ignored),
-		cmocka_unit_test(a_record_cut_short_anywhere_is_refused),
-		cmocka_unit_test(invalid_counts_are_refused),
-		cmocka_unit_test(the_id_is_found_in_samples_and_in_trailers),
-		cmocka_unit_test(a_thread_that_two_descriptors_sample_counts_once),
-		cmocka_unit_test(the_nearest_late_ancestor_decides),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

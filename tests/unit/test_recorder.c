@@ -9,12 +9,9 @@
 
 #include "elsewhere.h"
 #include "lacking.h"
+#include "unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 struct fixture {
 	struct record_config config;
@@ -76,9 +73,8 @@ static void work_until_sampled(struct fixture *f)
 		loop_run(f->loop, 0);
 }
 
-static void it_ends_with_its_duration(void **state)
+TEST(it_ends_with_its_duration)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture f = {.config.duration_ns = 20 * NS_PER_MS};
 	struct recorder_window window;
 
@@ -91,9 +87,8 @@ static void it_ends_with_its_duration(void **state)
 	assert_true(window.end_ns - window.start_ns >= f.config.duration_ns);
 }
 
-static void a_rotation_hands_out_the_profile_so_far(void **state)
+TEST(a_rotation_hands_out_the_profile_so_far)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture f = {0};
 	CLEANUP(profile_cleanup) struct profile *finished = NULL;
 	struct recorder_window first, second;
@@ -120,9 +115,8 @@ static void use_cpu(uint64_t ns)
 }
 
 /* A caller that has counted a profile loses what is added to it later. */
-static void a_rotation_adds_nothing_to_the_profile_that_it_ends(void **state)
+TEST(a_rotation_adds_nothing_to_the_profile_that_it_ends)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture f = {0};
 	CLEANUP(profile_cleanup) struct profile *finished = NULL;
 	struct recorder_window window;
@@ -141,9 +135,8 @@ static void a_rotation_adds_nothing_to_the_profile_that_it_ends(void **state)
 	assert_true(samples(&f) > 0);
 }
 
-static void nothing_is_sampled_in_a_pause(void **state)
+TEST(nothing_is_sampled_in_a_pause)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture f = {0};
 	struct recorder_window window;
 	uint64_t before;
@@ -165,9 +158,8 @@ static void nothing_is_sampled_in_a_pause(void **state)
 	assert_int_equal(recorder_window(f.recorder).start_ns, window.start_ns);
 }
 
-static void a_recording_that_starts_paused_begins_when_it_is_resumed(void **state)
+TEST(a_recording_that_starts_paused_begins_when_it_is_resumed)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture f = {.config.starts_paused = true};
 	uint64_t resumed_ns;
 
@@ -184,9 +176,8 @@ static void a_recording_that_starts_paused_begins_when_it_is_resumed(void **stat
 }
 
 /* What the kernel counted in the pause would else be missing. */
-static void a_pause_is_not_taken_for_time_that_was_not_sampled(void **state)
+TEST(a_pause_is_not_taken_for_time_that_was_not_sampled)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture f = {.config.adds_unsampled = true};
 	uint64_t counted, begin_ns = clock_own_cpu_ns(), before_ns = elsewhere_ns(), used_ns;
 
@@ -205,9 +196,8 @@ static void a_pause_is_not_taken_for_time_that_was_not_sampled(void **state)
 			used_ns + 4 * NS_PER_MS + elsewhere_ns() - before_ns);
 }
 
-static void a_pause_prolongs_the_recording(void **state)
+TEST(a_pause_prolongs_the_recording)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture f = {.config.duration_ns = 20 * NS_PER_MS};
 	struct recorder_window window;
 
@@ -226,9 +216,8 @@ static void a_pause_prolongs_the_recording(void **state)
 }
 
 /* Of two profiles, the second begins with what is sampled next. */
-static void a_rotation_in_a_pause_leaves_the_pause_out(void **state)
+TEST(a_rotation_in_a_pause_leaves_the_pause_out)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture f = {0};
 	struct recorder_window first, second;
 	uint64_t resumed_ns;
@@ -262,9 +251,8 @@ static bool next_stacks_are_complete(struct fixture *f)
 }
 
 /* As soon as the call frame information has been read. */
-static void several_readers_find_the_stacks_of_one_recording(void **state)
+TEST(several_readers_find_the_stacks_of_one_recording)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture f = {.config.readers = 3};
 
 	if (!start_with(&f, CALL_GRAPH_DWARF))
@@ -274,9 +262,8 @@ static void several_readers_find_the_stacks_of_one_recording(void **state)
 	recorder_stop(f.recorder);
 }
 
-static void two_recordings_share_a_loop(void **state)
+TEST(two_recordings_share_a_loop)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture f = {0};
 	struct recorder *other = NULL;
 
@@ -289,24 +276,4 @@ static void two_recordings_share_a_loop(void **state)
 		work_until_sampled(&f);
 	recorder_free(other);
 	work_until_sampled(&f);
-}
-
-#define TEST(function) cmocka_unit_test(function)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(it_ends_with_its_duration),
-		TEST(a_rotation_hands_out_the_profile_so_far),
-		TEST(a_rotation_adds_nothing_to_the_profile_that_it_ends),
-		TEST(nothing_is_sampled_in_a_pause),
-		TEST(a_recording_that_starts_paused_begins_when_it_is_resumed),
-		TEST(a_pause_is_not_taken_for_time_that_was_not_sampled),
-		TEST(a_pause_prolongs_the_recording),
-		TEST(a_rotation_in_a_pause_leaves_the_pause_out),
-		TEST(several_readers_find_the_stacks_of_one_recording),
-		TEST(two_recordings_share_a_loop),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

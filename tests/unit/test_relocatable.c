@@ -2,12 +2,10 @@
 
 #include "base/alloc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit_test.h"
+
 #include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { TEXT = 1, INIT_TEXT, DEBUG, SECTIONS };
 
@@ -61,12 +59,11 @@ static uint64_t number_at(const struct fixture *fixture, size_t at, size_t len)
 	return number;
 }
 
-static void loaded_sections_get_places_that_do_not_overlap(void **state)
+TEST(loaded_sections_get_places_that_do_not_overlap)
 {
 	struct fixture fixture = laid_out();
 	const Elf64_Shdr *text = &fixture.sections[TEXT], *init = &fixture.sections[INIT_TEXT];
 
-	(void)state;
 	assert_true(text->sh_addr > 0);
 	assert_int_equal(text->sh_addr % 16, 0);
 	assert_int_equal(init->sh_addr % 64, 0);
@@ -74,7 +71,7 @@ static void loaded_sections_get_places_that_do_not_overlap(void **state)
 	assert_int_equal(fixture.sections[DEBUG].sh_addr, 0);
 }
 
-static void values_are_of_the_layout(void **state)
+TEST(values_are_of_the_layout)
 {
 	static const struct {
 		uint16_t machine;
@@ -86,7 +83,6 @@ static void values_are_of_the_layout(void **state)
 		{EM_AARCH64, R_AARCH64_ABS32, 4},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(absolute); i++) {
 		struct fixture fixture = laid_out();
 		const Elf64_Rela entry = {
@@ -99,11 +95,10 @@ static void values_are_of_the_layout(void **state)
 	}
 }
 
-static void symbols_of_debug_sections_count_from_their_start(void **state)
+TEST(symbols_of_debug_sections_count_from_their_start)
 {
 	struct fixture fixture = laid_out();
 
-	(void)state;
 	assert_true(apply(&fixture, EM_X86_64,
 			  &(Elf64_Rela){.r_info = ELF64_R_INFO(2, R_X86_64_32), .r_addend = 5}));
 	assert_int_equal(number_at(&fixture, 0, 4), 5);
@@ -115,17 +110,16 @@ static void symbols_of_debug_sections_count_from_their_start(void **state)
 	assert_int_equal(number_at(&fixture, 0, 4), 0x1235);
 }
 
-static void relative_values_count_from_their_place(void **state)
+TEST(relative_values_count_from_their_place)
 {
 	struct fixture fixture = laid_out();
 
-	(void)state;
 	assert_true(apply(&fixture, EM_X86_64,
 			  &(Elf64_Rela){.r_offset = 4, .r_info = ELF64_R_INFO(4, R_X86_64_PC32)}));
 	assert_int_equal(number_at(&fixture, 4, 4), 0x1234 - 4);
 }
 
-static void what_is_outside_or_unknown_makes_the_section_useless(void **state)
+TEST(what_is_outside_or_unknown_makes_the_section_useless)
 {
 	static const Elf64_Rela wrong[] = {
 		{.r_offset = 13, .r_info = ELF64_R_INFO(1, R_X86_64_32)},
@@ -136,7 +130,6 @@ static void what_is_outside_or_unknown_makes_the_section_useless(void **state)
 		{.r_info = ELF64_R_INFO(1, R_X86_64_GOTPCREL)},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		struct fixture fixture = laid_out();
 
@@ -144,7 +137,7 @@ static void what_is_outside_or_unknown_makes_the_section_useless(void **state)
 	}
 }
 
-static void sections_that_lie_about_their_size_have_no_place(void **state)
+TEST(sections_that_lie_about_their_size_have_no_place)
 {
 	Elf64_Shdr sections[] = {
 		{.sh_flags = SHF_ALLOC, .sh_size = UINT64_MAX},
@@ -152,22 +145,7 @@ static void sections_that_lie_about_their_size_have_no_place(void **state)
 		{.sh_flags = SHF_ALLOC, .sh_size = 1, .sh_addr = 7},
 	};
 
-	(void)state;
 	relocatable_lay_out(sections, ARRAY_SIZE(sections));
 	for (size_t i = 0; i < ARRAY_SIZE(sections); i++)
 		assert_true(sections[i].sh_addr < UINT64_C(1) << 41);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(loaded_sections_get_places_that_do_not_overlap),
-		cmocka_unit_test(values_are_of_the_layout),
-		cmocka_unit_test(symbols_of_debug_sections_count_from_their_start),
-		cmocka_unit_test(relative_values_count_from_their_place),
-		cmocka_unit_test(what_is_outside_or_unknown_makes_the_section_useless),
-		cmocka_unit_test(sections_that_lie_about_their_size_have_no_place),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

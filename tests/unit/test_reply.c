@@ -2,11 +2,9 @@
 
 #include "base/alloc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 static const struct symbolized_line inlined[] = {
 	{.name = "inner()", .system_name = "_Z5innerv", .file = "/src/a.c", .line = 7},
@@ -44,9 +42,8 @@ static void assert_string(const struct reply *reply, uint32_t string, const char
 	assert_memory_equal(text.at, expected, strlen(expected));
 }
 
-static void a_reply_says_what_the_engine_found(void **state)
+TEST(a_reply_says_what_the_engine_found)
 {
-	(void)state;
 	size_t len;
 	void *bytes = some_bytes(&len);
 	CLEANUP(reply_cleanup) struct reply *reply = reply_read(bytes, len, ADDRESSES);
@@ -89,9 +86,8 @@ static bool is_reply(const void *bytes, size_t len, size_t addresses)
 	return reply;
 }
 
-static void a_reply_that_is_too_short_or_too_long_is_refused(void **state)
+TEST(a_reply_that_is_too_short_or_too_long_is_refused)
 {
-	(void)state;
 	size_t len;
 	CLEANUP(free_ptr) unsigned char *bytes = some_bytes(&len);
 	CLEANUP(free_ptr) unsigned char *longer = xcalloc(1, len + 1);
@@ -107,9 +103,8 @@ static void a_reply_that_is_too_short_or_too_long_is_refused(void **state)
 
 /* problem, symbols, sources, split and missing units, Rust, debug file, missing file, strings,
  * functions, lines of one address */
-static void a_reply_that_lies_is_refused(void **state)
+TEST(a_reply_that_lies_is_refused)
 {
-	(void)state;
 	static const struct {
 		bool is_good;
 		unsigned char bytes[20];
@@ -155,15 +150,4 @@ static void a_reply_that_lies_is_refused(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(replies); i++)
 		assert_int_equal(is_reply(replies[i].bytes, replies[i].len, 1), replies[i].is_good);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_reply_says_what_the_engine_found),
-		cmocka_unit_test(a_reply_that_is_too_short_or_too_long_is_refused),
-		cmocka_unit_test(a_reply_that_lies_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

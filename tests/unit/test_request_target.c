@@ -2,11 +2,9 @@
 
 #include "base/alloc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 static struct serve_wish wish_of(const char *target)
 {
@@ -25,9 +23,8 @@ static void assert_refused(const char *target, const char *part)
 	assert_non_null(strstr(error_text(err), part));
 }
 
-static void a_path_has_a_route_whatever_its_query(void **state)
+TEST(a_path_has_a_route_whatever_its_query)
 {
-	(void)state;
 	assert_int_equal(serve_route_of("/"), SERVE_ROOT);
 	assert_int_equal(serve_route_of("/?seconds=1"), SERVE_ROOT);
 	assert_int_equal(serve_route_of("/debug/pprof"), SERVE_INDEX);
@@ -41,11 +38,10 @@ static void a_path_has_a_route_whatever_its_query(void **state)
 	assert_int_equal(serve_route_of(""), SERVE_UNKNOWN);
 }
 
-static void the_defaults_are_those_of_go(void **state)
+TEST(the_defaults_are_those_of_go)
 {
 	struct serve_wish wish = wish_of("/debug/pprof/profile");
 
-	(void)state;
 	assert_int_equal(wish.seconds, 30);
 	assert_int_equal(wish.event, SERVE_CPU);
 	assert_int_equal(wish.scope, SERVE_EVERYTHING);
@@ -54,23 +50,21 @@ static void the_defaults_are_those_of_go(void **state)
 	assert_int_equal(wish_of("/debug/pprof/profile?seconds=&&debug=1").seconds, 30);
 }
 
-static void a_flame_graph_is_a_page_of_five_seconds(void **state)
+TEST(a_flame_graph_is_a_page_of_five_seconds)
 {
 	struct serve_wish wish = wish_of("/flame?pid=12");
 
-	(void)state;
 	assert_int_equal(wish.seconds, 5);
 	assert_string_equal(wish.format, "html");
 	assert_int_equal(wish.scope, SERVE_PID);
 	assert_int_equal(wish.pid, 12);
 }
 
-static void all_parameters_are_taken_in_any_order(void **state)
+TEST(all_parameters_are_taken_in_any_order)
 {
 	struct serve_wish wish = wish_of(
 		"/debug/pprof/profile?format=svg&event=off-cpu&hz=250&comm=a%20b*&seconds=3");
 
-	(void)state;
 	assert_string_equal(wish.format, "svg");
 	assert_int_equal(wish.event, SERVE_OFF_CPU);
 	assert_int_equal(wish.hz, 250);
@@ -82,9 +76,8 @@ static void all_parameters_are_taken_in_any_order(void **state)
 	assert_string_equal(wish.name, "/system.slice/a b");
 }
 
-static void numbers_have_bounds(void **state)
+TEST(numbers_have_bounds)
 {
-	(void)state;
 	assert_int_equal(wish_of("/?seconds=300&hz=1000").seconds, 300);
 	assert_refused("/?seconds=301", "up to 300");
 	assert_refused("/?seconds=-1", "up to 300");
@@ -98,9 +91,8 @@ static void numbers_have_bounds(void **state)
 	assert_refused("/?pid=--help", "not a process id");
 }
 
-static void a_cgroup_is_a_path_that_does_not_go_up(void **state)
+TEST(a_cgroup_is_a_path_that_does_not_go_up)
 {
-	(void)state;
 	assert_refused("/?cgroup=", "not a path");
 	assert_refused("/?cgroup=a/b", "not a path");
 	assert_refused("/?cgroup=/a/../b", "not a path");
@@ -108,9 +100,8 @@ static void a_cgroup_is_a_path_that_does_not_go_up(void **state)
 	assert_int_equal(wish_of("/?cgroup=/a/..b").scope, SERVE_CGROUP);
 }
 
-static void what_cannot_be_meant_is_refused(void **state)
+TEST(what_cannot_be_meant_is_refused)
 {
-	(void)state;
 	assert_refused("/?pids=1", "unknown parameter \"pids\" (seconds, pid,");
 	assert_refused("/?event=gpu", "(cpu, off-cpu, alloc)");
 	assert_refused("/?format=pdf", "(pprof, html,");
@@ -125,30 +116,13 @@ static void what_cannot_be_meant_is_refused(void **state)
 	assert_refused("/?a_key_that_is_too_long=1", "cannot be read");
 }
 
-static void a_value_that_is_too_long_is_refused(void **state)
+TEST(a_value_that_is_too_long_is_refused)
 {
 	CLEANUP(free_ptr) char *digits = xmalloc(5000);
 	CLEANUP(free_ptr) char *target = NULL;
 
-	(void)state;
 	memset(digits, '0', 4999);
 	digits[4999] = '\0';
 	target = xasprintf("/?cgroup=/%s", digits);
 	assert_refused(target, "cannot be read");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_path_has_a_route_whatever_its_query),
-		cmocka_unit_test(the_defaults_are_those_of_go),
-		cmocka_unit_test(a_flame_graph_is_a_page_of_five_seconds),
-		cmocka_unit_test(all_parameters_are_taken_in_any_order),
-		cmocka_unit_test(numbers_have_bounds),
-		cmocka_unit_test(a_cgroup_is_a_path_that_does_not_go_up),
-		cmocka_unit_test(what_cannot_be_meant_is_refused),
-		cmocka_unit_test(a_value_that_is_too_long_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

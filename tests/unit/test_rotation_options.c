@@ -2,12 +2,9 @@
 
 #include "base/clock.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <stdint.h>
 
 static struct rotation_choice segments(const char *argument)
 {
@@ -25,9 +22,8 @@ static void check(const char *argument, enum rotation_how how, uint64_t amount)
 	assert_int_equal(choice.amount, amount);
 }
 
-static void perf_s_spellings_are_taken(void **state)
+TEST(perf_s_spellings_are_taken)
 {
-	(void)state;
 	check(NULL, ROTATION_ON_SIGNAL, 0);
 	check("signal", ROTATION_ON_SIGNAL, 0);
 	check("30s", ROTATION_BY_TIME, 30 * NS_PER_SECOND);
@@ -48,9 +44,8 @@ static void refused(const char *argument)
 	assert_non_null(err);
 }
 
-static void other_words_are_refused(void **state)
+TEST(other_words_are_refused)
 {
-	(void)state;
 	refused("");
 	refused("often");
 	refused("-5s");
@@ -68,9 +63,8 @@ static void settle(struct rotation_options *options, bool is_possible)
 	assert_int_equal(!err, is_possible);
 }
 
-static void the_flight_recorder_keeps_half_a_minute_unless_told_otherwise(void **state)
+TEST(the_flight_recorder_keeps_half_a_minute_unless_told_otherwise)
 {
-	(void)state;
 	struct rotation_options usual = {.overwrites = true}, chosen = {.keep_ns = NS_PER_SECOND};
 
 	settle(&usual, true);
@@ -79,9 +73,8 @@ static void the_flight_recorder_keeps_half_a_minute_unless_told_otherwise(void *
 	assert_int_equal(chosen.keep_ns, NS_PER_SECOND);
 }
 
-static void perf_s_overwrite_with_switch_output_writes_on_a_signal(void **state)
+TEST(perf_s_overwrite_with_switch_output_writes_on_a_signal)
 {
-	(void)state;
 	struct rotation_options by_signal = {.overwrites = true,
 					     .segments = {.how = ROTATION_ON_SIGNAL}};
 	struct rotation_options by_time = {.overwrites = true,
@@ -91,9 +84,8 @@ static void perf_s_overwrite_with_switch_output_writes_on_a_signal(void **state)
 	settle(&by_time, false);
 }
 
-static void an_event_ends_segments_or_fires_the_flight_recorder(void **state)
+TEST(an_event_ends_segments_or_fires_the_flight_recorder)
 {
-	(void)state;
 	struct rotation_options segment = {.segment_event = "e"}, lonely = {.trigger_event = "e"};
 	struct rotation_options flight = {.segment_event = "e", .overwrites = true};
 
@@ -104,24 +96,9 @@ static void an_event_ends_segments_or_fires_the_flight_recorder(void **state)
 	settle(&lonely, false);
 }
 
-static void what_has_no_segments_has_no_number_of_them(void **state)
+TEST(what_has_no_segments_has_no_number_of_them)
 {
-	(void)state;
 	struct rotation_options options = {.max_segments = 3};
 
 	settle(&options, false);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(perf_s_spellings_are_taken),
-		cmocka_unit_test(other_words_are_refused),
-		cmocka_unit_test(the_flight_recorder_keeps_half_a_minute_unless_told_otherwise),
-		cmocka_unit_test(perf_s_overwrite_with_switch_output_writes_on_a_signal),
-		cmocka_unit_test(an_event_ends_segments_or_fires_the_flight_recorder),
-		cmocka_unit_test(what_has_no_segments_has_no_number_of_them),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

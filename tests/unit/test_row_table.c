@@ -1,12 +1,9 @@
 #include "report/row_table.h"
 
 #include "sample_profile.h"
+#include "unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static const struct row_by functions = {.key = ROW_FUNCTION};
 
@@ -51,9 +48,8 @@ static char *table_of(const struct row_table_options *options)
 	return text;
 }
 
-static void rows_below_the_least_weight_are_hidden(void **state)
+TEST(rows_below_the_least_weight_are_hidden)
 {
-	(void)state;
 	CLEANUP(free_ptr)
 	char *by_self = table_of(&(struct row_table_options){.by = functions, .least_self = 20});
 	CLEANUP(free_ptr)
@@ -64,18 +60,16 @@ static void rows_below_the_least_weight_are_hidden(void **state)
 	assert_string_equal(by_total, "main hot | 3 hidden with 50");
 }
 
-static void a_limit_hides_the_rows_after_it(void **state)
+TEST(a_limit_hides_the_rows_after_it)
 {
-	(void)state;
 	CLEANUP(free_ptr)
 	char *text = table_of(&(struct row_table_options){.by = functions, .limit = 3});
 
 	assert_string_equal(text, "hot warm cool | 1 hidden with 5");
 }
 
-static void a_filter_leaves_out_rows_without_counting_them(void **state)
+TEST(a_filter_leaves_out_rows_without_counting_them)
 {
-	(void)state;
 	regex_t regex;
 	CLEANUP(free_ptr) char *text = NULL;
 
@@ -86,9 +80,8 @@ static void a_filter_leaves_out_rows_without_counting_them(void **state)
 	assert_string_equal(text, "cool | 1 hidden with 5");
 }
 
-static void a_thread_is_named_with_its_number_and_its_process_in_detail(void **state)
+TEST(a_thread_is_named_with_its_number_and_its_process_in_detail)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = fire();
 	CLEANUP(view_deinit) struct view view;
 	CLEANUP(rows_deinit) struct rows rows;
@@ -106,16 +99,4 @@ static void a_thread_is_named_with_its_number_and_its_process_in_detail(void **s
 	assert_string_equal(row_table_heading(&table, ROW_DETAIL), "process");
 	assert_int_equal(row_table_columns(&table, ROW_NAME), 7);
 	assert_int_equal(table.longest_bar, 100);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_below_the_least_weight_are_hidden),
-		cmocka_unit_test(a_limit_hides_the_rows_after_it),
-		cmocka_unit_test(a_filter_leaves_out_rows_without_counting_them),
-		cmocka_unit_test(a_thread_is_named_with_its_number_and_its_process_in_detail),
-	};
-
-	return cmocka_run_group_tests_name("row_table", tests, NULL, NULL);
 }

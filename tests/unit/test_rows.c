@@ -1,13 +1,10 @@
 #include "report/rows.h"
 
 #include "sample_profile.h"
+#include "unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void assert_row(const struct rows *rows, size_t index, const char *name, uint64_t self,
 		       uint64_t total)
@@ -18,9 +15,8 @@ static void assert_row(const struct rows *rows, size_t index, const char *name, 
 	assert_int_equal(rows->items[index].total.weight, total);
 }
 
-static void the_hottest_functions_come_first(void **state)
+TEST(the_hottest_functions_come_first)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
@@ -42,9 +38,8 @@ static void the_hottest_functions_come_first(void **state)
 	assert_row(&rows, 4, "between", 0, 20);
 }
 
-static void recursion_counts_once_per_stack(void **state)
+TEST(recursion_counts_once_per_stack)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
@@ -65,9 +60,8 @@ static void recursion_counts_once_per_stack(void **state)
 	assert_row(&rows, 1, "g", 500, 999);
 }
 
-static void functions_of_two_modules_are_two(void **state)
+TEST(functions_of_two_modules_are_two)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
@@ -90,9 +84,8 @@ static void functions_of_two_modules_are_two(void **state)
 	assert_int_equal(rows.items[1].module, 1);
 }
 
-static void a_frame_without_a_name_is_known_by_its_address(void **state)
+TEST(a_frame_without_a_name_is_known_by_its_address)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
@@ -111,9 +104,8 @@ static void a_frame_without_a_name_is_known_by_its_address(void **state)
 	assert_row(&rows, 0, "[x.so+0x10]", 1, 1);
 }
 
-static void only_the_chosen_event_is_summed(void **state)
+TEST(only_the_chosen_event_is_summed)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id clock = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	event_id faults = add_event(profile, "page-faults", VALUE_COUNT);
@@ -130,9 +122,8 @@ static void only_the_chosen_event_is_summed(void **state)
 	assert_row(&rows, 0, "g", 7, 7);
 }
 
-static void an_empty_profile_has_no_functions(void **state)
+TEST(an_empty_profile_has_no_functions)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	CLEANUP(view_deinit) struct view view;
 	CLEANUP(rows_deinit) struct rows rows;
@@ -161,10 +152,8 @@ static bool frame_has(const struct profile *profile, frame_id id, const char *na
 	return false;
 }
 
-static void sums_are_those_of_looking_through_every_stack(void **state)
+TEST(sums_are_those_of_looking_through_every_stack)
 {
-	(void)state;
-
 	for (uint64_t seed = 1; seed <= 10; seed++) {
 		CLEANUP(profile_cleanup) struct profile *profile = random_profile(seed);
 		CLEANUP(view_deinit) struct view view;
@@ -201,9 +190,8 @@ static void sums_are_those_of_looking_through_every_stack(void **state)
 	}
 }
 
-static void a_row_is_found_among_those_of_another_event(void **state)
+TEST(a_row_is_found_among_those_of_another_event)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id one = add_event(profile, "cycles", VALUE_COUNT);
 	event_id other = add_event(profile, "page-faults", VALUE_COUNT);
@@ -233,20 +221,4 @@ static void a_row_is_found_among_those_of_another_event(void **state)
 		/* The first thread has none of the other event. */
 		assert_true(keys[i] != ROW_THREAD || !rows_find(&others, &rows.items[1]));
 	}
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_hottest_functions_come_first),
-		cmocka_unit_test(recursion_counts_once_per_stack),
-		cmocka_unit_test(functions_of_two_modules_are_two),
-		cmocka_unit_test(a_frame_without_a_name_is_known_by_its_address),
-		cmocka_unit_test(only_the_chosen_event_is_summed),
-		cmocka_unit_test(an_empty_profile_has_no_functions),
-		cmocka_unit_test(sums_are_those_of_looking_through_every_stack),
-		cmocka_unit_test(a_row_is_found_among_those_of_another_event),
-	};
-
-	return cmocka_run_group_tests_name("rows", tests, NULL, NULL);
 }

@@ -1,12 +1,10 @@
 #include "record/sample_filter.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit_test.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { WORKER = 900001, COMMAND = 900002, STRANGER = 900003 };
 
@@ -33,9 +31,8 @@ static void executes(struct sample_filter *filter, pid_t pid)
 							 .comm = {.name = "x", .exec = true}}));
 }
 
-static void samples_of_prof_are_left_out_and_counted(void **state)
+TEST(samples_of_prof_are_left_out_and_counted)
 {
-	(void)state;
 	struct sample_filter filter;
 
 	sample_filter_init(&filter, NULL, 0, false);
@@ -46,9 +43,8 @@ static void samples_of_prof_are_left_out_and_counted(void **state)
 	sample_filter_deinit(&filter);
 }
 
-static void so_are_those_of_processes_that_it_forks_but_not_of_its_command(void **state)
+TEST(so_are_those_of_processes_that_it_forks_but_not_of_its_command)
 {
-	(void)state;
 	struct sample_filter filter;
 
 	sample_filter_init(&filter, NULL, 0, false);
@@ -64,9 +60,8 @@ static void so_are_those_of_processes_that_it_forks_but_not_of_its_command(void 
 	sample_filter_deinit(&filter);
 }
 
-static void they_can_be_kept(void **state)
+TEST(they_can_be_kept)
 {
-	(void)state;
 	struct sample_filter filter;
 
 	sample_filter_init(&filter, NULL, 0, true);
@@ -77,9 +72,8 @@ static void they_can_be_kept(void **state)
 	sample_filter_deinit(&filter);
 }
 
-static void threads_are_kept_by_the_names_that_they_have(void **state)
+TEST(threads_are_kept_by_the_names_that_they_have)
 {
-	(void)state;
 	CLEANUP(names_cleanup) struct names *names = names_new("/nowhere");
 	char tokio[] = "tokio*", main_name[] = "main", *wanted[] = {tokio, main_name};
 	struct sample_filter filter;
@@ -95,16 +89,4 @@ static void threads_are_kept_by_the_names_that_they_have(void **state)
 	names_set(names, STRANGER + 2, "tokio-blocking");
 	assert_true(takes(&filter, names, STRANGER, STRANGER + 2));
 	sample_filter_deinit(&filter);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(samples_of_prof_are_left_out_and_counted),
-		cmocka_unit_test(so_are_those_of_processes_that_it_forks_but_not_of_its_command),
-		cmocka_unit_test(they_can_be_kept),
-		cmocka_unit_test(threads_are_kept_by_the_names_that_they_have),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

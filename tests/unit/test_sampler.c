@@ -9,6 +9,7 @@
 #include "elsewhere.h"
 #include "lacking.h"
 #include "launched.h"
+#include "unit_test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,9 +19,7 @@
 #include <pthread.h>
 
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,8 +30,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { HZ = 999 };
 
@@ -506,9 +503,8 @@ static bool copies_in_real_time(void)
 
 /* --- tests --- */
 
-static void a_command_is_sampled_from_its_exec_to_its_end(void **state)
+TEST(a_command_is_sampled_from_its_exec_to_its_end)
 {
-	(void)state;
 	struct launched child = launch("spin", "100");
 	CLEANUP(sampler_cleanup)
 	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &kernel_chain, &plain);
@@ -526,9 +522,8 @@ static void a_command_is_sampled_from_its_exec_to_its_end(void **state)
 	heard_free(heard);
 }
 
-static void children_of_a_command_are_followed(void **state)
+TEST(children_of_a_command_are_followed)
 {
-	(void)state;
 	struct launched child = launch("fork", "100");
 	CLEANUP(sampler_cleanup)
 	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &kernel_chain, &plain);
@@ -542,9 +537,8 @@ static void children_of_a_command_are_followed(void **state)
 	heard_free(heard);
 }
 
-static void without_inheritance_children_are_left_alone(void **state)
+TEST(without_inheritance_children_are_left_alone)
 {
-	(void)state;
 	struct launched child = launch("fork", "100");
 	CLEANUP(event_deinit) struct event event = cpu_clock();
 	struct target target = {.kind = TARGET_COMMAND, .ids = &child.pid, .id_count = 1};
@@ -559,9 +553,8 @@ static void without_inheritance_children_are_left_alone(void **state)
 	heard_free(heard);
 }
 
-static void code_is_mapped_before_a_sample_runs_in_it(void **state)
+TEST(code_is_mapped_before_a_sample_runs_in_it)
 {
-	(void)state;
 	struct launched child = launch("pages", "200");
 	CLEANUP(sampler_cleanup)
 	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &kernel_chain, &plain);
@@ -576,9 +569,8 @@ static void code_is_mapped_before_a_sample_runs_in_it(void **state)
 	heard_free(heard);
 }
 
-static void nothing_is_lost_with_large_dumps_on_busy_cpus(void **state)
+TEST(nothing_is_lost_with_large_dumps_on_busy_cpus)
 {
-	(void)state;
 	CLEANUP(event_deinit) struct event event = cpu_clock();
 	struct launched children[] = {launch("deep", "150"), launch("deep", "150")};
 	pid_t pids[] = {children[0].pid, children[1].pid};
@@ -631,9 +623,8 @@ static const struct sampler_options capturing = {
 	.pc_bit = PC_BIT,
 };
 
-static void copiers_copy_what_a_sample_cannot_hold(void **state)
+TEST(copiers_copy_what_a_sample_cannot_hold)
 {
-	(void)state;
 	struct launched child = launch("deep", "150");
 	CLEANUP(sampler_cleanup)
 	struct sampler *sampler = open_on(TARGET_COMMAND, child.pid, &stacks, &capturing);
@@ -670,9 +661,8 @@ static struct heard *hear_kernel_copies(struct stack_extent extent)
 	return heard;
 }
 
-static void the_kernel_copies_what_a_sample_cannot_hold(void **state)
+TEST(the_kernel_copies_what_a_sample_cannot_hold)
 {
-	(void)state;
 	struct heard *heard = hear_kernel_copies((struct stack_extent){.is_deep = true});
 
 	if (!heard->completed) {
@@ -685,9 +675,8 @@ static void the_kernel_copies_what_a_sample_cannot_hold(void **state)
 	heard_free(heard);
 }
 
-static void the_kernel_copies_no_more_than_a_stack_has(void **state)
+TEST(the_kernel_copies_no_more_than_a_stack_has)
 {
-	(void)state;
 	struct heard *heard = hear_kernel_copies((struct stack_extent){.end = 1, .is_whole = true});
 
 	assert_int_equal(heard->completed, 0);
@@ -730,23 +719,20 @@ static void expect_few_hanging_reads(const char *role)
 	heard_free(heard);
 }
 
-static void a_copier_that_hangs_is_left_behind(void **state)
+TEST(a_copier_that_hangs_is_left_behind)
 {
-	(void)state;
 	expect_few_hanging_reads("deep");
 }
 
-static void a_user_whose_memory_hangs_does_so_once(void **state)
+TEST(a_user_whose_memory_hangs_does_so_once)
 {
-	(void)state;
 	if (geteuid() != 0)
 		RETURN_LACKING("root, to start a program of another user");
 	expect_few_hanging_reads("deep as another user");
 }
 
-static void nothing_is_lost_when_capture_is_turned_on_and_off(void **state)
+TEST(nothing_is_lost_when_capture_is_turned_on_and_off)
 {
-	(void)state;
 	struct launched child = launch("fork", "100");
 	CLEANUP(close_fd) int pidfd = (int)syscall(SYS_pidfd_open, child.pid, 0);
 	struct pollfd end = {.fd = pidfd, .events = POLLIN};
@@ -767,9 +753,8 @@ static void nothing_is_lost_when_capture_is_turned_on_and_off(void **state)
 	heard_free(heard);
 }
 
-static void every_sample_that_does_not_fit_is_counted(void **state)
+TEST(every_sample_that_does_not_fit_is_counted)
 {
-	(void)state;
 	struct sample_fields dumps = {.stack_bytes = 2048};
 	struct sampler_options narrow = {.ring_bytes = 4096};
 	struct launched child = launch("deep", "150");
@@ -834,21 +819,18 @@ static void assert_crowd_is_counted_once(bool chain)
 	munmap(crowd, sizeof(*crowd));
 }
 
-static void threads_started_by_one_while_attaching_are_counted_once(void **state)
+TEST(threads_started_by_one_while_attaching_are_counted_once)
 {
-	(void)state;
 	assert_crowd_is_counted_once(false);
 }
 
-static void threads_started_by_each_other_while_attaching_are_counted_once(void **state)
+TEST(threads_started_by_each_other_while_attaching_are_counted_once)
 {
-	(void)state;
 	assert_crowd_is_counted_once(true);
 }
 
-static void the_whole_system_has_every_process(void **state)
+TEST(the_whole_system_has_every_process)
 {
-	(void)state;
 	CLEANUP(sampler_cleanup)
 	struct sampler *sampler = open_on(TARGET_SYSTEM, -1, &kernel_chain, &plain);
 	struct heard *heard = heard_new();
@@ -862,6 +844,21 @@ static void the_whole_system_has_every_process(void **state)
 	assert_true(heard->execed);
 	assert_int_equal(heard->out_of_order, 0);
 	heard_free(heard);
+}
+
+TEST(the_reader_has_a_raised_priority_while_it_samples)
+{
+	struct record_source source;
+
+	if (getpriority(PRIO_PROCESS, 0) || setpriority(PRIO_PROCESS, 0, -1))
+		RETURN_LACKING("the usual priority, and CAP_SYS_NICE");
+	setpriority(PRIO_PROCESS, 0, 0);
+	source = sampler_source(open_on(TARGET_SYSTEM, -1, &kernel_chain, &plain));
+	assert_ok(record_source_enable(&source));
+	assert_true(getpriority(PRIO_PROCESS, 0) < 0);
+	record_source_disable(&source);
+	assert_int_equal(getpriority(PRIO_PROCESS, 0), 0);
+	record_source_close(&source);
 }
 
 /* On whole CPUs, for the child. */
@@ -882,9 +879,8 @@ static struct sampler *open_on_cpus_for(const struct launched *child,
 	return sampler;
 }
 
-static void whole_cpus_are_sampled_for_a_process_tree_without_strangers(void **state)
+TEST(whole_cpus_are_sampled_for_a_process_tree_without_strangers)
 {
-	(void)state;
 	struct launched child = launch("fork", "100"), stranger = launch("spin", "100");
 	CLEANUP(sampler_cleanup)
 	struct sampler *sampler = open_on_cpus_for(&child, &kernel_chain, &plain);
@@ -942,21 +938,18 @@ static void expect_the_later_command_alone(bool prefers_cpus)
 	heard_free(heard);
 }
 
-static void a_command_that_follows_later_is_sampled_without_strangers(void **state)
+TEST(a_command_that_follows_later_is_sampled_without_strangers)
 {
-	(void)state;
 	expect_the_later_command_alone(false);
 }
 
-static void whole_cpus_are_sampled_for_a_command_that_follows_later(void **state)
+TEST(whole_cpus_are_sampled_for_a_command_that_follows_later)
 {
-	(void)state;
 	expect_the_later_command_alone(true);
 }
 
-static void the_time_of_copiers_is_not_that_of_whom_they_copy_from(void **state)
+TEST(the_time_of_copiers_is_not_that_of_whom_they_copy_from)
 {
-	(void)state;
 	struct launched child = launch("deep", "150");
 	CLEANUP(sampler_cleanup)
 	struct sampler *sampler = open_on_cpus_for(&child, &stacks, &capturing);
@@ -973,9 +966,8 @@ static void the_time_of_copiers_is_not_that_of_whom_they_copy_from(void **state)
 }
 
 /* One event of full samples, one of bare ones with a fixed period, captured stacks beside. */
-static void each_event_has_a_record_layout_of_its_own(void **state)
+TEST(each_event_has_a_record_layout_of_its_own)
 {
-	(void)state;
 	struct event events[2] = {cpu_clock(), cpu_clock()};
 	struct launched child = launch("deep", "150");
 	struct target target = {
@@ -1015,9 +1007,8 @@ static void each_event_has_a_record_layout_of_its_own(void **state)
 }
 
 /* A dummy event beside the samples: PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY. */
-static void context_switches_come_between_the_samples(void **state)
+TEST(context_switches_come_between_the_samples)
 {
-	(void)state;
 	struct event events[2] = {cpu_clock(), {.type = 1, .config = 9, .period = 1}};
 	struct launched child = launch("naps", "100");
 	struct target target = {
@@ -1071,9 +1062,8 @@ static uint64_t end_running(struct running *running, const struct record *record
  * Switches and exits stop the clock that they tell of, so that both give the same time, but for
  * that of the switches themselves.
  */
-static void what_samples_miss_of_short_children_the_kernel_counts(void **state)
+TEST(what_samples_miss_of_short_children_the_kernel_counts)
 {
-	(void)state;
 	enum { CHILDREN = 100 };
 	struct launched child = launch("short", "100");
 	CLEANUP(event_deinit) struct event event = cpu_clock();
@@ -1127,9 +1117,8 @@ static uint64_t file_offset_of(uintptr_t address)
 }
 
 /* The PMU takes the path by config1 and the offset by config2, as other events take numbers. */
-static void a_uprobe_gives_a_sample_with_raw_data_for_each_call(void **state)
+TEST(a_uprobe_gives_a_sample_with_raw_data_for_each_call)
 {
-	(void)state;
 	FILE *type = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
 	struct event_variant place = {
 		.place = (char[]){"/proc/self/exe"},
@@ -1175,9 +1164,8 @@ static void a_uprobe_gives_a_sample_with_raw_data_for_each_call(void **state)
 	assert_int_equal(samples, 1);
 }
 
-static void a_process_that_is_not_there_is_named(void **state)
+TEST(a_process_that_is_not_there_is_named)
 {
-	(void)state;
 	CLEANUP(event_deinit) struct event event = cpu_clock();
 	pid_t pid = fork();
 	struct target target = {.kind = TARGET_PROCESSES, .ids = &pid, .id_count = 1};
@@ -1193,9 +1181,8 @@ static void a_process_that_is_not_there_is_named(void **state)
 	assert_non_null(strstr(error_text(err), "No such process"));
 }
 
-static void a_cpu_that_is_not_there_is_named(void **state)
+TEST(a_cpu_that_is_not_there_is_named)
 {
-	(void)state;
 	CLEANUP(event_deinit) struct event event = cpu_clock();
 	unsigned cpu = 60000;
 	struct target target = {.kind = TARGET_SYSTEM, .cpus = &cpu, .cpu_count = 1};
@@ -1225,9 +1212,8 @@ static int sample_unprivileged(void)
 	return strstr(error_hint_text(err), "kernel.perf_event_paranoid=0") ? 0 : 3;
 }
 
-static void without_privileges_ones_own_processes_are_sampled_in_user_space(void **state)
+TEST(without_privileges_ones_own_processes_are_sampled_in_user_space)
 {
-	(void)state;
 	int status = 0;
 	pid_t pid = 0;
 
@@ -1257,38 +1243,9 @@ static bool may_sample(void)
 
 int main(int argc, char **argv)
 {
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_command_is_sampled_from_its_exec_to_its_end),
-		cmocka_unit_test(children_of_a_command_are_followed),
-		cmocka_unit_test(without_inheritance_children_are_left_alone),
-		cmocka_unit_test(code_is_mapped_before_a_sample_runs_in_it),
-		cmocka_unit_test(nothing_is_lost_with_large_dumps_on_busy_cpus),
-		cmocka_unit_test(copiers_copy_what_a_sample_cannot_hold),
-		cmocka_unit_test(the_kernel_copies_what_a_sample_cannot_hold),
-		cmocka_unit_test(the_kernel_copies_no_more_than_a_stack_has),
-		cmocka_unit_test(a_copier_that_hangs_is_left_behind),
-		cmocka_unit_test(a_user_whose_memory_hangs_does_so_once),
-		cmocka_unit_test(nothing_is_lost_when_capture_is_turned_on_and_off),
-		cmocka_unit_test(every_sample_that_does_not_fit_is_counted),
-		cmocka_unit_test(threads_started_by_one_while_attaching_are_counted_once),
-		cmocka_unit_test(threads_started_by_each_other_while_attaching_are_counted_once),
-		cmocka_unit_test(the_whole_system_has_every_process),
-		cmocka_unit_test(whole_cpus_are_sampled_for_a_process_tree_without_strangers),
-		cmocka_unit_test(a_command_that_follows_later_is_sampled_without_strangers),
-		cmocka_unit_test(whole_cpus_are_sampled_for_a_command_that_follows_later),
-		cmocka_unit_test(the_time_of_copiers_is_not_that_of_whom_they_copy_from),
-		cmocka_unit_test(each_event_has_a_record_layout_of_its_own),
-		cmocka_unit_test(context_switches_come_between_the_samples),
-		cmocka_unit_test(what_samples_miss_of_short_children_the_kernel_counts),
-		cmocka_unit_test(a_uprobe_gives_a_sample_with_raw_data_for_each_call),
-		cmocka_unit_test(a_process_that_is_not_there_is_named),
-		cmocka_unit_test(a_cpu_that_is_not_there_is_named),
-		cmocka_unit_test(without_privileges_ones_own_processes_are_sampled_in_user_space),
-	};
-
 	if (argc == 3)
 		return run_role(argv[1], (unsigned)atoi(argv[2]));
 	if (!may_sample())
 		return 0;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

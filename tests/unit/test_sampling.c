@@ -4,11 +4,9 @@
 #include "perf/attr.h"
 #include "perf/branch.h"
 
-#include <linux/perf_event.h>
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <linux/perf_event.h>
 
 /* The attribute that the number-th event of a recording would be opened with. */
 static struct perf_event_attr attr_of(const struct record_config *config, size_t number)
@@ -32,9 +30,8 @@ static struct record_config config_of(char *const *events, size_t count)
 
 enum { DATA = PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC };
 
-static void branches_are_asked_for_with_their_filter(void **state)
+TEST(branches_are_asked_for_with_their_filter)
 {
-	(void)state;
 	char *events[] = {(char[]){"cycles"}};
 	struct record_config config = config_of(events, 1);
 	struct perf_event_attr attr = attr_of(&config, 0);
@@ -49,9 +46,8 @@ static void branches_are_asked_for_with_their_filter(void **state)
 			 PERF_SAMPLE_BRANCH_ANY_CALL | PERF_SAMPLE_BRANCH_USER);
 }
 
-static void a_call_stack_of_the_cpu_needs_no_copy_of_the_stack(void **state)
+TEST(a_call_stack_of_the_cpu_needs_no_copy_of_the_stack)
 {
-	(void)state;
 	char *events[] = {(char[]){"cycles"}, (char[]){"cycles/call-graph=fp/"}};
 	struct record_config config = config_of(events, 2);
 	struct perf_event_attr attr;
@@ -68,9 +64,8 @@ static void a_call_stack_of_the_cpu_needs_no_copy_of_the_stack(void **state)
 	assert_false(attr_of(&config, 1).sample_type & PERF_SAMPLE_BRANCH_STACK);
 }
 
-static void data_sources_are_asked_for_by_option(void **state)
+TEST(data_sources_are_asked_for_by_option)
 {
-	(void)state;
 	char *events[] = {(char[]){"cycles"}};
 	struct record_config config = config_of(events, 1);
 
@@ -78,9 +73,8 @@ static void data_sources_are_asked_for_by_option(void **state)
 	assert_int_equal(attr_of(&config, 0).sample_type & DATA, DATA);
 }
 
-static void precise_events_of_memory_have_data_sources(void **state)
+TEST(precise_events_of_memory_have_data_sources)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		unsigned precise;
@@ -98,16 +92,4 @@ static void precise_events_of_memory_have_data_sources(void **state)
 								    .precise = cases[i].precise}),
 				 cases[i].is_of_memory);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(branches_are_asked_for_with_their_filter),
-		cmocka_unit_test(a_call_stack_of_the_cpu_needs_no_copy_of_the_stack),
-		cmocka_unit_test(data_sources_are_asked_for_by_option),
-		cmocka_unit_test(precise_events_of_memory_have_data_sources),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

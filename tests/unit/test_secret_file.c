@@ -2,6 +2,7 @@
 
 #include "folder.h"
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <unistd.h>
 
@@ -43,11 +44,10 @@ static void assert_refused(const char *name, const char *why, const char *hint)
 		assert_non_null(strstr(error_hint_text(err), hint));
 }
 
-static void only_its_owner_may_read_it(void **state)
+TEST_IN_FOLDER(only_its_owner_may_read_it)
 {
 	static const mode_t modes[] = {0640, 0604, 0620, 0602, 0610, 0601};
 
-	(void)state;
 	write_secret("own", 0600, geteuid());
 	write_secret("readonly", 0400, geteuid());
 	assert_read("own");
@@ -58,12 +58,11 @@ static void only_its_owner_may_read_it(void **state)
 	}
 }
 
-static void a_file_of_another_user_is_not_secret(void **state)
+TEST_IN_FOLDER(a_file_of_another_user_is_not_secret)
 {
 	CLEANUP(free_ptr) char *path = path_of("theirs");
 	CLEANUP(free_ptr) char *text = NULL;
 
-	(void)state;
 	if (geteuid() != 0)
 		RETURN_LACKING("root");
 	write_secret("theirs", 0600, OTHER);
@@ -71,11 +70,10 @@ static void a_file_of_another_user_is_not_secret(void **state)
 	assert_null(secret_file_read_public(path, &text));
 }
 
-static void links_of_others_are_not_followed_and_own_ones_are(void **state)
+TEST_IN_FOLDER(links_of_others_are_not_followed_and_own_ones_are)
 {
 	CLEANUP(free_ptr) char *link = path_of("link"), *theirs = path_of("theirs");
 
-	(void)state;
 	if (geteuid() != 0)
 		RETURN_LACKING("root");
 	write_secret("own", 0600, geteuid());
@@ -85,11 +83,10 @@ static void links_of_others_are_not_followed_and_own_ones_are(void **state)
 	assert_refused("theirs", "link of another user", "remove it");
 }
 
-static void what_is_no_small_text_is_refused_without_waiting(void **state)
+TEST_IN_FOLDER(what_is_no_small_text_is_refused_without_waiting)
 {
 	CLEANUP(free_ptr) char *fifo = path_of("fifo"), *large = path_of("large");
 
-	(void)state;
 	assert_int_equal(mkfifo(fifo, 0600), 0);
 	assert_refused("fifo", "is not a regular file", "umask 077");
 	write_secret("large", 0600, geteuid());
@@ -98,20 +95,4 @@ static void what_is_no_small_text_is_refused_without_waiting(void **state)
 	assert_int_equal(truncate(large, 100), 0);
 	assert_refused("large", "is not a text", NULL);
 	assert_refused("missing", "No such file", NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(only_its_owner_may_read_it, make_folder,
-						remove_folder),
-		cmocka_unit_test_setup_teardown(a_file_of_another_user_is_not_secret, make_folder,
-						remove_folder),
-		cmocka_unit_test_setup_teardown(links_of_others_are_not_followed_and_own_ones_are,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(what_is_no_small_text_is_refused_without_waiting,
-						make_folder, remove_folder),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

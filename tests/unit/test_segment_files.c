@@ -4,6 +4,7 @@
 
 #include "folder.h"
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <unistd.h>
 
@@ -24,52 +25,46 @@ static size_t expired(struct retention retention, uint64_t now_ns)
 	return segment_files_expired(&files, &retention, now_ns);
 }
 
-static void all_are_kept_without_a_limit(void **state)
+TEST(all_are_kept_without_a_limit)
 {
-	(void)state;
 	assert_int_equal(expired((struct retention){0}, NOW_NS), 0);
 }
 
-static void those_that_are_too_old_are_removed(void **state)
+TEST(those_that_are_too_old_are_removed)
 {
-	(void)state;
 	assert_int_equal(expired((struct retention){.keep_ns = 5 * MINUTE_NS}, NOW_NS), 4);
 	assert_int_equal(expired((struct retention){.keep_ns = 5 * MINUTE_NS}, NOW_NS - 1), 4);
 	assert_int_equal(expired((struct retention){.keep_ns = 5 * MINUTE_NS}, NOW_NS + 1), 5);
 	assert_int_equal(expired((struct retention){.keep_ns = 60 * MINUTE_NS}, NOW_NS), 0);
 }
 
-static void the_oldest_above_the_size_are_removed(void **state)
+TEST(the_oldest_above_the_size_are_removed)
 {
-	(void)state;
 	assert_int_equal(expired((struct retention){.max_bytes = 1000}, NOW_NS), 0);
 	assert_int_equal(expired((struct retention){.max_bytes = 999}, NOW_NS), 1);
 	assert_int_equal(expired((struct retention){.max_bytes = 250}, NOW_NS), 8);
 }
 
-static void the_newest_one_stays(void **state)
+TEST(the_newest_one_stays)
 {
-	(void)state;
 	assert_int_equal(expired((struct retention){.max_bytes = 1}, NOW_NS), COUNT - 1);
 	assert_int_equal(
 		expired((struct retention){.keep_ns = MINUTE_NS}, NOW_NS + 1000 * MINUTE_NS),
 		COUNT - 1);
 }
 
-static void those_of_the_future_are_not_old(void **state)
+TEST(those_of_the_future_are_not_old)
 {
-	(void)state;
 	assert_int_equal(
 		expired((struct retention){.keep_ns = MINUTE_NS}, NOW_NS - 1000 * MINUTE_NS), 0);
 }
 
-static void segments_of_others_are_only_counted(void **state)
+TEST_IN_FOLDER(segments_of_others_are_only_counted)
 {
 	CLEANUP(free_ptr) char *theirs = path_of("20261124T140100Z.pb.gz");
 	CLEANUP(output_directory_close) struct output_directory directory = {0};
 	CLEANUP(segment_files_deinit) struct segment_files files = {0};
 
-	(void)state;
 	if (geteuid() != 0)
 		RETURN_LACKING("root");
 	write_file("notes", "x", 1);
@@ -81,19 +76,4 @@ static void segments_of_others_are_only_counted(void **state)
 	assert_int_equal(files.count, 1);
 	assert_int_equal(files.of_others, 1);
 	assert_true(segment_files_has(&files, "20261124T140000Z.pb.gz"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_are_kept_without_a_limit),
-		cmocka_unit_test(those_that_are_too_old_are_removed),
-		cmocka_unit_test(the_oldest_above_the_size_are_removed),
-		cmocka_unit_test(the_newest_one_stays),
-		cmocka_unit_test(those_of_the_future_are_not_old),
-		cmocka_unit_test_setup_teardown(segments_of_others_are_only_counted, make_folder,
-						remove_folder),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

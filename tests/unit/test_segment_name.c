@@ -2,14 +2,11 @@
 
 #include "base/cleanup.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "unit_test.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 /* 2026-11-24 18:24:15.273 UTC. */
 #define MOMENT_NS UINT64_C(1795544655273000000)
@@ -21,48 +18,43 @@ static void check(const char *template, const char *expected)
 	assert_string_equal(name, expected);
 }
 
-static void the_time_comes_before_the_extension(void **state)
+TEST(the_time_comes_before_the_extension)
 {
-	(void)state;
 	check("prof.pb.gz", "prof.20261124-18241527.pb.gz");
 	check("out/web.firefox.json.gz", "out/web.20261124-18241527.firefox.json.gz");
 	check("a.b/out.folded", "a.b/out.20261124-18241527.folded");
 	check("page.html", "page.20261124-18241527.html");
 }
 
-static void a_name_without_a_known_extension_ends_with_the_time(void **state)
+TEST(a_name_without_a_known_extension_ends_with_the_time)
 {
-	(void)state;
 	check("a.b/out", "a.b/out.20261124-18241527");
 }
 
-static void a_name_with_a_time_or_a_number_stays(void **state)
+TEST(a_name_with_a_time_or_a_number_stays)
 {
-	(void)state;
 	check("ring/%t.pb.gz", "ring/20261124-18241527.pb.gz");
 	check("%p-%n.pb.gz", "%p-%n.pb.gz");
 }
 
-static void a_percent_sign_is_no_time(void **state)
+TEST(a_percent_sign_is_no_time)
 {
-	(void)state;
 	check("100%%t.pb.gz", "100%%t.20261124-18241527.pb.gz");
 	check("100%", "100%.20261124-18241527");
 }
 
-static void segments_of_a_directory_have_the_second_of_utc(void **state)
+TEST(segments_of_a_directory_have_the_second_of_utc)
 {
 	char name[SEGMENT_NAME_BYTES];
 	uint64_t unix_ns;
 
-	(void)state;
 	segment_name(MOMENT_NS, name);
 	assert_string_equal(name, "20261124T182415Z.pb.gz");
 	assert_true(segment_name_time(name, &unix_ns));
 	assert_true(unix_ns == MOMENT_NS - 273000000);
 }
 
-static void other_names_are_no_segments(void **state)
+TEST(other_names_are_no_segments)
 {
 	static const char *const names[] = {
 		"",
@@ -80,23 +72,13 @@ static void other_names_are_no_segments(void **state)
 	};
 	uint64_t unix_ns;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		assert_false(segment_name_time(names[i], &unix_ns));
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_time_comes_before_the_extension),
-		cmocka_unit_test(a_name_without_a_known_extension_ends_with_the_time),
-		cmocka_unit_test(a_name_with_a_time_or_a_number_stays),
-		cmocka_unit_test(a_percent_sign_is_no_time),
-		cmocka_unit_test(segments_of_a_directory_have_the_second_of_utc),
-		cmocka_unit_test(other_names_are_no_segments),
-	};
-
 	setenv("TZ", "UTC", 1);
 	tzset();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

@@ -7,19 +7,16 @@
 #include "base/alloc.h"
 #include "lacking.h"
 #include "ucontext_regs.h"
+#include "unit_test.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <malloc.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-
-#include <cmocka.h>
 
 enum { PAGE = 4096, STACK_BYTES = 1 << 18 };
 /* Where nothing of ours is: a pid that no machine gives. */
@@ -177,7 +174,8 @@ static void assert_profile(struct fixture *f, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void a_stack_runs_from_the_outermost_user_frame_to_the_innermost_of_the_kernel(void **state)
+TEST_WITH(set_up, tear_down,
+	  a_stack_runs_from_the_outermost_user_frame_to_the_innermost_of_the_kernel)
 {
 	struct fixture *f = *state;
 	static const uint64_t kernel[] = {0xffffffff81000010, 0xffffffff81000020};
@@ -198,7 +196,7 @@ static void a_stack_runs_from_the_outermost_user_frame_to_the_innermost_of_the_k
 	assert_int_equal(profile_samples(f->profile).items[0].weight, 20);
 }
 
-static void without_a_chain_the_instruction_pointer_is_all(void **state)
+TEST_WITH(set_up, tear_down, without_a_chain_the_instruction_pointer_is_all)
 {
 	struct fixture *f = *state;
 	struct record in_kernel = sampled(PID, PID, 0xffffffff81000010);
@@ -212,7 +210,7 @@ static void without_a_chain_the_instruction_pointer_is_all(void **state)
 			  "app/app: [kernel.kallsyms]+ffffffff81000010 x1\n");
 }
 
-static void a_frame_pointer_chain_ends_at_an_address_outside_of_code(void **state)
+TEST_WITH(set_up, tear_down, a_frame_pointer_chain_ends_at_an_address_outside_of_code)
 {
 	struct fixture *f = *state;
 	static const uint64_t wrong[] = {0x1010, 0x1120, 0x7777777, 0x1230};
@@ -239,7 +237,7 @@ static struct record sampled_below(pid_t pid, uint64_t callers[3])
 	return record;
 }
 
-static void a_process_of_ever_new_stacks_stops_adding_long_ones_at_the_ceiling(void **state)
+TEST_WITH(set_up, tear_down, a_process_of_ever_new_stacks_stops_adding_long_ones_at_the_ceiling)
 {
 	struct fixture *f = *state;
 	const pid_t other = PID + 1;
@@ -281,7 +279,7 @@ static struct record branching(pid_t pid, const uint64_t *branches, size_t count
 	return record;
 }
 
-static void a_branch_is_a_stack_from_where_to_where(void **state)
+TEST_WITH(set_up, tear_down, a_branch_is_a_stack_from_where_to_where)
 {
 	struct fixture *f = *state;
 	static const uint64_t branches[] = {
@@ -296,7 +294,7 @@ static void a_branch_is_a_stack_from_where_to_where(void **state)
 	assert_int_equal(session_counts(f->session)->samples, 1);
 }
 
-static void branches_of_a_process_of_ever_new_ones_are_left_out_at_the_ceiling(void **state)
+TEST_WITH(set_up, tear_down, branches_of_a_process_of_ever_new_ones_are_left_out_at_the_ceiling)
 {
 	struct fixture *f = *state;
 	uint32_t count;
@@ -314,7 +312,7 @@ static void branches_of_a_process_of_ever_new_ones_are_left_out_at_the_ceiling(v
 }
 
 /* Label sets get other numbers. */
-static void branches_keep_their_labels_when_ended_threads_are_folded(void **state)
+TEST_WITH(set_up, tear_down, branches_keep_their_labels_when_ended_threads_are_folded)
 {
 	struct fixture *f = *state;
 	static const uint64_t branches[] = {0x1020, 0x1030, 1, 0x1040, 0x1050, 2};
@@ -342,7 +340,7 @@ static void branches_keep_their_labels_when_ended_threads_are_folded(void **stat
 	assert_int_equal(wrong, 1);
 }
 
-static void a_return_address_behind_the_end_of_a_mapping_belongs_to_it(void **state)
+TEST_WITH(set_up, tear_down, a_return_address_behind_the_end_of_a_mapping_belongs_to_it)
 {
 	struct fixture *f = *state;
 	static const uint64_t user[] = {0x5010, 0x2000}; /* the call is the last instruction */
@@ -382,7 +380,7 @@ static struct record with_registers(struct record record, uint64_t sp, uint64_t 
 	return record;
 }
 
-static void a_stack_that_was_cut_off_begins_with_a_note_and_is_counted(void **state)
+TEST_WITH(set_up, tear_down, a_stack_that_was_cut_off_begins_with_a_note_and_is_counted)
 {
 	struct fixture *f = *state;
 	static const unsigned char stack[64];
@@ -399,7 +397,7 @@ static void a_stack_that_was_cut_off_begins_with_a_note_and_is_counted(void **st
 }
 
 /* As a look at a sleeping thread gives them. */
-static void a_sample_with_sp_and_pc_alone_is_unwound(void **state)
+TEST_WITH(set_up, tear_down, a_sample_with_sp_and_pc_alone_is_unwound)
 {
 	struct fixture *f = *state;
 	const struct arch *arch = arch_native();
@@ -430,10 +428,10 @@ static void a_sample_with_sp_and_pc_alone_is_unwound(void **state)
 	assert_int_equal(session_counts(f->session)->stacks.truncated, 1);
 }
 
-static void a_process_of_32_bits_is_unwound_by_words_of_32_bits_and_counted(void **state)
+TEST_WITH(set_up, tear_down, a_process_of_32_bits_is_unwound_by_words_of_32_bits_and_counted)
 {
 	struct fixture *f = *state;
-	const uint32_t stack[] = {0, 0x1024}; /* what the frame pointer points at */
+	const uint32_t stack[] = {0x7008, 0x1024, 0, 0}; /* what the frame pointer points at */
 	const unsigned ebp = 6;
 	uint64_t values[64];
 	struct record record = with_registers(sampled(PID, PID, 0x1010), 0x7000, values);
@@ -451,7 +449,7 @@ static void a_process_of_32_bits_is_unwound_by_words_of_32_bits_and_counted(void
 	assert_int_equal(session_counts(f->session)->stacks.truncated, 0);
 }
 
-static void a_thread_of_the_kernel_has_no_user_part(void **state)
+TEST_WITH(set_up, tear_down, a_thread_of_the_kernel_has_no_user_part)
 {
 	struct fixture *f = *state;
 	struct record record = sampled(PID, PID, 0xffffffff81000010);
@@ -464,7 +462,7 @@ static void a_thread_of_the_kernel_has_no_user_part(void **state)
 	assert_int_equal(session_counts(f->session)->stacks.user_stacks, 0);
 }
 
-static void in_the_midst_of_an_exec_there_is_no_user_part(void **state)
+TEST_WITH(set_up, tear_down, in_the_midst_of_an_exec_there_is_no_user_part)
 {
 	struct fixture *f = *state;
 	uint64_t values[64];
@@ -479,7 +477,7 @@ static void in_the_midst_of_an_exec_there_is_no_user_part(void **state)
 	assert_int_equal(session_counts(f->session)->stacks.truncated, 0);
 }
 
-static void samples_before_and_after_an_exec_are_in_different_programs(void **state)
+TEST_WITH(set_up, tear_down, samples_before_and_after_an_exec_are_in_different_programs)
 {
 	struct fixture *f = *state;
 
@@ -495,7 +493,7 @@ static void samples_before_and_after_an_exec_are_in_different_programs(void **st
 			  "sh/sh: /bin/sh+10 x1\n");
 }
 
-static void a_child_has_the_mappings_and_the_name_of_its_parent(void **state)
+TEST_WITH(set_up, tear_down, a_child_has_the_mappings_and_the_name_of_its_parent)
 {
 	struct fixture *f = *state;
 
@@ -508,7 +506,7 @@ static void a_child_has_the_mappings_and_the_name_of_its_parent(void **state)
 	assert_profile(f, "app/app: /app+10 x2\n");
 }
 
-static void a_thread_shares_the_mappings_and_has_a_name_of_its_own(void **state)
+TEST_WITH(set_up, tear_down, a_thread_shares_the_mappings_and_has_a_name_of_its_own)
 {
 	struct fixture *f = *state;
 
@@ -522,7 +520,7 @@ static void a_thread_shares_the_mappings_and_has_a_name_of_its_own(void **state)
 			  "app/worker: /app+10 x1\n");
 }
 
-static void threads_outlive_the_first_one(void **state)
+TEST_WITH(set_up, tear_down, threads_outlive_the_first_one)
 {
 	struct fixture *f = *state;
 
@@ -534,7 +532,7 @@ static void threads_outlive_the_first_one(void **state)
 	assert_profile(f, "app/app: /app+10 x1\n");
 }
 
-static void threads_that_were_there_before_outlive_the_first_one(void **state)
+TEST_WITH(set_up, tear_down, threads_that_were_there_before_outlive_the_first_one)
 {
 	struct fixture *f = *state;
 	struct location location;
@@ -552,7 +550,7 @@ static void threads_that_were_there_before_outlive_the_first_one(void **state)
 	assert_false(address_spaces_locate(f->spaces, PID, f->now_ns, 0x1010, &location));
 }
 
-static void a_process_is_over_when_its_last_thread_is_whichever_that_is(void **state)
+TEST_WITH(set_up, tear_down, a_process_is_over_when_its_last_thread_is_whichever_that_is)
 {
 	struct fixture *f = *state;
 	struct location location;
@@ -566,7 +564,7 @@ static void a_process_is_over_when_its_last_thread_is_whichever_that_is(void **s
 	assert_false(address_spaces_locate(f->spaces, CHILD, f->now_ns, 0x1010, &location));
 }
 
-static void ended_threads_are_freed_with_their_names(void **state)
+TEST_WITH(set_up, tear_down, ended_threads_are_freed_with_their_names)
 {
 	struct fixture *f = *state;
 
@@ -586,7 +584,7 @@ static void ended_threads_are_freed_with_their_names(void **state)
 	assert_string_equal(names_get(f->names, PID, PID), "app");
 }
 
-static void a_session_goes_on_into_another_profile(void **state)
+TEST_WITH(set_up, tear_down, a_session_goes_on_into_another_profile)
 {
 	struct fixture *f = *state;
 	struct profile *first = f->profile;
@@ -639,7 +637,7 @@ static struct record user_part(pid_t pid, pid_t tid, uint64_t cookie)
 		.deferred_chain = {.cookie = cookie, .chain = bytes_of(chain, sizeof(chain))}};
 }
 
-static void a_user_part_that_comes_later_is_looked_up_at_the_time_of_the_sample(void **state)
+TEST_WITH(set_up, tear_down, a_user_part_that_comes_later_is_looked_up_at_the_time_of_the_sample)
 {
 	struct fixture *f = *state;
 
@@ -656,7 +654,7 @@ static void a_user_part_that_comes_later_is_looked_up_at_the_time_of_the_sample(
 	assert_int_equal(session_counts(f->session)->strays, 0);
 }
 
-static void a_stack_whose_user_part_never_comes_is_truncated(void **state)
+TEST_WITH(set_up, tear_down, a_stack_whose_user_part_never_comes_is_truncated)
 {
 	struct fixture *f = *state;
 	struct record in_user = sampled(PID, PID, 0x1010);
@@ -679,7 +677,7 @@ static void a_stack_whose_user_part_never_comes_is_truncated(void **state)
 			  "app/worker: [truncated] [kernel.kallsyms]+ffffffff81000010 x1\n");
 }
 
-static void a_sample_in_execve_does_not_get_the_stack_of_the_new_program(void **state)
+TEST_WITH(set_up, tear_down, a_sample_in_execve_does_not_get_the_stack_of_the_new_program)
 {
 	struct fixture *f = *state;
 
@@ -693,7 +691,7 @@ static void a_sample_in_execve_does_not_get_the_stack_of_the_new_program(void **
 	assert_int_equal(session_counts(f->session)->stacks.chainless, 0);
 }
 
-static void timed_samples_stay_in_order_though_user_parts_come_later(void **state)
+TEST_WITH(set_up, tear_down, timed_samples_stay_in_order_though_user_parts_come_later)
 {
 	struct fixture *f = *state;
 	struct profile_timed_samples all;
@@ -716,7 +714,7 @@ static void timed_samples_stay_in_order_though_user_parts_come_later(void **stat
 	assert_int_not_equal(all.items[0].sample, all.items[1].sample);
 }
 
-static void samples_that_wait_belong_to_the_profile_that_ends(void **state)
+TEST_WITH(set_up, tear_down, samples_that_wait_belong_to_the_profile_that_ends)
 {
 	struct fixture *f = *state;
 	struct profile *next = profile_new();
@@ -741,7 +739,7 @@ static void live_and_die(struct fixture *f, pid_t pid)
 	session_forget(f->session, f->now_ns - 10000);
 }
 
-static void memory_does_not_grow_with_processes_that_come_and_go(void **state)
+TEST_WITH(set_up, tear_down, memory_does_not_grow_with_processes_that_come_and_go)
 {
 	struct fixture *f = *state;
 	size_t early_bytes = 0, late_bytes;
@@ -776,7 +774,7 @@ static uint64_t samples_of(const struct profile *profile, pid_t pid, pid_t tid)
 	return ret;
 }
 
-static void endless_threads_share_the_labels_of_others(void **state)
+TEST_WITH(set_up, tear_down, endless_threads_share_the_labels_of_others)
 {
 	struct fixture *f = *state;
 	enum { THREADS = 300000, LABELS_MAX = 262145 };
@@ -790,7 +788,7 @@ static void endless_threads_share_the_labels_of_others(void **state)
 	assert_int_equal(session_counts(f->session)->samples, THREADS);
 }
 
-static void ended_threads_fold_into_their_process_and_ended_processes_by_name(void **state)
+TEST_WITH(set_up, tear_down, ended_threads_fold_into_their_process_and_ended_processes_by_name)
 {
 	struct fixture *f = *state;
 
@@ -812,7 +810,7 @@ static void ended_threads_fold_into_their_process_and_ended_processes_by_name(vo
 	assert_int_equal(session_counts(f->session)->samples, 5);
 }
 
-static void a_pid_that_is_used_again_starts_anew(void **state)
+TEST_WITH(set_up, tear_down, a_pid_that_is_used_again_starts_anew)
 {
 	struct fixture *f = *state;
 
@@ -826,7 +824,7 @@ static void a_pid_that_is_used_again_starts_anew(void **state)
 	assert_profile(f, "parent/parent: /two+10 x1\n");
 }
 
-static void data_mappings_are_not_code(void **state)
+TEST_WITH(set_up, tear_down, data_mappings_are_not_code)
 {
 	struct fixture *f = *state;
 	struct record data = mapped(PID, "/data", 0x1000, 1);
@@ -838,7 +836,7 @@ static void data_mappings_are_not_code(void **state)
 	assert_profile(f, "app/app: [unknown]+1010 x1\n");
 }
 
-static void idle_cpus_do_not_count(void **state)
+TEST_WITH(set_up, tear_down, idle_cpus_do_not_count)
 {
 	struct fixture *f = *state;
 	struct record idle = sampled(0, 0, 0xffffffff81000010);
@@ -849,7 +847,7 @@ static void idle_cpus_do_not_count(void **state)
 	assert_int_equal(session_counts(f->session)->samples, 0);
 }
 
-static void samples_lost_or_throttled_by_the_kernel_are_counted(void **state)
+TEST_WITH(set_up, tear_down, samples_lost_or_throttled_by_the_kernel_are_counted)
 {
 	struct fixture *f = *state;
 
@@ -864,7 +862,7 @@ static void samples_lost_or_throttled_by_the_kernel_are_counted(void **state)
 	assert_int_equal(session_counts(f->session)->throttled, 1);
 }
 
-static void unused_records_change_nothing(void **state)
+TEST_WITH(set_up, tear_down, unused_records_change_nothing)
 {
 	struct fixture *f = *state;
 
@@ -890,7 +888,7 @@ static const char *main_path(struct fixture *f)
 	return path;
 }
 
-static void the_main_module_is_the_last_program_that_the_command_becomes(void **state)
+TEST_WITH(set_up, tear_down, the_main_module_is_the_last_program_that_the_command_becomes)
 {
 	struct fixture *f = *state;
 
@@ -907,7 +905,7 @@ static void the_main_module_is_the_last_program_that_the_command_becomes(void **
 	assert_string_equal(main_path(f), "/bin/app");
 }
 
-static void of_a_running_process_the_main_module_is_the_file_it_runs(void **state)
+TEST_WITH(set_up, tear_down, of_a_running_process_the_main_module_is_the_file_it_runs)
 {
 	struct fixture *f = *state;
 
@@ -920,7 +918,7 @@ static void of_a_running_process_the_main_module_is_the_file_it_runs(void **stat
 	assert_string_equal(main_path(f), "/bin/app");
 }
 
-static void modules_of_frames_are_described_and_no_others(void **state)
+TEST_WITH(set_up, tear_down, modules_of_frames_are_described_and_no_others)
 {
 	struct fixture *f = *state;
 	struct record own = mapped(getpid(), "/proc/self/exe", 0x1000, 1);
@@ -960,7 +958,7 @@ static void assert_marker(const struct fixture *f, uint64_t index, enum profile_
 	assert_string_equal(profile_string(f->profile, marker->text), text);
 }
 
-static void timed_samples_and_markers_are_kept_on_request(void **state)
+TEST_WITH(set_up, tear_down, timed_samples_and_markers_are_kept_on_request)
 {
 	struct fixture *f = *state;
 	struct record on_other_cpu = sampled(PID, PID, 0x1010);
@@ -993,7 +991,7 @@ static void assert_event(struct fixture *f, event_id id, const char *name)
 			    name);
 }
 
-static void events_of_one_name_stay_apart(void **state)
+TEST_WITH(set_up, tear_down, events_of_one_name_stay_apart)
 {
 	struct fixture *f = *state;
 	static const char *const names[] = {"cycles", "cycles#2", "cycles", "cycles"};
@@ -1124,9 +1122,8 @@ static char *profile_of_history(const struct record *records, size_t count, unsi
 	return text;
 }
 
-static void a_profile_does_not_depend_on_how_many_threads_have_looked_ahead(void **state)
+TEST_WITH(set_up, tear_down, a_profile_does_not_depend_on_how_many_threads_have_looked_ahead)
 {
-	(void)state;
 	enum { RECORDS = 5000 };
 	CLEANUP(free_ptr) struct copied_stack *copies = xcalloc(DEPTHS, sizeof(*copies));
 	CLEANUP(free_ptr) struct record *records = xcalloc(RECORDS, sizeof(*records));
@@ -1145,7 +1142,7 @@ static void a_profile_does_not_depend_on_how_many_threads_have_looked_ahead(void
 	assert_string_equal(four, one);
 }
 
-static void what_the_profile_has_of_a_stack_is_found_before_it_is_added(void **state)
+TEST_WITH(set_up, tear_down, what_the_profile_has_of_a_stack_is_found_before_it_is_added)
 {
 	struct fixture *f = *state;
 	CLEANUP(free_ptr) struct copied_stack *copies = xcalloc(DEPTHS, sizeof(*copies));
@@ -1181,55 +1178,4 @@ static void what_the_profile_has_of_a_stack_is_found_before_it_is_added(void **s
 	assert_int_equal(sample_stacks_add(stacks, f->profile, &shallow, &extent), stack);
 	assert_int_equal(counts.user_stacks, 4);
 	sample_stacks_free(stacks);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		TEST(a_stack_runs_from_the_outermost_user_frame_to_the_innermost_of_the_kernel),
-		TEST(events_of_one_name_stay_apart),
-		TEST(timed_samples_and_markers_are_kept_on_request),
-		TEST(without_a_chain_the_instruction_pointer_is_all),
-		TEST(a_frame_pointer_chain_ends_at_an_address_outside_of_code),
-		TEST(a_process_of_ever_new_stacks_stops_adding_long_ones_at_the_ceiling),
-		TEST(a_branch_is_a_stack_from_where_to_where),
-		TEST(branches_of_a_process_of_ever_new_ones_are_left_out_at_the_ceiling),
-		TEST(branches_keep_their_labels_when_ended_threads_are_folded),
-		TEST(a_return_address_behind_the_end_of_a_mapping_belongs_to_it),
-		TEST(a_stack_that_was_cut_off_begins_with_a_note_and_is_counted),
-		TEST(a_sample_with_sp_and_pc_alone_is_unwound),
-		TEST(a_process_of_32_bits_is_unwound_by_words_of_32_bits_and_counted),
-		TEST(a_thread_of_the_kernel_has_no_user_part),
-		TEST(in_the_midst_of_an_exec_there_is_no_user_part),
-		TEST(samples_before_and_after_an_exec_are_in_different_programs),
-		TEST(a_child_has_the_mappings_and_the_name_of_its_parent),
-		TEST(a_thread_shares_the_mappings_and_has_a_name_of_its_own),
-		TEST(threads_outlive_the_first_one),
-		TEST(a_process_is_over_when_its_last_thread_is_whichever_that_is),
-		TEST(threads_that_were_there_before_outlive_the_first_one),
-		TEST(ended_threads_are_freed_with_their_names),
-		TEST(a_session_goes_on_into_another_profile),
-		TEST(a_user_part_that_comes_later_is_looked_up_at_the_time_of_the_sample),
-		TEST(a_stack_whose_user_part_never_comes_is_truncated),
-		TEST(a_sample_in_execve_does_not_get_the_stack_of_the_new_program),
-		TEST(timed_samples_stay_in_order_though_user_parts_come_later),
-		TEST(samples_that_wait_belong_to_the_profile_that_ends),
-		TEST(memory_does_not_grow_with_processes_that_come_and_go),
-		TEST(endless_threads_share_the_labels_of_others),
-		TEST(ended_threads_fold_into_their_process_and_ended_processes_by_name),
-		TEST(a_pid_that_is_used_again_starts_anew),
-		TEST(data_mappings_are_not_code),
-		TEST(idle_cpus_do_not_count),
-		TEST(samples_lost_or_throttled_by_the_kernel_are_counted),
-		TEST(unused_records_change_nothing),
-		TEST(the_main_module_is_the_last_program_that_the_command_becomes),
-		TEST(of_a_running_process_the_main_module_is_the_file_it_runs),
-		TEST(modules_of_frames_are_described_and_no_others),
-		TEST(a_profile_does_not_depend_on_how_many_threads_have_looked_ahead),
-		TEST(what_the_profile_has_of_a_stack_is_found_before_it_is_added),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

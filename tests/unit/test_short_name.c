@@ -3,14 +3,11 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "unit_test.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* A full name, and what people say for it. */
 struct named {
@@ -280,34 +277,29 @@ static void assert_all_short(const struct named *names, size_t count)
 		assert_short(names[i].full, names[i].said);
 }
 
-static void names_of_rust_are_as_people_say_them(void **state)
+TEST(names_of_rust_are_as_people_say_them)
 {
-	(void)state;
 	assert_all_short(rust, ARRAY_SIZE(rust));
 }
 
-static void names_of_cpp_are_as_people_say_them(void **state)
+TEST(names_of_cpp_are_as_people_say_them)
 {
-	(void)state;
 	assert_all_short(cpp, ARRAY_SIZE(cpp));
 }
 
-static void names_of_go_lose_the_path_and_type_arguments(void **state)
+TEST(names_of_go_lose_the_path_and_type_arguments)
 {
-	(void)state;
 	assert_all_short(go, ARRAY_SIZE(go));
 }
 
-static void other_names_stay_as_they_are(void **state)
+TEST(other_names_stay_as_they_are)
 {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(unchanged); i++)
 		assert_short(unchanged[i], unchanged[i]);
 }
 
-static void names_that_are_not_understood_stay_as_they_are(void **state)
+TEST(names_that_are_not_understood_stay_as_they_are)
 {
-	(void)state;
 	static const char *const odd[] = {
 		"a::b<", "a::<b>>", "a::(b", "::", "a::b}::c", "<>", "<a as >::", ""};
 
@@ -318,9 +310,8 @@ static void names_that_are_not_understood_stay_as_they_are(void **state)
 	assert_short("a::b}::c", "a::b}::c");
 }
 
-static void a_trait_stays_where_the_type_alone_would_mean_something_else(void **state)
+TEST(a_trait_stays_where_the_type_alone_would_mean_something_else)
 {
-	(void)state;
 	assert_short("<A as core::slice::cmp::SliceOrd>::compare", "SliceOrd::compare");
 	assert_short("<u8 as core::slice::cmp::SliceOrd>::compare", "<u8 as SliceOrd>::compare");
 	assert_short("<shop::Cart as core::fmt::Debug>::fmt", "<Cart as Debug>::fmt");
@@ -334,9 +325,8 @@ static void assert_plain(const char *full, const char *expected)
 	assert_string_equal(name, expected);
 }
 
-static void the_instances_of_a_generic_function_have_one_name(void **state)
+TEST(the_instances_of_a_generic_function_have_one_name)
 {
-	(void)state;
 	assert_plain("std::vector<int, std::allocator<int> >::push_back(int const&)",
 		     "std::vector::push_back");
 	assert_plain("void geometry::sum<int>(int)", "geometry::sum");
@@ -347,28 +337,11 @@ static void the_instances_of_a_generic_function_have_one_name(void **state)
 	assert_plain("malloc", "malloc");
 }
 
-static void closures_are_recognized(void **state)
+TEST(closures_are_recognized)
 {
-	(void)state;
 	assert_true(name_is_closure("corpus::main::{closure#0}"));
 	assert_true(name_is_closure("corpus::main::{{closure}}"));
 	assert_true(name_is_closure("main::{lambda(int)#1}::operator()(int) const"));
 	assert_false(name_is_closure("corpus::main::{closure#0}::inner"));
 	assert_false(name_is_closure("corpus::main"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_of_rust_are_as_people_say_them),
-		cmocka_unit_test(names_of_cpp_are_as_people_say_them),
-		cmocka_unit_test(names_of_go_lose_the_path_and_type_arguments),
-		cmocka_unit_test(other_names_stay_as_they_are),
-		cmocka_unit_test(names_that_are_not_understood_stay_as_they_are),
-		cmocka_unit_test(a_trait_stays_where_the_type_alone_would_mean_something_else),
-		cmocka_unit_test(the_instances_of_a_generic_function_have_one_name),
-		cmocka_unit_test(closures_are_recognized),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

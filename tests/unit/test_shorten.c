@@ -2,14 +2,11 @@
 
 #include "base/cleanup.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "unit_test.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void assert_short(const char *name, size_t columns, const char *expected)
 {
@@ -18,18 +15,16 @@ static void assert_short(const char *name, size_t columns, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void a_name_that_fits_stays_as_it_is(void **state)
+TEST(a_name_that_fits_stays_as_it_is)
 {
-	(void)state;
 	assert_short("std::vector<int>::at(unsigned long)", 35,
 		     "std::vector<int>::at(unsigned long)");
 	assert_short("Zürich", 6, "Zürich");
 	assert_short("", 10, "");
 }
 
-static void the_innermost_brackets_give_way_first(void **state)
+TEST(the_innermost_brackets_give_way_first)
 {
-	(void)state;
 	static const char name[] =
 		"map<pair<string<char>, int>, V>::insert(pair<string<char>, int>&&)";
 
@@ -38,9 +33,8 @@ static void the_innermost_brackets_give_way_first(void **state)
 	assert_short(name, 33, "map<…>::insert(…)");
 }
 
-static void types_in_brackets_lose_their_scopes_before_all(void **state)
+TEST(types_in_brackets_lose_their_scopes_before_all)
 {
-	(void)state;
 	static const char name[] = "<alloc::vec::Vec<core::option::Option<T>> as "
 				   "core::iter::traits::Extend<T>>::extend_desugared";
 
@@ -51,9 +45,8 @@ static void types_in_brackets_lose_their_scopes_before_all(void **state)
 		     "std::map<string, int>::at(string const&)");
 }
 
-static void a_name_that_is_still_too_long_loses_its_beginning(void **state)
+TEST(a_name_that_is_still_too_long_loses_its_beginning)
 {
-	(void)state;
 	assert_short("company::product::detail::run<int>()", 11, "…::run<…>()");
 	assert_short("company::product::detail::run<int>()", 10, "…run<…>()");
 	assert_short("company::product::run [clone .isra.0]", 21, "…run [clone .isra.0]");
@@ -64,9 +57,8 @@ static void a_name_that_is_still_too_long_loses_its_beginning(void **state)
 	assert_short("Überschallgeschwindigkeit", 6, "Übers…");
 }
 
-static void brackets_of_operators_and_arrows_are_not_paired(void **state)
+TEST(brackets_of_operators_and_arrows_are_not_paired)
 {
-	(void)state;
 	assert_short("a<b, c>::operator()(int, long) const", 34, "a<…>::operator()(…) const");
 	assert_short("operator<< <char>(ostream<char>&)", 32, "operator<< <char>(ostream<…>&)");
 	assert_short("a<b, c>::operator->() const", 26, "a<…>::operator->() const");
@@ -74,32 +66,15 @@ static void brackets_of_operators_and_arrows_are_not_paired(void **state)
 	assert_short("(anonymous namespace)::f(int, long)", 34, "(anonymous namespace)::f(…)");
 }
 
-static void unbalanced_brackets_are_handled(void **state)
+TEST(unbalanced_brackets_are_handled)
 {
-	(void)state;
 	assert_short("a>>>)))b", 6, "a>>>)…");
 	assert_short("a<(<(<(<(<(<b", 6, "a<(<(…");
 	assert_short("(((((((((((((", 1, "…");
 	assert_short("<T>", 2, "<…");
 }
 
-static void a_name_that_ends_within_brackets_is_read_to_its_end(void **state)
+TEST(a_name_that_ends_within_brackets_is_read_to_its_end)
 {
-	(void)state;
 	assert_short("map<std::less<std::", 12, "map<less<");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_name_that_fits_stays_as_it_is),
-		cmocka_unit_test(the_innermost_brackets_give_way_first),
-		cmocka_unit_test(types_in_brackets_lose_their_scopes_before_all),
-		cmocka_unit_test(a_name_that_is_still_too_long_loses_its_beginning),
-		cmocka_unit_test(brackets_of_operators_and_arrows_are_not_paired),
-		cmocka_unit_test(unbalanced_brackets_are_handled),
-		cmocka_unit_test(a_name_that_ends_within_brackets_is_read_to_its_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

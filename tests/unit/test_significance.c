@@ -2,18 +2,14 @@
 
 #include "base/alloc.h"
 #include "near.h"
+#include "unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 /* Critical values as every table of Student's distribution has them. */
-static void student_is_as_in_the_tables(void **state)
+TEST(student_is_as_in_the_tables)
 {
-	(void)state;
 	static const struct {
 		double confidence, df, t;
 	} table[] = {{0.95, 1, 12.7062},
@@ -36,9 +32,8 @@ static void student_is_as_in_the_tables(void **state)
 	assert_near(student_tail(INFINITY, 3), 0, 1e-12);
 }
 
-static void two_counts_are_a_coin_that_is_tossed(void **state)
+TEST(two_counts_are_a_coin_that_is_tossed)
 {
-	(void)state;
 	assert_near(two_counts_tail(0, 10, 0.5), 2.0 / 1024, 1e-12);
 	assert_near(two_counts_tail(10, 0, 0.5), 2.0 / 1024, 1e-12);
 	assert_near(two_counts_tail(2, 8, 0.5), 2 * 56.0 / 1024, 1e-12);
@@ -48,9 +43,8 @@ static void two_counts_are_a_coin_that_is_tossed(void **state)
 	assert_near(two_counts_tail(0, 0, 0.3), 1, 1e-12);
 }
 
-static void many_tests_make_each_of_them_stricter(void **state)
+TEST(many_tests_make_each_of_them_stricter)
 {
-	(void)state;
 	double p[] = {0.04, 0.001, 0.02, 0.5};
 
 	holm_adjust(p, ARRAY_SIZE(p));
@@ -59,15 +53,4 @@ static void many_tests_make_each_of_them_stricter(void **state)
 	assert_near(p[0], 0.08, 1e-12);
 	assert_near(p[3], 0.5, 1e-12);
 	holm_adjust(NULL, 0);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(student_is_as_in_the_tables),
-		cmocka_unit_test(two_counts_are_a_coin_that_is_tossed),
-		cmocka_unit_test(many_tests_make_each_of_them_stricter),
-	};
-
-	return cmocka_run_group_tests_name("significance", tests, NULL, NULL);
 }

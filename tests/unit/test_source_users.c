@@ -2,11 +2,9 @@
 
 #include "base/strtab.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <unistd.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <unistd.h>
 
 static const uid_t somebody = 54321, another = 54322;
 
@@ -26,9 +24,8 @@ static string_id add_frame(struct profile *profile, uint32_t module, uid_t user,
 	return path;
 }
 
-static void a_file_is_opened_with_rights_that_all_who_name_it_have(void **state)
+TEST(a_file_is_opened_with_rights_that_all_who_name_it_have)
 {
-	(void)state;
 	struct profile *profile = profile_new();
 	string_id own = add_frame(profile, 0, SOURCE_USER_PROF, "own.c");
 	string_id theirs = add_frame(profile, 1, somebody, "theirs.c");
@@ -54,21 +51,10 @@ static void a_file_is_opened_with_rights_that_all_who_name_it_have(void **state)
 	profile_free(profile);
 }
 
-static void a_module_that_others_can_write_has_no_user(void **state)
+TEST(a_module_that_others_can_write_has_no_user)
 {
-	(void)state;
 	assert_int_equal(source_user_of_owner(0, false), SOURCE_USER_PROF);
 	assert_int_equal(source_user_of_owner(geteuid(), false), SOURCE_USER_PROF);
 	assert_int_equal(source_user_of_owner(0, true), SOURCE_USER_NOBODY);
 	assert_int_equal(source_user_of_owner(geteuid() + 1, true), geteuid() + 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_is_opened_with_rights_that_all_who_name_it_have),
-		cmocka_unit_test(a_module_that_others_can_write_has_no_user),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 #include "output.h"
 #include "sample_profile.h"
+#include "unit_test.h"
 #include "waiting_profile.h"
 
 static void assert_file(const struct profile *profile, const char *expected)
@@ -14,9 +15,8 @@ static void assert_file(const struct profile *profile, const char *expected)
 	assert_string_equal(output.data + strlen(head), expected);
 }
 
-static void the_golden_profile_is_written_unchanged(void **state)
+TEST(the_golden_profile_is_written_unchanged)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
 	CLEANUP(output_deinit)
 	struct output output = output_of(&format_speedscope, profile, (struct format_options){0});
@@ -24,9 +24,8 @@ static void the_golden_profile_is_written_unchanged(void **state)
 	assert_golden("shop.speedscope.json", output.data);
 }
 
-static void samples_are_in_time_order(void **state)
+TEST(samples_are_in_time_order)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	label_set_id one = profile_thread_labels(profile, 1, 1, "p", "p");
@@ -69,9 +68,8 @@ static struct profile *allocating_profile(void)
 	return profile;
 }
 
-static void blocks_of_memory_are_not_on_the_track_of_a_thread(void **state)
+TEST(blocks_of_memory_are_not_on_the_track_of_a_thread)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = allocating_profile();
 	CLEANUP(output_deinit)
 	struct output cpu = output_of(&format_speedscope, profile, (struct format_options){0});
@@ -85,9 +83,8 @@ static void blocks_of_memory_are_not_on_the_track_of_a_thread(void **state)
 	assert_non_null(strstr(space.data, "\"weights\":[4096]"));
 }
 
-static void firefox_shows_memory_without_times(void **state)
+TEST(firefox_shows_memory_without_times)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = allocating_profile();
 
 	for (event_id event = 0; event < 2; event++) {
@@ -99,9 +96,8 @@ static void firefox_shows_memory_without_times(void **state)
 	}
 }
 
-static void samples_of_a_thread_are_on_one_track_whatever_their_other_labels(void **state)
+TEST(samples_of_a_thread_are_on_one_track_whatever_their_other_labels)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	struct profile_thread thread = {.pid = 1, .tid = 1, .process = text_of(profile, "p")};
@@ -118,9 +114,8 @@ static void samples_of_a_thread_are_on_one_track_whatever_their_other_labels(voi
 			     "\"activeProfileIndex\":0}\n");
 }
 
-static void events_have_tracks_of_their_own(void **state)
+TEST(events_have_tracks_of_their_own)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id cycles = add_event(profile, "cycles", VALUE_COUNT);
 	event_id faults = add_event(profile, "page-faults", VALUE_COUNT);
@@ -142,9 +137,8 @@ static void events_have_tracks_of_their_own(void **state)
 		    "\"activeProfileIndex\":1}\n");
 }
 
-static void a_stack_without_frames_is_an_empty_sample(void **state)
+TEST(a_stack_without_frames_is_an_empty_sample)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 
 	profile_add(profile, profile_thread_labels(profile, 1, 1, "p", ""), STACK_EMPTY,
@@ -155,9 +149,8 @@ static void a_stack_without_frames_is_an_empty_sample(void **state)
 			     "\"activeProfileIndex\":0}\n");
 }
 
-static void an_empty_profile_is_written(void **state)
+TEST(an_empty_profile_is_written)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 
 	assert_file(profile, "\"shared\":{\"frames\":[]},\"profiles\":[{\"type\":\"sampled\","
@@ -166,20 +159,8 @@ static void an_empty_profile_is_written(void **state)
 			     "\"activeProfileIndex\":0}\n");
 }
 
-static void a_full_disk_is_an_error(void **state)
+TEST(too_many_threads_and_events_are_refused)
 {
-	(void)state;
-	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
-	CLEANUP(close_file) FILE *full = fopen("/dev/full", "w");
-	CLEANUP(error_cleanup)
-	struct error *err = format_speedscope.write(profile, &(struct format_options){0}, full);
-
-	assert_non_null(err);
-}
-
-static void too_many_threads_and_events_are_refused(void **state)
-{
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	CLEANUP(close_file) FILE *out = fopen("/dev/null", "w");
 	char name[16];
@@ -200,15 +181,8 @@ static void too_many_threads_and_events_are_refused(void **state)
 	}
 }
 
-static void assert_holds(const struct output *output, const char *part)
+TEST(waits_are_tracks_of_their_own_in_time_order)
 {
-	if (!strstr(output->data, part))
-		fail_msg("%s is not in %s", part, output->data);
-}
-
-static void waits_are_tracks_of_their_own_in_time_order(void **state)
-{
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = waiting_profile(true);
 	CLEANUP(output_deinit)
 	struct output output = output_of(&format_speedscope, profile, (struct format_options){0});
@@ -219,23 +193,4 @@ static void waits_are_tracks_of_their_own_in_time_order(void **state)
 	assert_holds(&output, "\"weights\":[700000000]}");
 	assert_holds(&output, "\"name\":\"shop 7/7 (cpu-clock)\",\"unit\":\"nanoseconds\","
 			      "\"startValue\":0,\"endValue\":300000000,");
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_golden_profile_is_written_unchanged),
-		cmocka_unit_test(samples_are_in_time_order),
-		cmocka_unit_test(blocks_of_memory_are_not_on_the_track_of_a_thread),
-		cmocka_unit_test(firefox_shows_memory_without_times),
-		cmocka_unit_test(samples_of_a_thread_are_on_one_track_whatever_their_other_labels),
-		cmocka_unit_test(events_have_tracks_of_their_own),
-		cmocka_unit_test(a_stack_without_frames_is_an_empty_sample),
-		cmocka_unit_test(an_empty_profile_is_written),
-		cmocka_unit_test(a_full_disk_is_an_error),
-		cmocka_unit_test(too_many_threads_and_events_are_refused),
-		cmocka_unit_test(waits_are_tracks_of_their_own_in_time_order),
-	};
-
-	return cmocka_run_group_tests_name("speedscope", tests, NULL, NULL);
 }

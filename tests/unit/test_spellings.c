@@ -2,12 +2,10 @@
 
 #include "base/alloc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit_test.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Functions of a reply, in this order; only what matters. */
 static struct reply *reply_of(const struct symbolized_line *lines, unsigned count)
@@ -32,9 +30,8 @@ static void assert_spellings(const struct symbolized_line *lines, unsigned count
 		assert_int_equal(names[i], expected[i]);
 }
 
-static void an_inlined_static_function_has_the_name_of_its_symbol(void **state)
+TEST(an_inlined_static_function_has_the_name_of_its_symbol)
 {
-	(void)state;
 	static const struct symbolized_line lines[] = {
 		{.name = "ns::f", .system_name = "ns::f", .file = "a.cc", .start_line = 7},
 		{.name = "ns::f(int)",
@@ -46,9 +43,8 @@ static void an_inlined_static_function_has_the_name_of_its_symbol(void **state)
 	assert_spellings(lines, 2, (const uint32_t[]){1, 1});
 }
 
-static void another_line_or_file_is_another_function(void **state)
+TEST(another_line_or_file_is_another_function)
 {
-	(void)state;
 	static const struct symbolized_line lines[] = {
 		{.name = "f", .system_name = "f", .file = "a.cc", .start_line = 7},
 		{.name = "f(int)", .system_name = "_ZL1fi", .file = "a.cc", .start_line = 8},
@@ -59,9 +55,8 @@ static void another_line_or_file_is_another_function(void **state)
 	assert_spellings(lines, 4, (const uint32_t[]){0, 1, 2, 3});
 }
 
-static void without_a_line_nothing_is_known(void **state)
+TEST(without_a_line_nothing_is_known)
 {
-	(void)state;
 	static const struct symbolized_line lines[] = {
 		{.name = "f", .system_name = "f", .file = "a.cc"},
 		{.name = "f(int)", .system_name = "_ZL1fi", .file = "a.cc"},
@@ -70,9 +65,8 @@ static void without_a_line_nothing_is_known(void **state)
 	assert_spellings(lines, 2, (const uint32_t[]){0, 1});
 }
 
-static void a_name_of_two_functions_stays(void **state)
+TEST(a_name_of_two_functions_stays)
 {
-	(void)state;
 	static const struct symbolized_line lines[] = {
 		{.name = "f", .system_name = "f", .file = "a.cc", .start_line = 7},
 		{.name = "f(int)", .system_name = "_ZL1fi", .file = "a.cc", .start_line = 7},
@@ -82,9 +76,8 @@ static void a_name_of_two_functions_stays(void **state)
 	assert_spellings(lines, 3, (const uint32_t[]){0, 1, 2});
 }
 
-static void a_return_type_does_not_matter(void **state)
+TEST(a_return_type_does_not_matter)
 {
-	(void)state;
 	static const struct symbolized_line lines[] = {
 		{.name = "(anonymous namespace)::f<char>",
 		 .system_name = "(anonymous namespace)::f<char>",
@@ -97,17 +90,4 @@ static void a_return_type_does_not_matter(void **state)
 	};
 
 	assert_spellings(lines, 2, (const uint32_t[]){1, 1});
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_inlined_static_function_has_the_name_of_its_symbol),
-		cmocka_unit_test(another_line_or_file_is_another_function),
-		cmocka_unit_test(without_a_line_nothing_is_known),
-		cmocka_unit_test(a_name_of_two_functions_stays),
-		cmocka_unit_test(a_return_type_does_not_matter),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

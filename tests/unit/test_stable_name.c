@@ -3,11 +3,9 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 struct pair {
 	const char *name, *stable;
@@ -22,9 +20,8 @@ static void assert_stable_names(const struct pair *pairs, size_t count, char *(*
 	}
 }
 
-static void clones_are_their_function(void **state)
+TEST(clones_are_their_function)
 {
-	(void)state;
 	static const struct pair pairs[] = {
 		{"parse", "parse"},
 		{"parse.constprop.0", "parse"},
@@ -39,9 +36,8 @@ static void clones_are_their_function(void **state)
 	assert_stable_names(pairs, ARRAY_SIZE(pairs), stable_function_name);
 }
 
-static void numbers_of_linker_and_rustc_are_removed(void **state)
+TEST(numbers_of_linker_and_rustc_are_removed)
 {
-	(void)state;
 	static const struct pair pairs[] = {
 		{"parse.llvm.1234567890", "parse"},
 		{"parse.llvm.A5310EB9.cold", "parse"},
@@ -52,9 +48,8 @@ static void numbers_of_linker_and_rustc_are_removed(void **state)
 	assert_stable_names(pairs, ARRAY_SIZE(pairs), stable_function_name);
 }
 
-static void other_names_stay_whole(void **state)
+TEST(other_names_stay_whole)
 {
-	(void)state;
 	static const struct pair pairs[] = {
 		{"", ""},
 		{".cold", ".cold"},
@@ -70,9 +65,8 @@ static void other_names_stay_whole(void **state)
 	assert_stable_names(pairs, ARRAY_SIZE(pairs), stable_function_name);
 }
 
-static void libraries_are_known_without_their_version(void **state)
+TEST(libraries_are_known_without_their_version)
 {
-	(void)state;
 	static const struct pair pairs[] = {
 		{"/usr/lib/libz.so.1.3.1", "libz.so"},	    {"/usr/lib/libz.so", "libz.so"},
 		{"/opt/libz.so.old", "libz.so.old"},	    {"/opt/app-1.2", "app-1.2"},
@@ -80,16 +74,4 @@ static void libraries_are_known_without_their_version(void **state)
 	};
 
 	assert_stable_names(pairs, ARRAY_SIZE(pairs), stable_file_name);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(clones_are_their_function),
-		cmocka_unit_test(numbers_of_linker_and_rustc_are_removed),
-		cmocka_unit_test(other_names_stay_whole),
-		cmocka_unit_test(libraries_are_known_without_their_version),
-	};
-
-	return cmocka_run_group_tests_name("stable_name", tests, NULL, NULL);
 }

@@ -3,11 +3,9 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 enum { TID = 42, DUMPED = 8192 };
 
@@ -23,9 +21,8 @@ static size_t wanted(const struct stack_extents *extents)
 	return stack_extents_wanted(extents, TID, sp, DUMPED);
 }
 
-static void of_an_unknown_thread_a_mebibyte_is_copied(void **state)
+TEST(of_an_unknown_thread_a_mebibyte_is_copied)
 {
-	(void)state;
 	CLEANUP(free_ptr) struct stack_extents *extents = xcalloc(1, sizeof(*extents));
 
 	assert_int_equal(wanted(extents), 1 << 20);
@@ -35,9 +32,8 @@ static void of_an_unknown_thread_a_mebibyte_is_copied(void **state)
 	assert_int_equal(wanted(extents), 1 << 20);
 }
 
-static void a_stack_is_copied_up_to_its_end_if_the_dump_is_smaller(void **state)
+TEST(a_stack_is_copied_up_to_its_end_if_the_dump_is_smaller)
 {
-	(void)state;
 	CLEANUP(free_ptr) struct stack_extents *extents = xcalloc(1, sizeof(*extents));
 
 	stack_extents_note(extents, TID, whole(100000, true));
@@ -48,9 +44,8 @@ static void a_stack_is_copied_up_to_its_end_if_the_dump_is_smaller(void **state)
 	assert_int_equal(stack_extents_wanted(extents, TID, sp + (1 << 30), DUMPED), 256 << 10);
 }
 
-static void of_a_thread_that_switches_stacks_nothing_is_copied_until_one_is_deep(void **state)
+TEST(of_a_thread_that_switches_stacks_nothing_is_copied_until_one_is_deep)
 {
-	(void)state;
 	CLEANUP(free_ptr) struct stack_extents *extents = xcalloc(1, sizeof(*extents));
 
 	for (uint64_t i = 1; i <= 4; i++)
@@ -64,10 +59,8 @@ static void of_a_thread_that_switches_stacks_nothing_is_copied_until_one_is_deep
 	assert_int_equal(wanted(extents), 50000);
 }
 
-static void
-in_a_handler_with_a_stack_of_its_own_the_interrupted_stack_is_copied_up_to_its_end(void **state)
+TEST(in_a_handler_with_a_stack_of_its_own_the_interrupted_stack_is_copied_up_to_its_end)
 {
-	(void)state;
 	CLEANUP(free_ptr) struct stack_extents *extents = xcalloc(1, sizeof(*extents));
 	struct stack_extent in_handler = {.saved_sp_at = sp + 9000};
 
@@ -90,18 +83,4 @@ in_a_handler_with_a_stack_of_its_own_the_interrupted_stack_is_copied_up_to_its_e
 	assert_int_equal(stack_extents_saved_sp_at(extents, TID + STACK_EXTENTS, sp), 0);
 	stack_extents_note(extents, TID + STACK_EXTENTS, whole(100, false));
 	assert_int_equal(stack_extents_saved_sp_at(extents, TID + STACK_EXTENTS, sp), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_an_unknown_thread_a_mebibyte_is_copied),
-		cmocka_unit_test(a_stack_is_copied_up_to_its_end_if_the_dump_is_smaller),
-		cmocka_unit_test(
-			of_a_thread_that_switches_stacks_nothing_is_copied_until_one_is_deep),
-		cmocka_unit_test(
-			in_a_handler_with_a_stack_of_its_own_the_interrupted_stack_is_copied_up_to_its_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

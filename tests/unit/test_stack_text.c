@@ -2,13 +2,10 @@
 
 #include "base/cleanup.h"
 #include "sample_profile.h"
+#include "unit_test.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void put_number(FILE *out, const void *context, frame_id frame)
 {
@@ -49,18 +46,16 @@ static void assert_stacks(const struct profile *profile, enum stack_order order,
 	}
 }
 
-static void a_stack_is_written_whole_whatever_it_shares_with_the_one_before(void **state)
+TEST(a_stack_is_written_whole_whatever_it_shares_with_the_one_before)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = random_profile(1);
 
 	assert_stacks(profile, ROOT_FIRST, 2000);
 	assert_stacks(profile, LEAF_FIRST, 2000);
 }
 
-static void stacks_of_thousands_of_frames_have_room(void **state)
+TEST(stacks_of_thousands_of_frames_have_room)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	stack_id stack = STACK_EMPTY;
 
@@ -68,14 +63,4 @@ static void stacks_of_thousands_of_frames_have_room(void **state)
 		stack = profile_push(profile, stack, profile_frame(profile, 0, i, false));
 	assert_stacks(profile, ROOT_FIRST, 10);
 	assert_stacks(profile, LEAF_FIRST, 10);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_stack_is_written_whole_whatever_it_shares_with_the_one_before),
-		cmocka_unit_test(stacks_of_thousands_of_frames_have_room),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 #include "probe/places.h"
 #include "probe/static_probes.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 /* A note as sys/sdt.h writes it for a 64-bit program. */
 struct note {
@@ -30,9 +27,8 @@ static struct note note_of(uint64_t vaddr, uint64_t semaphore)
 	};
 }
 
-static void probes_have_an_address_a_semaphore_and_two_names(void **state)
+TEST(probes_have_an_address_a_semaphore_and_two_names)
 {
-	(void)state;
 	struct note notes[] = {note_of(0x400, 0x5000), note_of(0x480, 0)};
 	struct bytes at = bytes_of(notes, sizeof(notes));
 	struct static_probe probe;
@@ -48,9 +44,8 @@ static void probes_have_an_address_a_semaphore_and_two_names(void **state)
 	assert_false(static_probe_next(&at, false, 0x1000, &probe));
 }
 
-static void addresses_follow_a_file_that_was_prelinked(void **state)
+TEST(addresses_follow_a_file_that_was_prelinked)
 {
-	(void)state;
 	struct note note = note_of(0x400, 0x5000);
 	struct bytes at = bytes_of(&note, sizeof(note));
 	struct static_probe probe;
@@ -60,9 +55,8 @@ static void addresses_follow_a_file_that_was_prelinked(void **state)
 	assert_int_equal(probe.semaphore_vaddr, 0x45000);
 }
 
-static void other_and_damaged_notes_are_no_probes(void **state)
+TEST(other_and_damaged_notes_are_no_probes)
 {
-	(void)state;
 	struct note notes[] = {note_of(0x400, 0), note_of(0x480, 0)};
 	struct bytes at = bytes_of(notes, sizeof(notes)), cut;
 	struct static_probe probe;
@@ -79,9 +73,8 @@ static void other_and_damaged_notes_are_no_probes(void **state)
 	}
 }
 
-static void places_survive_the_way_between_processes(void **state)
+TEST(places_survive_the_way_between_processes)
 {
-	(void)state;
 	struct probe_places sent = {0}, got = {0};
 	char *bytes;
 	size_t len;
@@ -106,9 +99,8 @@ static void places_survive_the_way_between_processes(void **state)
 	probe_places_deinit(&sent);
 }
 
-static void places_beyond_the_most_are_counted(void **state)
+TEST(places_beyond_the_most_are_counted)
 {
-	(void)state;
 	struct probe_places places = {0};
 
 	for (uint64_t i = 0; i < PROBE_PLACES_MAX + 5; i++)
@@ -116,17 +108,4 @@ static void places_beyond_the_most_are_counted(void **state)
 	assert_int_equal(places.count, PROBE_PLACES_MAX);
 	assert_int_equal(places.found, PROBE_PLACES_MAX + 5);
 	probe_places_deinit(&places);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(probes_have_an_address_a_semaphore_and_two_names),
-		cmocka_unit_test(addresses_follow_a_file_that_was_prelinked),
-		cmocka_unit_test(other_and_damaged_notes_are_no_probes),
-		cmocka_unit_test(places_survive_the_way_between_processes),
-		cmocka_unit_test(places_beyond_the_most_are_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,9 @@
 /* Steps from Java frames by each kind of rule, on stacks made by hand. The rules are the test's. */
 #include "unwind/step_java.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 enum { PID = 7, WORDS = 80, RAX = 0, RDX = 1, RCX = 2, RBP = 6, RSP = 7, R13 = 13 };
 
@@ -104,9 +102,8 @@ static void check_all(const struct step *steps, size_t count)
 #define LOST .stop = UNWIND_LOST
 #define TRUNCATED .stop = UNWIND_TRUNCATED
 
-static void a_frame_of_known_size_is_stepped_over(void **state)
+TEST(a_frame_of_known_size_is_stepped_over)
 {
-	(void)state;
 	static const struct step steps[] = {
 		{JAVA_SIZED, 32, .rbp = 5, TO(0, 0, 77, RA), IS(S(4), RA, 77)},
 		{JAVA_SIZED, 32, TO(0, 0, 77, RA), IS(S(4), RA, 77)},
@@ -126,9 +123,8 @@ static void a_frame_of_known_size_is_stepped_over(void **state)
 	CHECK_ALL(steps);
 }
 
-static void a_frame_pointer_leads_to_its_record(void **state)
+TEST(a_frame_pointer_leads_to_its_record)
 {
-	(void)state;
 	static const struct step steps[] = {
 		{JAVA_FP, .rbp = S(2), TO(0, 0, 77, RA), IS(S(4), RA, 77)},
 		{JAVA_FP, .rbp = S(0), TO(77, RA), IS(S(2), RA, 77)},
@@ -144,9 +140,8 @@ static void a_frame_pointer_leads_to_its_record(void **state)
 	CHECK_ALL(steps);
 }
 
-static void of_two_ways_the_one_that_leads_to_code_is_taken(void **state)
+TEST(of_two_ways_the_one_that_leads_to_code_is_taken)
 {
-	(void)state;
 	static const struct step steps[] = {
 		{JAVA_FP_OR_TOP, .rbp = S(2), TO(RB, 0, 77, RA), IS(S(4), RA, 77)},
 		{JAVA_FP_OR_TOP, .rbp = S(2), TO(RB, 0, 77, NO), IS(S(1), RB, S(2))},
@@ -163,9 +158,8 @@ static void of_two_ways_the_one_that_leads_to_code_is_taken(void **state)
 	CHECK_ALL(steps);
 }
 
-static void the_interpreter_knows_the_stack_pointer_of_its_caller(void **state)
+TEST(the_interpreter_knows_the_stack_pointer_of_its_caller)
 {
-	(void)state;
 	enum { LOCALS = 65536 }; /* words */
 	static const struct step steps[] = {
 		{JAVA_INTERPRETER, .rbp = S(4), TO(0, 0, 0, S(8), 77, RA), IS(S(8), RA, 77)},
@@ -185,9 +179,8 @@ static void the_interpreter_knows_the_stack_pointer_of_its_caller(void **state)
 	CHECK_ALL(steps);
 }
 
-static void on_entry_the_return_address_is_on_the_stack_or_in_rax(void **state)
+TEST(on_entry_the_return_address_is_on_the_stack_or_in_rax)
 {
-	(void)state;
 	enum { ARGUMENTS = 1024 }; /* words */
 	static const struct step steps[] = {
 		{JAVA_ENTRY, .rbp = 5, TO(RA), IS(S(1), RA, 5)},
@@ -206,9 +199,8 @@ static void on_entry_the_return_address_is_on_the_stack_or_in_rax(void **state)
 	CHECK_ALL(steps);
 }
 
-static void a_barrier_was_not_called_and_code_above_it_was(void **state)
+TEST(a_barrier_was_not_called_and_code_above_it_was)
 {
-	(void)state;
 	static const struct step steps[] = {
 		{JAVA_BARRIER, TO(RB, 0, 77, RA, 88, RB), IS(S(4), RA, 77)},
 		{JAVA_BARRIER, TO(RB, RA), IS(S(2), RA, RB)},
@@ -217,18 +209,4 @@ static void a_barrier_was_not_called_and_code_above_it_was(void **state)
 	};
 
 	CHECK_ALL(steps);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_frame_of_known_size_is_stepped_over),
-		cmocka_unit_test(a_frame_pointer_leads_to_its_record),
-		cmocka_unit_test(of_two_ways_the_one_that_leads_to_code_is_taken),
-		cmocka_unit_test(the_interpreter_knows_the_stack_pointer_of_its_caller),
-		cmocka_unit_test(on_entry_the_return_address_is_on_the_stack_or_in_rax),
-		cmocka_unit_test(a_barrier_was_not_called_and_code_above_it_was),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,10 @@
 #include "output.h"
 #include "report/process_names.h"
 #include "sample_profile.h"
+#include "unit_test.h"
 #include "waiting_profile.h"
 
 #include <inttypes.h>
-
-static void assert_holds(const struct output *output, const char *part)
-{
-	if (!strstr(output->data, part))
-		fail_msg("%s is not in %s", part, strstr(output->data, "<svg id=\"frames\""));
-}
-
-static void assert_lacks(const struct output *output, const char *part)
-{
-	if (strstr(output->data, part))
-		fail_msg("there is %s", strstr(output->data, part));
-}
 
 static struct output svg_of(const struct profile *profile)
 {
@@ -30,9 +19,8 @@ static void cut_out(char *text, const char *from, const char *to)
 	memmove(begin + strlen(from), end, strlen(end) + 1);
 }
 
-static void the_golden_profile_is_drawn_unchanged(void **state)
+TEST(the_golden_profile_is_drawn_unchanged)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
 	CLEANUP(output_deinit) struct output output = svg_of(profile);
 
@@ -41,9 +29,8 @@ static void the_golden_profile_is_drawn_unchanged(void **state)
 	assert_golden("shop.svg", output.data);
 }
 
-static void siblings_are_sorted_by_name_and_have_their_share(void **state)
+TEST(siblings_are_sorted_by_name_and_have_their_share)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
@@ -60,9 +47,8 @@ static void siblings_are_sorted_by_name_and_have_their_share(void **state)
 	assert_holds(&output, "<title>all (4,000 samples, 100.00%)</title>");
 }
 
-static void frames_that_are_too_narrow_are_counted(void **state)
+TEST(frames_that_are_too_narrow_are_counted)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
@@ -77,9 +63,8 @@ static void frames_that_are_too_narrow_are_counted(void **state)
 }
 
 /* Cycles of two hours on 64 CPUs are as many. */
-static void weights_of_large_machines_have_their_rows(void **state)
+TEST(weights_of_large_machines_have_their_rows)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = add_event(profile, "cycles", VALUE_COUNT);
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
@@ -91,9 +76,8 @@ static void weights_of_large_machines_have_their_rows(void **state)
 	assert_holds(&output, " x=\"0.0000%\" y=\"16\" width=\"100.0000%\" height=\"15\"/>");
 }
 
-static void names_cannot_break_out(void **state)
+TEST(names_cannot_break_out)
 {
-	(void)state;
 	static const struct {
 		const char *name, *written;
 	} cases[] = {
@@ -123,9 +107,8 @@ static void names_cannot_break_out(void **state)
 	}
 }
 
-static void a_very_long_name_is_shortened(void **state)
+TEST(a_very_long_name_is_shortened)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	CLEANUP(free_ptr) char *name = xmalloc(64 * 1024 + 1);
 
@@ -138,9 +121,8 @@ static void a_very_long_name_is_shortened(void **state)
 	assert_holds(&output, "xxx… (1 samples");
 }
 
-static void one_event_of_several_is_named(void **state)
+TEST(one_event_of_several_is_named)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id clock = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
@@ -158,9 +140,8 @@ static void one_event_of_several_is_named(void **state)
 	assert_holds(&second, "y=\"43\">&lt;faults&gt;: 12 samples</text>");
 }
 
-static void an_empty_profile_is_drawn_with_a_notice(void **state)
+TEST(an_empty_profile_is_drawn_with_a_notice)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	CLEANUP(output_deinit) struct output output = svg_of(profile);
 
@@ -168,20 +149,8 @@ static void an_empty_profile_is_drawn_with_a_notice(void **state)
 	assert_lacks(&output, "<g>");
 }
 
-static void a_full_disk_is_an_error(void **state)
+TEST(processes_are_known_by_their_names)
 {
-	(void)state;
-	CLEANUP(profile_cleanup) struct profile *profile = shop_profile();
-	CLEANUP(close_file) FILE *full = fopen("/dev/full", "w");
-	CLEANUP(error_cleanup)
-	struct error *err = format_svg.write(profile, &(struct format_options){0}, full);
-
-	assert_non_null(err);
-}
-
-static void processes_are_known_by_their_names(void **state)
-{
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	CLEANUP(process_names_deinit) struct process_names processes;
 
@@ -199,9 +168,8 @@ static void processes_are_known_by_their_names(void **state)
 	assert_string_equal(processes.names[processes.of_labels[4]], "");
 }
 
-static void cpu_time_and_waiting_are_drawn_together_as_time(void **state)
+TEST(cpu_time_and_waiting_are_drawn_together_as_time)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = waiting_profile(false);
 	CLEANUP(output_deinit) struct output both = svg_of(profile);
 	CLEANUP(output_deinit)
@@ -214,23 +182,4 @@ static void cpu_time_and_waiting_are_drawn_together_as_time(void **state)
 	assert_holds(&both, "<title>[nanosleep] (300 ms, 15.00%)</title>");
 	assert_holds(&alone, "<title>crunch (300 samples, 60.00%)</title>");
 	assert_lacks(&alone, "[nanosleep]");
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_golden_profile_is_drawn_unchanged),
-		cmocka_unit_test(siblings_are_sorted_by_name_and_have_their_share),
-		cmocka_unit_test(frames_that_are_too_narrow_are_counted),
-		cmocka_unit_test(weights_of_large_machines_have_their_rows),
-		cmocka_unit_test(names_cannot_break_out),
-		cmocka_unit_test(a_very_long_name_is_shortened),
-		cmocka_unit_test(one_event_of_several_is_named),
-		cmocka_unit_test(an_empty_profile_is_drawn_with_a_notice),
-		cmocka_unit_test(a_full_disk_is_an_error),
-		cmocka_unit_test(processes_are_known_by_their_names),
-		cmocka_unit_test(cpu_time_and_waiting_are_drawn_together_as_time),
-	};
-
-	return cmocka_run_group_tests_name("svg", tests, NULL, NULL);
 }

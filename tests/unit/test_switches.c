@@ -9,14 +9,13 @@
 
 #include "lacking.h"
 #include "launched.h"
+#include "unit_test.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,8 +26,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { NOBODY = 65534 };
 
@@ -370,9 +367,8 @@ static void assert_preempted(const struct heard *heard, uint64_t counted)
 
 /* --- tests --- */
 
-static void threads_that_wait_for_each_other_go_out_and_in_by_turns(void **state)
+TEST(threads_that_wait_for_each_other_go_out_and_in_by_turns)
 {
-	(void)state;
 	enum { ROUNDS = 2000 };
 	struct launched child = launch("to and fro", "2000");
 	CLEANUP(sampler_cleanup) struct sampler *sampler = open_on(TARGET_COMMAND, child.pid);
@@ -389,9 +385,8 @@ static void threads_that_wait_for_each_other_go_out_and_in_by_turns(void **state
 	assert_preempted(heard, counted.preempted);
 }
 
-static void threads_that_want_the_same_cpu_are_preempted(void **state)
+TEST(threads_that_want_the_same_cpu_are_preempted)
 {
-	(void)state;
 	struct launched child = launch("compete", "100");
 	CLEANUP(sampler_cleanup) struct sampler *sampler = open_on(TARGET_COMMAND, child.pid);
 	CLEANUP(free_ptr) struct heard *heard = xcalloc(1, sizeof(*heard));
@@ -421,9 +416,8 @@ static void assert_all_alternate(struct heard *heard, const struct sleepers *sle
 		assert_alternates(life_of(heard, sleepers->tids[i]), NAPS);
 }
 
-static void threads_that_start_later_are_recorded(void **state)
+TEST(threads_that_start_later_are_recorded)
 {
-	(void)state;
 	struct sleepers *sleepers = sleepers_new(20, false);
 	CLEANUP(sampler_cleanup)
 	struct sampler *sampler = open_on(TARGET_PROCESSES, sleepers->pid);
@@ -435,9 +429,8 @@ static void threads_that_start_later_are_recorded(void **state)
 	assert_all_alternate(heard, sleepers);
 }
 
-static void threads_that_start_while_attaching_are_recorded_once(void **state)
+TEST(threads_that_start_while_attaching_are_recorded_once)
 {
-	(void)state;
 	struct sleepers *sleepers = sleepers_new(THREADS_MAX, false);
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
 	CLEANUP(free_ptr) struct heard *heard = xcalloc(1, sizeof(*heard));
@@ -453,9 +446,8 @@ static void threads_that_start_while_attaching_are_recorded_once(void **state)
 	assert_all_alternate(heard, sleepers);
 }
 
-static void one_thread_is_recorded_without_the_others(void **state)
+TEST(one_thread_is_recorded_without_the_others)
 {
-	(void)state;
 	struct sleepers *sleepers = sleepers_new(3, true);
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
 	CLEANUP(free_ptr) struct heard *heard = xcalloc(1, sizeof(*heard));
@@ -476,9 +468,8 @@ static void one_thread_is_recorded_without_the_others(void **state)
 	assert_alternates(life_of(heard, sleepers->tids[1]), NAPS);
 }
 
-static void samples_and_switches_are_recorded_together(void **state)
+TEST(samples_and_switches_are_recorded_together)
 {
-	(void)state;
 	struct launched child = launch("compete", "100");
 	CLEANUP(event_deinit) struct event event = cpu_clock();
 	struct target target = {
@@ -508,9 +499,8 @@ static bool may_record_cpus(void)
 	return !err;
 }
 
-static void whole_cpus_that_are_sampled_for_a_command_give_its_switches_alone(void **state)
+TEST(whole_cpus_that_are_sampled_for_a_command_give_its_switches_alone)
 {
-	(void)state;
 	struct launched child = {0};
 	CLEANUP(event_deinit) struct event event = cpu_clock();
 	struct target target = {.kind = TARGET_COMMAND,
@@ -537,9 +527,8 @@ static void whole_cpus_that_are_sampled_for_a_command_give_its_switches_alone(vo
 	assert_two_alternate(heard, 3);
 }
 
-static void the_whole_system_has_the_switches_of_every_thread(void **state)
+TEST(the_whole_system_has_the_switches_of_every_thread)
 {
-	(void)state;
 	struct sleepers *sleepers = NULL;
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
 	CLEANUP(free_ptr) struct heard *heard = xcalloc(1, sizeof(*heard));
@@ -570,9 +559,8 @@ static void assert_all_are_counted(const struct heard *heard, uint64_t switches)
 	fail();
 }
 
-static void a_storm_of_switches_is_read_or_counted(void **state)
+TEST(a_storm_of_switches_is_read_or_counted)
 {
-	(void)state;
 	struct launched children[2] = {launch("to and fro", "50000"),
 				       launch("to and fro", "50000")};
 	pid_t pids[] = {children[0].pid, children[1].pid};
@@ -595,9 +583,8 @@ static void a_storm_of_switches_is_read_or_counted(void **state)
 	assert_all_are_counted(heard, switches);
 }
 
-static void switches_that_nobody_reads_are_counted_as_lost_switches(void **state)
+TEST(switches_that_nobody_reads_are_counted_as_lost_switches)
 {
-	(void)state;
 	struct launched child = launch("to and fro", "50000");
 	struct target target = {
 		.kind = TARGET_COMMAND, .ids = &child.pid, .id_count = 1, .inherit = true};
@@ -695,17 +682,15 @@ static void assert_works_for_nobody(int (*record)(void))
 	assert_int_equal(status, 0);
 }
 
-static void an_ordinary_user_may_record_switches(void **state)
+TEST(an_ordinary_user_may_record_switches)
 {
-	(void)state;
 	if (paranoid_level() > 2)
 		RETURN_LACKING("needs a paranoid level of 2");
 	assert_works_for_nobody(record_as_an_ordinary_user);
 }
 
-static void few_descriptors_suffice_for_many_threads(void **state)
+TEST(few_descriptors_suffice_for_many_threads)
 {
-	(void)state;
 	if (paranoid_level() > 2)
 		RETURN_LACKING("needs a paranoid level of 2");
 	assert_works_for_nobody(record_with_few_descriptors);
@@ -726,25 +711,10 @@ static bool may_record(void)
 
 int main(int argc, char **argv)
 {
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(threads_that_wait_for_each_other_go_out_and_in_by_turns),
-		cmocka_unit_test(threads_that_want_the_same_cpu_are_preempted),
-		cmocka_unit_test(threads_that_start_later_are_recorded),
-		cmocka_unit_test(threads_that_start_while_attaching_are_recorded_once),
-		cmocka_unit_test(one_thread_is_recorded_without_the_others),
-		cmocka_unit_test(samples_and_switches_are_recorded_together),
-		cmocka_unit_test(whole_cpus_that_are_sampled_for_a_command_give_its_switches_alone),
-		cmocka_unit_test(the_whole_system_has_the_switches_of_every_thread),
-		cmocka_unit_test(a_storm_of_switches_is_read_or_counted),
-		cmocka_unit_test(switches_that_nobody_reads_are_counted_as_lost_switches),
-		cmocka_unit_test(an_ordinary_user_may_record_switches),
-		cmocka_unit_test(few_descriptors_suffice_for_many_threads),
-	};
-
 	/* The leak sanitizer would start a process of its own at the end. */
 	if (argc == 3)
 		_exit(run_role(argv[1], (unsigned)atoi(argv[2])));
 	if (!may_record())
 		return 0;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

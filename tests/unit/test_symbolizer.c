@@ -3,17 +3,14 @@
 #include "base/alloc.h"
 #include "folder.h"
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
 
 /* A profile of this program, which names itself. */
 struct fixture {
@@ -111,9 +108,8 @@ __attribute__((noinline)) static uint64_t physical_function(void)
 	return pc;
 }
 
-static void an_inlined_function_is_a_line_of_its_own(void **state)
+TEST(an_inlined_function_is_a_line_of_its_own)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	frame_id frame = add_frame(&fixture, physical_function(), true);
 	struct profile_frame named;
@@ -132,9 +128,8 @@ static void an_inlined_function_is_a_line_of_its_own(void **state)
 	assert_null(problem_of(&fixture, frame));
 }
 
-static void without_inlines_there_is_one_name_and_no_line(void **state)
+TEST(without_inlines_there_is_one_name_and_no_line)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	struct symbolize_options options = everything;
 	frame_id frame = add_frame(&fixture, physical_function(), true);
@@ -147,9 +142,8 @@ static void without_inlines_there_is_one_name_and_no_line(void **state)
 }
 
 /* It must not be taken for the function behind the call. */
-static void a_return_address_belongs_to_the_call_before_it(void **state)
+TEST(a_return_address_belongs_to_the_call_before_it)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	uint64_t start = (uint64_t)(uintptr_t)physical_function;
 	frame_id at_start = add_frame(&fixture, start, false);
@@ -198,9 +192,8 @@ static void assert_same(const struct fixture *a, const struct fixture *b)
 	}
 }
 
-static void the_number_of_threads_changes_nothing(void **state)
+TEST(the_number_of_threads_changes_nothing)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture alone = fixture_new();
 	CLEANUP(fixture_deinit) struct fixture crowd = fixture_new();
 	struct symbolize_options options = everything;
@@ -215,9 +208,8 @@ static void the_number_of_threads_changes_nothing(void **state)
 	assert_same(&alone, &crowd);
 }
 
-static void when_cancelled_the_rest_stays_without_names(void **state)
+TEST(when_cancelled_the_rest_stays_without_names)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	struct symbolize_options options = everything;
 	atomic_bool cancel = true;
@@ -233,9 +225,8 @@ static void when_cancelled_the_rest_stays_without_names(void **state)
 	assert_int_equal(atomic_load(&done), 0);
 }
 
-static void names_of_frames_that_come_later_are_those_of_one_run(void **state)
+TEST(names_of_frames_that_come_later_are_those_of_one_run)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture once = fixture_new(), growing = fixture_new();
 	struct symbolizer *symbolizer = symbolizer_new(growing.profile, growing.spaces,
 						       &everything);
@@ -266,9 +257,8 @@ static void names_of_frames_that_come_later_are_those_of_one_run(void **state)
 	}
 }
 
-static void another_profile_of_the_same_modules_is_named_by_the_same_symbolizer(void **state)
+TEST(another_profile_of_the_same_modules_is_named_by_the_same_symbolizer)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	struct profile *first = fixture.profile;
 	uint64_t pc = (uint64_t)(uintptr_t)function_of;
@@ -295,9 +285,8 @@ static void add_another_frame(void *user)
 		  false);
 }
 
-static void frames_may_come_while_others_are_named(void **state)
+TEST(frames_may_come_while_others_are_named)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	struct symbolize_options options = everything;
 	struct symbolizer *symbolizer;
@@ -317,9 +306,8 @@ static void frames_may_come_while_others_are_named(void **state)
 	symbolizer_free(symbolizer);
 }
 
-static void finished_work_is_counted(void **state)
+TEST(finished_work_is_counted)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	struct symbolize_options options = everything;
 	atomic_bool cancel = false;
@@ -333,9 +321,8 @@ static void finished_work_is_counted(void **state)
 	assert_int_equal(atomic_load(&done), 3); /* a module, its symbols and a unit */
 }
 
-static void notes_keep_what_they_say(void **state)
+TEST(notes_keep_what_they_say)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	frame_id note = profile_synthetic_frame(fixture.profile, "[truncated]");
 
@@ -344,9 +331,8 @@ static void notes_keep_what_they_say(void **state)
 	assert_int_equal(fixture.outcome.problem_count, 0);
 }
 
-static void the_vdso_names_its_functions(void **state)
+TEST(the_vdso_names_its_functions)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	uint64_t vdso = getauxval(AT_SYSINFO_EHDR);
 	unsigned named = 0;
@@ -361,9 +347,8 @@ static void the_vdso_names_its_functions(void **state)
 	assert_true(named > 0);
 }
 
-static void kernel_frames_are_named_by_kallsyms(void **state)
+TEST_IN_FOLDER(kernel_frames_are_named_by_kallsyms)
 {
-	(void)state;
 	static const char text[] = "ffffffff81000000 T start\nffffffff81000100 t later\n"
 				   "ffffffffc0000000 t in_module\t[ext4]\n";
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
@@ -422,9 +407,8 @@ static bool write_kernel(const struct elf_file *self)
 	return id->len && symlink("/proc/self/exe", path) == 0;
 }
 
-static void kernel_lines_are_those_of_its_file_and_names_those_of_kallsyms(void **state)
+TEST_IN_FOLDER(kernel_lines_are_those_of_its_file_and_names_those_of_kallsyms)
 {
-	(void)state;
 	CLEANUP(elf_file_cleanup) struct elf_file *self = NULL;
 	CLEANUP(free_ptr) char *proc = xasprintf("%s/proc", folder);
 	CLEANUP(free_ptr) char *debug = xasprintf("%s/debug", folder);
@@ -456,9 +440,8 @@ static void kernel_lines_are_those_of_its_file_and_names_those_of_kallsyms(void 
 	}
 }
 
-static void hidden_kernel_addresses_are_a_problem_that_says_what_helps(void **state)
+TEST_IN_FOLDER(hidden_kernel_addresses_are_a_problem_that_says_what_helps)
 {
-	(void)state;
 	static const char text[] = "0000000000000000 T start\n";
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	struct symbolize_options options = everything;
@@ -480,9 +463,8 @@ static frame_id add_mapped(struct fixture *fixture, const char *path, uint64_t s
 	return add_frame(fixture, start + 0x1010, false);
 }
 
-static void run_time_code_is_named_by_its_perf_map(void **state)
+TEST_IN_FOLDER(run_time_code_is_named_by_its_perf_map)
 {
-	(void)state;
 	static const char text[] = "100001000 20 LazyCompile:*hot app.js:1\n";
 	CLEANUP(free_ptr) char *map = xasprintf("%d/root/tmp/perf-%d.map", getpid(), getpid());
 	struct symbolize_options options = everything;
@@ -507,9 +489,8 @@ static void run_time_code_is_named_by_its_perf_map(void **state)
 	}
 }
 
-static void a_missing_file_loses_its_names_and_is_reported_once(void **state)
+TEST(a_missing_file_loses_its_names_and_is_reported_once)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
 	frame_id lost = add_mapped(&fixture, "/nonexistent/libgone.so", 0x200000000);
 	frame_id kept = add_frame(&fixture, physical_function(), true);
@@ -522,9 +503,8 @@ static void a_missing_file_loses_its_names_and_is_reported_once(void **state)
 }
 
 /* Code and nothing else: no sections at all. */
-static void a_file_without_symbols_is_a_problem_that_says_what_helps(void **state)
+TEST_IN_FOLDER(a_file_without_symbols_is_a_problem_that_says_what_helps)
 {
-	(void)state;
 	struct {
 		Elf64_Ehdr header;
 		Elf64_Phdr segment;
@@ -564,32 +544,9 @@ static void a_file_without_symbols_is_a_problem_that_says_what_helps(void **stat
 	assert_non_null(strstr(problem_of(&fixture, frame), "libbare.so has no symbols"));
 }
 
-#define WITH_FOLDER(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
-
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_inlined_function_is_a_line_of_its_own),
-		cmocka_unit_test(without_inlines_there_is_one_name_and_no_line),
-		cmocka_unit_test(a_return_address_belongs_to_the_call_before_it),
-		cmocka_unit_test(the_number_of_threads_changes_nothing),
-		cmocka_unit_test(when_cancelled_the_rest_stays_without_names),
-		cmocka_unit_test(names_of_frames_that_come_later_are_those_of_one_run),
-		cmocka_unit_test(
-			another_profile_of_the_same_modules_is_named_by_the_same_symbolizer),
-		cmocka_unit_test(frames_may_come_while_others_are_named),
-		cmocka_unit_test(finished_work_is_counted),
-		cmocka_unit_test(notes_keep_what_they_say),
-		cmocka_unit_test(the_vdso_names_its_functions),
-		WITH_FOLDER(kernel_frames_are_named_by_kallsyms),
-		WITH_FOLDER(kernel_lines_are_those_of_its_file_and_names_those_of_kallsyms),
-		WITH_FOLDER(hidden_kernel_addresses_are_a_problem_that_says_what_helps),
-		WITH_FOLDER(run_time_code_is_named_by_its_perf_map),
-		cmocka_unit_test(a_missing_file_loses_its_names_and_is_reported_once),
-		WITH_FOLDER(a_file_without_symbols_is_a_problem_that_says_what_helps),
-	};
-
 	if (!has_seccomp())
 		return lacking_all("filters of system calls (seccomp)");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return unit_tests_run();
 }

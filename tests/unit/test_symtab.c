@@ -3,17 +3,14 @@
 #include "base/alloc.h"
 
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* One symbol of a made-up file, which has code at 0x1000–0x10ff and 0x2000–0x20ff, data at
  * 0x3000–0x30ff, and tables of addresses at 0x4000–0x40ff. */
@@ -144,9 +141,8 @@ static void assert_found(struct fixture *fixture, uint64_t vaddr, const char *na
 		assert_string_equal(symbol.name, name);
 }
 
-static void a_symbol_covers_its_size_and_no_more(void **state)
+TEST(a_symbol_covers_its_size_and_no_more)
 {
-	(void)state;
 	static const struct row rows[] = {
 		{"second", 0x1040, 0x10, STB_GLOBAL, STT_FUNC},
 		{"first", 0x1000, 0x20, STB_LOCAL, STT_FUNC},
@@ -163,9 +159,8 @@ static void a_symbol_covers_its_size_and_no_more(void **state)
 	assert_found(&fixture, 0x1070, NULL);
 }
 
-static void without_a_size_it_reaches_to_the_next_or_the_sections_end(void **state)
+TEST(without_a_size_it_reaches_to_the_next_or_the_sections_end)
 {
-	(void)state;
 	static const struct row rows[] = {
 		{"assembly", 0x1010, 0, STB_GLOBAL, STT_NOTYPE},
 		{"sized", 0x1040, 0x10, STB_GLOBAL, STT_FUNC},
@@ -183,9 +178,8 @@ static void without_a_size_it_reaches_to_the_next_or_the_sections_end(void **sta
 	assert_found(&fixture, 0x2100, NULL);
 }
 
-static void a_label_inside_a_function_is_not_a_function(void **state)
+TEST(a_label_inside_a_function_is_not_a_function)
 {
-	(void)state;
 	static const struct row rows[] = {
 		{"function", 0x1000, 0x80, STB_GLOBAL, STT_FUNC},
 		{"retry", 0x1020, 0, STB_LOCAL, STT_NOTYPE},
@@ -202,9 +196,8 @@ static void a_label_inside_a_function_is_not_a_function(void **state)
 	assert_found(&fixture, 0x1080, NULL);
 }
 
-static void data_and_mapping_symbols_are_not_functions(void **state)
+TEST(data_and_mapping_symbols_are_not_functions)
 {
-	(void)state;
 	static const struct row rows[] = {
 		{"table", 0x1030, 0x10, STB_GLOBAL, STT_OBJECT},
 		{"edata", 0x3020, 0, STB_GLOBAL, STT_NOTYPE},
@@ -221,9 +214,8 @@ static void data_and_mapping_symbols_are_not_functions(void **state)
 	assert_found(&fixture, 0x3020, NULL);
 }
 
-static void a_variable_that_the_program_can_change_has_a_name(void **state)
+TEST(a_variable_that_the_program_can_change_has_a_name)
 {
-	(void)state;
 	static const struct row rows[] = {
 		{"lock", 0x3000, 0x28, STB_LOCAL, STT_OBJECT},
 		{"unsized", 0x3040, 0, STB_LOCAL, STT_OBJECT},
@@ -240,9 +232,8 @@ static void a_variable_that_the_program_can_change_has_a_name(void **state)
 	assert_found(&fixture, 0x0, NULL);
 }
 
-static void the_best_of_several_names_is_chosen(void **state)
+TEST(the_best_of_several_names_is_chosen)
 {
-	(void)state;
 	static const struct row rows[] = {
 		{"local", 0x1000, 0x10, STB_LOCAL, STT_FUNC},
 		{"weak", 0x1000, 0x10, STB_WEAK, STT_FUNC},
@@ -269,9 +260,8 @@ static void the_best_of_several_names_is_chosen(void **state)
 }
 
 /* As glibc 2.36 has them. */
-static void the_name_that_programs_call_is_chosen(void **state)
+TEST(the_name_that_programs_call_is_chosen)
 {
-	(void)state;
 	static const struct row rows[] = {
 		{"__GI___libc_malloc", 0x1000, 0x10, STB_LOCAL, STT_FUNC},
 		{"__libc_malloc", 0x1000, 0x10, STB_GLOBAL, STT_FUNC},
@@ -300,9 +290,8 @@ static void the_name_that_programs_call_is_chosen(void **state)
 	assert_found(&fixture, 0x1060, "__vdso_time");
 }
 
-static void versions_are_taken_off(void **state)
+TEST(versions_are_taken_off)
 {
-	(void)state;
 	static const struct row rows[] = {
 		{"memcpy@@GLIBC_2.14", 0x1000, 0x10, STB_GLOBAL, STT_FUNC},
 		{"memcpy@GLIBC_2.2.5", 0x1010, 0x10, STB_GLOBAL, STT_FUNC},
@@ -313,9 +302,8 @@ static void versions_are_taken_off(void **state)
 	assert_found(&fixture, 0x1018, "memcpy");
 }
 
-static void wrong_sizes_give_no_wrong_names(void **state)
+TEST(wrong_sizes_give_no_wrong_names)
 {
-	(void)state;
 	static const struct row rows[] = {
 		{"wraps", UINT64_MAX - 4, 0x10, STB_GLOBAL, STT_FUNC},
 		{"endless", 0x1000, UINT64_MAX, STB_GLOBAL, STT_FUNC},
@@ -348,9 +336,8 @@ static uint64_t vaddr_of(const void *address)
 	return (uint64_t)(uintptr_t)address - map->l_addr;
 }
 
-static void a_real_programs_functions_are_found(void **state)
+TEST(a_real_programs_functions_are_found)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = {0};
 	void (*function)(struct fixture *) = open_self;
 
@@ -360,9 +347,8 @@ static void a_real_programs_functions_are_found(void **state)
 }
 
 /* Whether the linker gave this program stubs is its own affair: so all are read from the file. */
-static void each_stub_has_the_name_of_what_it_calls(void **state)
+TEST(each_stub_has_the_name_of_what_it_calls)
 {
-	(void)state;
 	CLEANUP(fixture_deinit) struct fixture fixture = {0};
 	struct elf_section plt;
 	unsigned stubs = 0;
@@ -385,9 +371,8 @@ static void each_stub_has_the_name_of_what_it_calls(void **state)
 }
 
 /* A mapped file may be written to while it is read. */
-static void names_that_were_found_do_not_change_with_the_file(void **state)
+TEST(names_that_were_found_do_not_change_with_the_file)
 {
-	(void)state;
 	static const struct row rows[] = {{"plain", 0x1000, 0x10, STB_GLOBAL, STT_FUNC}};
 	CLEANUP(fixture_deinit) struct fixture fixture = symtab_of(rows, ARRAY_SIZE(rows));
 	struct bytes contents = elf_file_contents(fixture.elf);
@@ -398,24 +383,4 @@ static void names_that_were_found_do_not_change_with_the_file(void **state)
 	assert_string_equal(symbol.name, "plain");
 	/* No end of a name is left. */
 	assert_false(symtab_find(fixture.symtab, 0x1000, &fixture.arena, &symbol));
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_symbol_covers_its_size_and_no_more),
-		cmocka_unit_test(names_that_were_found_do_not_change_with_the_file),
-		cmocka_unit_test(without_a_size_it_reaches_to_the_next_or_the_sections_end),
-		cmocka_unit_test(a_label_inside_a_function_is_not_a_function),
-		cmocka_unit_test(data_and_mapping_symbols_are_not_functions),
-		cmocka_unit_test(a_variable_that_the_program_can_change_has_a_name),
-		cmocka_unit_test(the_best_of_several_names_is_chosen),
-		cmocka_unit_test(the_name_that_programs_call_is_chosen),
-		cmocka_unit_test(versions_are_taken_off),
-		cmocka_unit_test(wrong_sizes_give_no_wrong_names),
-		cmocka_unit_test(a_real_programs_functions_are_found),
-		cmocka_unit_test(each_stub_has_the_name_of_what_it_calls),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

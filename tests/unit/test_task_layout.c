@@ -3,12 +3,10 @@
 
 #include "base/alloc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit_test.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct layout_node nodes[] = {
 	{.role = LAYOUT_LIST, .variant_count = 1},
@@ -54,11 +52,10 @@ static struct task_layout *sent(struct task_layout layout)
 	return task_layout_read(bytes, len);
 }
 
-static void a_layout_arrives_as_it_was_sent(void **state)
+TEST(a_layout_arrives_as_it_was_sent)
 {
 	CLEANUP(task_layout_cleanup) struct task_layout *layout = sent(sample());
 
-	(void)state;
 	assert_non_null(layout);
 	assert_int_equal(layout->node_count, 2);
 	assert_ptr_equal(task_layout_task(layout, 0x2000), &layout->nodes[1]);
@@ -68,14 +65,13 @@ static void a_layout_arrives_as_it_was_sent(void **state)
 	assert_string_equal(task_layout_string(layout, layout->nodes[1].name), "naps");
 }
 
-static void an_index_beyond_its_table_is_refused(void **state)
+TEST(an_index_beyond_its_table_is_refused)
 {
 	struct layout_node wrong_nodes[2];
 	struct layout_edge wrong_edge = edges[0];
 	struct layout_root wrong_task = {.node = 2};
 	struct task_layout layout = sample();
 
-	(void)state;
 	layout.nodes = wrong_nodes;
 	memcpy(wrong_nodes, nodes, sizeof(nodes));
 	wrong_nodes[1].variant_count = 3;
@@ -108,24 +104,12 @@ static void an_index_beyond_its_table_is_refused(void **state)
 	assert_null(sent(layout));
 }
 
-static void a_layout_that_was_cut_is_refused(void **state)
+TEST(a_layout_that_was_cut_is_refused)
 {
 	struct task_layout layout = sample();
 	size_t len;
 	CLEANUP(free_ptr) char *bytes = task_layout_write(&layout, &len);
 
-	(void)state;
 	for (size_t i = 0; i < len; i++)
 		assert_null(task_layout_read(bytes, i));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_layout_arrives_as_it_was_sent),
-		cmocka_unit_test(an_index_beyond_its_table_is_refused),
-		cmocka_unit_test(a_layout_that_was_cut_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

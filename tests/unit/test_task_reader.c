@@ -8,16 +8,13 @@
 #include "tasks/thread_pointer.h"
 
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <link.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 struct vtable {
 	uint64_t poll, trailer;
@@ -167,7 +164,7 @@ static bool is_lacking(void)
 	return !thread_pointer_find(getpid(), &unused);
 }
 
-static void tasks_are_found_with_what_they_await(void **state)
+TEST(tasks_are_found_with_what_they_await)
 {
 	struct task all[] = {{.future_state = INSIDE},
 			     {.future_state = INSIDE, .state = NOTIFIED},
@@ -177,7 +174,6 @@ static void tasks_are_found_with_what_they_await(void **state)
 	struct task_counts counts;
 	struct seen seen;
 
-	(void)state;
 	if (is_lacking())
 		RETURN_LACKING("glibc on x86-64");
 	link_all(all, ARRAY_SIZE(all));
@@ -191,7 +187,7 @@ static void tasks_are_found_with_what_they_await(void **state)
 	assert_int_equal(counts.unknown, 1);
 }
 
-static void a_task_that_awaits_several_futures_counts_once_in_all(void **state)
+TEST(a_task_that_awaits_several_futures_counts_once_in_all)
 {
 	struct task inner[3] = {
 		{.future_state = INSIDE}, {.future_state = 1}, {.future_state = INSIDE}};
@@ -199,7 +195,6 @@ static void a_task_that_awaits_several_futures_counts_once_in_all(void **state)
 	struct task_counts counts;
 	struct seen seen;
 
-	(void)state;
 	if (is_lacking())
 		RETURN_LACKING("glibc on x86-64");
 	link_all(all, 1);
@@ -208,7 +203,7 @@ static void a_task_that_awaits_several_futures_counts_once_in_all(void **state)
 	assert_true(seen.share > 0.999 && seen.share < 1.001);
 }
 
-static void pointers_to_nowhere_and_in_circles_end(void **state)
+TEST(pointers_to_nowhere_and_in_circles_end)
 {
 	struct task all[] = {{.future_state = POINTED, .inner = (void *)8}, /* NOLINT */
 			     {.future_state = POINTED},
@@ -216,7 +211,6 @@ static void pointers_to_nowhere_and_in_circles_end(void **state)
 	struct task_counts counts;
 	struct seen seen;
 
-	(void)state;
 	if (is_lacking())
 		RETURN_LACKING("glibc on x86-64");
 	all[1].inner = &all[1];
@@ -236,7 +230,7 @@ static void pointers_to_nowhere_and_in_circles_end(void **state)
 	assert_int_equal(counts.cut_lists, 1);
 }
 
-static void of_many_tasks_a_share_is_read_and_scaled(void **state)
+TEST(of_many_tasks_a_share_is_read_and_scaled)
 {
 	enum { COUNT = 5 * TASK_READ_MAX };
 	CLEANUP(free_ptr) struct task *all = xcalloc(COUNT, sizeof(*all));
@@ -244,7 +238,6 @@ static void of_many_tasks_a_share_is_read_and_scaled(void **state)
 	CLEANUP(task_reader_cleanup) struct task_reader *reader = NULL;
 	struct seen seen = {0};
 
-	(void)state;
 	if (is_lacking())
 		RETURN_LACKING("glibc on x86-64");
 	for (size_t i = 0; i < COUNT; i++)
@@ -260,16 +253,4 @@ static void of_many_tasks_a_share_is_read_and_scaled(void **state)
 	assert_int_equal(task_reader_counts(reader).tasks, COUNT);
 	assert_true(seen.waits > TASK_READ_MAX / 2 && seen.waits < 2 * TASK_READ_MAX);
 	assert_true(seen.share > 0.85 * COUNT && seen.share < 1.15 * COUNT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tasks_are_found_with_what_they_await),
-		cmocka_unit_test(a_task_that_awaits_several_futures_counts_once_in_all),
-		cmocka_unit_test(pointers_to_nowhere_and_in_circles_end),
-		cmocka_unit_test(of_many_tasks_a_share_is_read_and_scaled),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,12 +3,9 @@
  */
 #include "perf/task_state.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <stdio.h>
 
 static const char *stat_of(const char *name, char state, const char *processor)
 {
@@ -24,9 +21,8 @@ static const char *stat_of(const char *name, char state, const char *processor)
 	return text;
 }
 
-static void a_thread_that_is_ready_waits_in_the_queue_of_its_cpu(void **state)
+TEST(a_thread_that_is_ready_waits_in_the_queue_of_its_cpu)
 {
-	(void)state;
 	assert_true(task_state_is_queued(stat_of("turns", 'R', "1"), 1));
 	assert_true(task_state_is_queued(stat_of("turns", 'R', "107"), 107));
 	assert_false(task_state_is_queued(stat_of("turns", 'R', "1"), 0));
@@ -35,16 +31,14 @@ static void a_thread_that_is_ready_waits_in_the_queue_of_its_cpu(void **state)
 	assert_false(task_state_is_queued(stat_of("turns", 'Z', "1"), 1));
 }
 
-static void a_name_may_hold_anything(void **state)
+TEST(a_name_may_hold_anything)
 {
-	(void)state;
 	assert_true(task_state_is_queued(stat_of("a) S 1 (b", 'R', "1"), 1));
 	assert_false(task_state_is_queued(stat_of("a) R 1 ) R 2", 'S', "1"), 1));
 }
 
-static void what_is_no_such_file_is_no_thread_that_is_ready(void **state)
+TEST(what_is_no_such_file_is_no_thread_that_is_ready)
 {
-	(void)state;
 	assert_false(task_state_is_queued("", 0));
 	assert_false(task_state_is_queued("2217 (turns", 0));
 	assert_false(task_state_is_queued("2217 (turns) R", 0));
@@ -52,9 +46,8 @@ static void what_is_no_such_file_is_no_thread_that_is_ready(void **state)
 	assert_false(task_state_is_queued(stat_of("turns", 'R', ""), 0));
 }
 
-static void a_thread_that_waits_stands_where_it_entered_the_kernel(void **state)
+TEST(a_thread_that_waits_stands_where_it_entered_the_kernel)
 {
-	(void)state;
 	assert_true(task_state_waits_at("0 0x0 0x7ffd5c3 0x400 0x0 0x0 0x0 0x7ffd5c0 0x7f1c8e\n",
 					0x7ffd5c0, 0x7f1c8e));
 	assert_false(task_state_waits_at("0 0x0 0x7ffd5c3 0x400 0x0 0x0 0x0 0x7ffd5c0 0x7f1c8e\n",
@@ -65,26 +58,12 @@ static void a_thread_that_waits_stands_where_it_entered_the_kernel(void **state)
 	assert_true(task_state_waits_at("-1 0x7ffd5c0 0x55d0\n", 0x7ffd5c0, 0x55d0));
 }
 
-static void a_thread_that_runs_or_is_gone_stands_nowhere(void **state)
+TEST(a_thread_that_runs_or_is_gone_stands_nowhere)
 {
-	(void)state;
 	assert_false(task_state_waits_at("running\n", 0, 0));
 	assert_false(task_state_waits_at("", 0, 0));
 	assert_false(task_state_waits_at(" ", 0, 0));
 	assert_false(task_state_waits_at("-1\n", 0, 0));
 	assert_false(task_state_waits_at("0x0 0x0\n", 0, 0));
 	assert_false(task_state_waits_at("-1 x y\n", 0, 0));
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_thread_that_is_ready_waits_in_the_queue_of_its_cpu),
-		cmocka_unit_test(a_name_may_hold_anything),
-		cmocka_unit_test(what_is_no_such_file_is_no_thread_that_is_ready),
-		cmocka_unit_test(a_thread_that_waits_stands_where_it_entered_the_kernel),
-		cmocka_unit_test(a_thread_that_runs_or_is_gone_stands_nowhere),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,9 @@
 #include "base/alloc.h"
 #include "profile/task_name.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 static void assert_text(char *text, const char *expected)
 {
@@ -15,9 +13,8 @@ static void assert_text(char *text, const char *expected)
 	free(text);
 }
 
-static void the_path_of_a_name_lacks_generic_arguments(void **state)
+TEST(the_path_of_a_name_lacks_generic_arguments)
 {
-	(void)state;
 	static const char *const cases[][2] = {
 		{"tokio::runtime::task::core::Core<T,S>::poll",
 		 "tokio::runtime::task::core::Core::poll"},
@@ -40,9 +37,8 @@ static void the_path_of_a_name_lacks_generic_arguments(void **state)
 		assert_text(task_rule_path(cases[i][0]), cases[i][1]);
 }
 
-static void rules_are_found_by_path_and_by_file(void **state)
+TEST(rules_are_found_by_path_and_by_file)
 {
-	(void)state;
 	static const struct {
 		const char *name, *file;
 		enum task_mark mark;
@@ -77,9 +73,8 @@ static void rules_are_found_by_path_and_by_file(void **state)
 				 task_rule_of(cases[i].name, cases[i].file).mark);
 }
 
-static void the_type_is_the_programs_first_one(void **state)
+TEST(the_type_is_the_programs_first_one)
 {
-	(void)state;
 	static const char *const cases[][2] = {
 		{"poll<tokio::time::timeout::Timeout<shop::cart::{async_fn_env#0}>, Arc<H>>",
 		 "shop::cart::{async_fn#0}"},
@@ -100,9 +95,8 @@ static void the_type_is_the_programs_first_one(void **state)
 		assert_text(task_rule_type(cases[i][0]), cases[i][1]);
 }
 
-static void tasks_are_called_as_people_call_them(void **state)
+TEST(tasks_are_called_as_people_call_them)
 {
-	(void)state;
 	static const char main_rs[] = "/home/me/shop/src/main.rs";
 	static const struct {
 		struct task_function function;
@@ -149,9 +143,8 @@ static void tasks_are_called_as_people_call_them(void **state)
 		assert_text(task_name(&cases[i].function, cases[i].kind), cases[i].expected);
 }
 
-static void files_are_called_as_in_their_package(void **state)
+TEST(files_are_called_as_in_their_package)
 {
-	(void)state;
 	static const char *const cases[][2] = {
 		{"/home/me/shop/src/bin/a.rs", "src/bin/a.rs"},
 		{"/home/me/shop/tests/targets/src/a.rs", "src/a.rs"},
@@ -210,9 +203,8 @@ static struct profile *new_profile(void)
 	POLL ";tokio::runtime::blocking::task::BlockingTask<T>::poll;"                             \
 	     "tokio::runtime::scheduler::multi_thread::worker::run"
 
-static void the_innermost_task_of_a_stack_counts(void **state)
+TEST(the_innermost_task_of_a_stack_counts)
 {
-	(void)state;
 	static const struct {
 		const char *names, *task;
 		bool may_block;
@@ -272,9 +264,8 @@ static void the_innermost_task_of_a_stack_counts(void **state)
 	tasks_deinit(&tasks);
 }
 
-static void what_a_runtime_does_for_a_task_is_the_tasks(void **state)
+TEST(what_a_runtime_does_for_a_task_is_the_tasks)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
 	stack_id known = stack_of(profile, POLL "::<A>;shop::cart::{async_fn#0}");
 	stack_id own = stack_of(profile, POLL "::<A>;tokio::runtime::coop::budget");
@@ -292,9 +283,8 @@ static void what_a_runtime_does_for_a_task_is_the_tasks(void **state)
 }
 
 /* Futures that wait for each other: no executor is in such a stack. */
-static void a_task_that_waits_is_the_outermost_future(void **state)
+TEST(a_task_that_waits_is_the_outermost_future)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
 	label_set_id labels = profile_thread_labels(profile, 1, 1, "a", "a");
 	stack_id cart = stack_of(profile, "shop::cart::{async_fn#0};shop::pay::{async_fn#0};"
@@ -320,9 +310,8 @@ static void a_task_that_waits_is_the_outermost_future(void **state)
 	tasks_deinit(&tasks);
 }
 
-static void a_profile_without_tasks_stays_as_it_is(void **state)
+TEST(a_profile_without_tasks_stays_as_it_is)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
 	label_set_id labels = profile_thread_labels(profile, 1, 2, "a", "b");
 
@@ -332,9 +321,8 @@ static void a_profile_without_tasks_stays_as_it_is(void **state)
 }
 
 /* A file has the labels of the program that wrote it. */
-static void labels_that_are_there_stay(void **state)
+TEST(labels_that_are_there_stay)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
 	struct profile_label label = {.key = strtab_add(profile_strings(profile), TASK_LABEL)};
 	label_set_id labels = profile_label_set(profile, &(struct profile_thread){0}, &label, 1);
@@ -344,9 +332,8 @@ static void labels_that_are_there_stay(void **state)
 	assert_int_equal(profile_label_set_count(profile), 1);
 }
 
-static void labels_and_polls_follow_the_turns_of_each_thread(void **state)
+TEST(labels_and_polls_follow_the_turns_of_each_thread)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
 	stack_id cart = stack_of(profile, POLL ";shop::cart::{async_fn#0}");
 	stack_id pay = stack_of(profile, POLL ";shop::pay::{async_fn#0}");
@@ -378,23 +365,4 @@ static void labels_and_polls_follow_the_turns_of_each_thread(void **state)
 		assert_string_equal(profile_string(profile, set->labels[0].text),
 				    sample->stack == cart ? "shop::cart" : "shop::pay");
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_path_of_a_name_lacks_generic_arguments),
-		cmocka_unit_test(rules_are_found_by_path_and_by_file),
-		cmocka_unit_test(the_type_is_the_programs_first_one),
-		cmocka_unit_test(tasks_are_called_as_people_call_them),
-		cmocka_unit_test(files_are_called_as_in_their_package),
-		cmocka_unit_test(the_innermost_task_of_a_stack_counts),
-		cmocka_unit_test(what_a_runtime_does_for_a_task_is_the_tasks),
-		cmocka_unit_test(a_task_that_waits_is_the_outermost_future),
-		cmocka_unit_test(a_profile_without_tasks_stays_as_it_is),
-		cmocka_unit_test(labels_that_are_there_stay),
-		cmocka_unit_test(labels_and_polls_follow_the_turns_of_each_thread),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,11 @@
 
 #include "base/alloc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "unit_test.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 enum { MEMBERS = 4, ITEMS = 1000, JOBS = 300 };
 
@@ -28,9 +26,8 @@ static void count(void *context, size_t item, unsigned member)
 	atomic_store(&counts->is_busy[member], false);
 }
 
-static void each_item_of_each_job_is_done_once_by_a_member_of_its_own(void **state)
+TEST(each_item_of_each_job_is_done_once_by_a_member_of_its_own)
 {
-	(void)state;
 	CLEANUP(team_cleanup) struct team *team = team_new(MEMBERS);
 	CLEANUP(free_ptr) struct counts *counts = xcalloc(1, sizeof(*counts));
 
@@ -45,9 +42,8 @@ static void each_item_of_each_job_is_done_once_by_a_member_of_its_own(void **sta
 
 /* Nobody else can have done them: who comes to a job when it has been finished has no part in it.
  */
-static void a_team_of_one_works_when_it_finishes(void **state)
+TEST(a_team_of_one_works_when_it_finishes)
 {
-	(void)state;
 	CLEANUP(team_cleanup) struct team *team = team_new(1);
 	CLEANUP(free_ptr) struct counts *counts = xcalloc(1, sizeof(*counts));
 
@@ -58,20 +54,8 @@ static void a_team_of_one_works_when_it_finishes(void **state)
 	assert_int_equal(atomic_load(&counts->of_item[ITEMS - 1]), 1);
 }
 
-static void a_team_ends_without_a_job(void **state)
+TEST(a_team_ends_without_a_job)
 {
-	(void)state;
 	team_free(team_new(MEMBERS));
 	team_free(NULL);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_item_of_each_job_is_done_once_by_a_member_of_its_own),
-		cmocka_unit_test(a_team_of_one_works_when_it_finishes),
-		cmocka_unit_test(a_team_ends_without_a_job),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,11 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "unit_test.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 /* 2026-11-24 14:30:15 UTC, a Tuesday; 15:30:15 in Berlin. */
 #define NOW_S INT64_C(1795530615)
@@ -36,9 +33,8 @@ static void check(const char *text, int64_t from_s, int64_t to_s)
 			 to_s);
 }
 
-static void a_time_of_day_is_the_last_one(void **state)
+TEST(a_time_of_day_is_the_last_one)
 {
-	(void)state;
 	set_zone("UTC");
 	check("14:05", TODAY_S + 14 * 3600 + 300, TODAY_S + 14 * 3600 + 360);
 	check("14:30:15", NOW_S, NOW_S + 1);
@@ -47,9 +43,8 @@ static void a_time_of_day_is_the_last_one(void **state)
 	check("0:00", TODAY_S, TODAY_S + 60);
 }
 
-static void days_have_names_and_dates(void **state)
+TEST(days_have_names_and_dates)
 {
-	(void)state;
 	set_zone("UTC");
 	check("today", TODAY_S, TODAY_S + DAY_S);
 	check("yesterday", TODAY_S - DAY_S, TODAY_S);
@@ -61,9 +56,8 @@ static void days_have_names_and_dates(void **state)
 	      TODAY_S - DAY_S + 14 * 3600 + 302);
 }
 
-static void an_age_reaches_from_then_on(void **state)
+TEST(an_age_reaches_from_then_on)
 {
-	(void)state;
 	set_zone("UTC");
 	check("-90s", NOW_S - 90, -1);
 	check("-10m", NOW_S - 600, -1);
@@ -71,9 +65,8 @@ static void an_age_reaches_from_then_on(void **state)
 	check("-2d", NOW_S - 2 * DAY_S, -1);
 }
 
-static void times_are_local_unless_z_says_utc(void **state)
+TEST(times_are_local_unless_z_says_utc)
 {
-	(void)state;
 	set_zone("CET-1CEST,M3.5.0,M10.5.0/3");
 	check("15:05", TODAY_S + 14 * 3600 + 300, TODAY_S + 14 * 3600 + 360);
 	check("14:05Z", TODAY_S + 14 * 3600 + 300, TODAY_S + 14 * 3600 + 360);
@@ -83,7 +76,7 @@ static void times_are_local_unless_z_says_utc(void **state)
 	check("2026-10-25", TODAY_S - 30 * DAY_S - 2 * 3600, TODAY_S - 29 * DAY_S - 3600);
 }
 
-static void other_words_are_refused(void **state)
+TEST(other_words_are_refused)
 {
 	static const char *const words[] = {"",
 					    "noon",
@@ -101,7 +94,6 @@ static void other_words_are_refused(void **state)
 					    "nowZ",
 					    "2026-11-24x"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
 		struct time_range range;
 		CLEANUP(error_cleanup)
@@ -128,9 +120,8 @@ static void check_between(const char *since, const char *until, int64_t from_s, 
 			 to_s);
 }
 
-static void a_range_may_cross_midnight_and_the_present(void **state)
+TEST(a_range_may_cross_midnight_and_the_present)
 {
-	(void)state;
 	set_zone("UTC");
 	check_between("14:05", "14:07", TODAY_S + 14 * 3600 + 300, TODAY_S + 14 * 3600 + 420);
 	check_between("23:50", "00:10", TODAY_S - 600, TODAY_S + 600);
@@ -141,14 +132,13 @@ static void a_range_may_cross_midnight_and_the_present(void **state)
 	check_between("-2h", "-1h", NOW_S - 7200, NOW_S - 3600);
 }
 
-static void a_range_that_holds_nothing_is_refused(void **state)
+TEST(a_range_that_holds_nothing_is_refused)
 {
 	static const char *const ranges[][2] = {{"today", "yesterday"},
 						{"-1h", "-2h"},
 						{"now", "now"},
 						{"2026-11-24", "2026-11-24"}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++) {
 		struct time_range range;
 		CLEANUP(error_cleanup)
@@ -158,7 +148,7 @@ static void a_range_that_holds_nothing_is_refused(void **state)
 	}
 }
 
-static void ranges_have_two_dots(void **state)
+TEST(ranges_have_two_dots)
 {
 	static const struct {
 		const char *text;
@@ -172,7 +162,6 @@ static void ranges_have_two_dots(void **state)
 		{"..", 0, -1},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct time_range range;
 		CLEANUP(error_cleanup)
@@ -185,20 +174,4 @@ static void ranges_have_two_dots(void **state)
 							   : (int64_t)(range.to_ns / NS_PER_SECOND),
 				 cases[i].to_s);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_time_of_day_is_the_last_one),
-		cmocka_unit_test(days_have_names_and_dates),
-		cmocka_unit_test(an_age_reaches_from_then_on),
-		cmocka_unit_test(times_are_local_unless_z_says_utc),
-		cmocka_unit_test(other_words_are_refused),
-		cmocka_unit_test(a_range_may_cross_midnight_and_the_present),
-		cmocka_unit_test(a_range_that_holds_nothing_is_refused),
-		cmocka_unit_test(ranges_have_two_dots),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

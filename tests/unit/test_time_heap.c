@@ -3,18 +3,15 @@
 
 #include "base/alloc.h"
 
-#include <linux/perf_event.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <linux/perf_event.h>
+#include <string.h>
 
 enum { DATA_BYTES = 4096 };
 
-static void the_earliest_comes_first_and_the_lower_source_on_equal_times(void **state)
+TEST(the_earliest_comes_first_and_the_lower_source_on_equal_times)
 {
-	(void)state;
 	static const struct time_heap_item puts[] = {{30, 4}, {10, 9}, {20, 1}, {10, 2},
 						     {20, 0}, {40, 3}, {10, 5}};
 	static const unsigned expected[] = {2, 5, 9, 0, 1, 4, 3};
@@ -30,9 +27,8 @@ static void the_earliest_comes_first_and_the_lower_source_on_equal_times(void **
 	assert_false(time_heap_take(&order, &source));
 }
 
-static void many_sources_come_out_sorted_while_others_are_put_in(void **state)
+TEST(many_sources_come_out_sorted_while_others_are_put_in)
 {
-	(void)state;
 	enum { SOURCES = 61, ROUNDS = 5000 };
 	CLEANUP(time_heap_deinit) struct time_heap order = {0};
 	uint64_t times[SOURCES];
@@ -110,9 +106,8 @@ static void expect(struct ring_merge *stream, enum record_type type, uint64_t ti
 	assert_int_equal(front->record.time_ns, time_ns);
 }
 
-static void several_rings_are_one_stream_in_order_of_time(void **state)
+TEST(several_rings_are_one_stream_in_order_of_time)
 {
-	(void)state;
 	struct fake_ring a = fake_ring_new(0), b = fake_ring_new(64);
 	struct ring rings[] = {a.ring, b.ring};
 	struct ring_merge stream;
@@ -142,9 +137,8 @@ static void several_rings_are_one_stream_in_order_of_time(void **state)
 	fake_ring_free(&b);
 }
 
-static void a_record_that_wraps_around_the_end_is_whole(void **state)
+TEST(a_record_that_wraps_around_the_end_is_whole)
 {
-	(void)state;
 	/* Eight bytes before the end, at a position that has wrapped often. */
 	struct fake_ring fake = fake_ring_new((uint64_t)DATA_BYTES * 1000 - 8);
 	struct ring_merge stream;
@@ -160,9 +154,8 @@ static void a_record_that_wraps_around_the_end_is_whole(void **state)
 	fake_ring_free(&fake);
 }
 
-static void a_damaged_ring_is_skipped_and_counted_as_one_loss(void **state)
+TEST(a_damaged_ring_is_skipped_and_counted_as_one_loss)
 {
-	(void)state;
 	static const uint16_t sizes[] = {0, 7, 4096, UINT16_MAX};
 
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
@@ -187,9 +180,8 @@ static void a_damaged_ring_is_skipped_and_counted_as_one_loss(void **state)
 	}
 }
 
-static void a_head_that_is_nowhere_near_is_skipped(void **state)
+TEST(a_head_that_is_nowhere_near_is_skipped)
 {
-	(void)state;
 	struct fake_ring fake = fake_ring_new(0);
 	struct ring_merge stream;
 
@@ -203,9 +195,8 @@ static void a_head_that_is_nowhere_near_is_skipped(void **state)
 	fake_ring_free(&fake);
 }
 
-static void a_record_that_makes_no_sense_is_one_loss_and_the_next_is_read(void **state)
+TEST(a_record_that_makes_no_sense_is_one_loss_and_the_next_is_read)
 {
-	(void)state;
 	struct fake_ring fake = fake_ring_new(0);
 	struct perf_event_header bad = {.type = PERF_RECORD_MMAP2, .size = sizeof(bad)};
 	struct ring_merge stream;
@@ -220,9 +211,8 @@ static void a_record_that_makes_no_sense_is_one_loss_and_the_next_is_read(void *
 	fake_ring_free(&fake);
 }
 
-static void records_that_are_kept_stay_in_their_ring_until_the_next_but_one_call(void **state)
+TEST(records_that_are_kept_stay_in_their_ring_until_the_next_but_one_call)
 {
-	(void)state;
 	struct fake_ring fake = fake_ring_new(0);
 	struct perf_event_mmap_page *control = fake.control;
 	struct ring_merge stream;
@@ -246,21 +236,4 @@ static void records_that_are_kept_stay_in_their_ring_until_the_next_but_one_call
 	assert_int_equal(control->data_tail, control->data_head);
 	ring_merge_deinit(&stream);
 	fake_ring_free(&fake);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_earliest_comes_first_and_the_lower_source_on_equal_times),
-		cmocka_unit_test(many_sources_come_out_sorted_while_others_are_put_in),
-		cmocka_unit_test(several_rings_are_one_stream_in_order_of_time),
-		cmocka_unit_test(a_record_that_wraps_around_the_end_is_whole),
-		cmocka_unit_test(a_damaged_ring_is_skipped_and_counted_as_one_loss),
-		cmocka_unit_test(a_head_that_is_nowhere_near_is_skipped),
-		cmocka_unit_test(a_record_that_makes_no_sense_is_one_loss_and_the_next_is_read),
-		cmocka_unit_test(
-			records_that_are_kept_stay_in_their_ring_until_the_next_but_one_call),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

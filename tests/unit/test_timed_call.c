@@ -3,19 +3,15 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "lacking.h"
+#include "unit_test.h"
 
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* Reads an eventfd, and writes to another when it is discarded. */
 struct reading {
@@ -75,9 +71,8 @@ static struct timed_caller *hasty_caller(void)
 	return caller;
 }
 
-static void calls_run_on_one_other_thread(void **state)
+TEST(calls_run_on_one_other_thread)
 {
-	(void)state;
 	CLEANUP(timed_caller_cleanup) struct timed_caller *caller = timed_caller_new();
 	CLEANUP(close_fd) int event = eventfd(2, EFD_SEMAPHORE);
 	struct reading *first = reading_new(event, -1, 0), *second = reading_new(event, -1, 0);
@@ -92,9 +87,8 @@ static void calls_run_on_one_other_thread(void **state)
 	free(second);
 }
 
-static void a_call_that_stands_still_costs_its_place_only_and_only_until_it_ends(void **state)
+TEST(a_call_that_stands_still_costs_its_place_only_and_only_until_it_ends)
 {
-	(void)state;
 	CLEANUP(timed_caller_cleanup) struct timed_caller *caller = hasty_caller();
 	CLEANUP(close_fd) int never = eventfd(0, 0), full = eventfd(5, EFD_SEMAPHORE);
 	CLEANUP(close_fd) int discarded = eventfd(0, 0);
@@ -117,9 +111,8 @@ static void a_call_that_stands_still_costs_its_place_only_and_only_until_it_ends
 		usleep(1000);
 }
 
-static void calls_are_refused_when_too_many_are_left_behind(void **state)
+TEST(calls_are_refused_when_too_many_are_left_behind)
 {
-	(void)state;
 	struct timed_caller *caller = hasty_caller();
 	int never = eventfd(0, EFD_SEMAPHORE), discarded = eventfd(0, EFD_SEMAPHORE);
 	CLEANUP(close_fd) int full = eventfd(5, EFD_SEMAPHORE);
@@ -147,9 +140,8 @@ static void spin(struct timed_call *call)
 	reading->value = 1;
 }
 
-static void a_call_that_uses_its_cpu_is_waited_for(void **state)
+TEST(a_call_that_uses_its_cpu_is_waited_for)
 {
-	(void)state;
 	CLEANUP(timed_caller_cleanup) struct timed_caller *caller = hasty_caller();
 	CLEANUP(free_ptr) struct reading *reading = reading_new(-1, -1, 0);
 
@@ -159,9 +151,8 @@ static void a_call_that_uses_its_cpu_is_waited_for(void **state)
 }
 
 /* As it does that writes a snapshot. */
-static void a_forked_child_makes_calls_of_its_own(void **state)
+TEST(a_forked_child_makes_calls_of_its_own)
 {
-	(void)state;
 	/* In qemu-user 7.2 a thread that a forked child starts ends the child. */
 	if (!has_seccomp())
 		RETURN_LACKING("emulators of processes have no threads in forked children");
@@ -178,18 +169,4 @@ static void a_forked_child_makes_calls_of_its_own(void **state)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_run_on_one_other_thread),
-		cmocka_unit_test(
-			a_call_that_stands_still_costs_its_place_only_and_only_until_it_ends),
-		cmocka_unit_test(calls_are_refused_when_too_many_are_left_behind),
-		cmocka_unit_test(a_call_that_uses_its_cpu_is_waited_for),
-		cmocka_unit_test(a_forked_child_makes_calls_of_its_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,12 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "perf/field_filter.h"
 #include "perf/field_names.h"
 #include "perf/field_reader.h"
 #include "perfdata/tracing_data.h"
+
+#include "unit_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,9 +80,8 @@ static void assert_text(const struct tracepoint_format *format, struct bytes dat
 	assert_true(bytes_are(value, expected));
 }
 
-static void fields_of_every_kind_are_decoded(void **state)
+TEST(fields_of_every_kind_are_decoded)
 {
-	(void)state;
 	CLEANUP(tracepoint_format_deinit) struct tracepoint_format format = format_of(text);
 	unsigned char data[DATA_BYTES];
 	struct bytes raw = bytes_of(data, sizeof(data));
@@ -109,9 +105,8 @@ static void fields_of_every_kind_are_decoded(void **state)
 	assert_null(tracepoint_format_find(&format, "com"));
 }
 
-static void nothing_is_read_outside_the_data(void **state)
+TEST(nothing_is_read_outside_the_data)
 {
-	(void)state;
 	CLEANUP(tracepoint_format_deinit) struct tracepoint_format format = format_of(text);
 
 	for (size_t len = 0; len <= DATA_BYTES; len++) {
@@ -136,9 +131,8 @@ static void nothing_is_read_outside_the_data(void **state)
 	}
 }
 
-static void damaged_lines_cost_their_field_alone(void **state)
+TEST(damaged_lines_cost_their_field_alone)
 {
-	(void)state;
 	static const char damaged[] = "ID: 7\n"
 				      "\tfield:int;\n"
 				      "\tfield: ;\toffset:0;\tsize:4;\tsigned:0;\n"
@@ -153,9 +147,8 @@ static void damaged_lines_cost_their_field_alone(void **state)
 	assert_false(tracepoint_format_parse(bytes_of("name: x\n", 8), &none));
 }
 
-static void the_kernels_language_of_filters_is_taken(void **state)
+TEST(the_kernels_language_of_filters_is_taken)
 {
-	(void)state;
 	static const char *const filters[] = {
 		"ret == 1",
 		"ret<0&&count>=0x10",
@@ -180,9 +173,8 @@ static void the_kernels_language_of_filters_is_taken(void **state)
 	}
 }
 
-static void a_wrong_filter_is_pointed_at(void **state)
+TEST(a_wrong_filter_is_pointed_at)
 {
-	(void)state;
 	static const struct {
 		const char *filter, *reason;
 		size_t at;
@@ -255,9 +247,8 @@ static const char symbolic[] = NAMED(
 	"\"%d%% vec=%u [action=%s] %s\", REC->state, REC->vec, __print_symbolic(REC->vec, { -1, "
 	"\"NONE\" }, {0,\"HI\"},{( unsigned long)(1UL << 2), \"NET_TX\"}), \"vec\"");
 
-static void values_have_the_names_that_are_printed(void **state)
+TEST(values_have_the_names_that_are_printed)
 {
-	(void)state;
 	assert_name(switched, "state", 0, "R");
 	assert_name(switched, "state", 2, "D");
 	assert_name(switched, "state", 3, "S|D");
@@ -272,9 +263,8 @@ static void values_have_the_names_that_are_printed(void **state)
 	assert_name(symbolic, "state", 3, "");
 }
 
-static void a_condition_names_the_field_that_it_is_printed_as(void **state)
+TEST(a_condition_names_the_field_that_it_is_printed_as)
 {
-	(void)state;
 	static const char called[] = NAMED("\"vec=%s\", REC->vec ? \"yes\" : \"no\"");
 	static const char part[] = NAMED("\"last%s\", REC->vec > 3 ? \"s\" : \"\"");
 
@@ -283,9 +273,8 @@ static void a_condition_names_the_field_that_it_is_printed_as(void **state)
 	assert_name(part, "vec", 4, "");
 }
 
-static void what_is_not_understood_stays_a_number(void **state)
+TEST(what_is_not_understood_stays_a_number)
 {
-	(void)state;
 	static const char *const formats[] = {
 		NAMED("\"vec=%s\", __print_symbolic(REC->vec, { HI_SOFTIRQ, \"HI\" })"),
 		NAMED("\"vec=%s\", __print_symbolic(REC->vec >> 13, { 0, \"none\" })"),
@@ -316,9 +305,8 @@ static void what_is_not_understood_stays_a_number(void **state)
 	assert_name(format, "vec", 0, "");
 }
 
-static void filters_take_the_names_of_values(void **state)
+TEST(filters_take_the_names_of_values)
 {
-	(void)state;
 	static const struct {
 		const char *filter, *translation;
 	} filters[] = {
@@ -368,9 +356,8 @@ static uint64_t weight_of(const char *field, size_t at, uint64_t value, enum val
 	return sample.period;
 }
 
-static void a_field_becomes_the_weight_within_bounds(void **state)
+TEST(a_field_becomes_the_weight_within_bounds)
 {
-	(void)state;
 	CLEANUP(field_reader_cleanup) struct field_reader *reader = reader_of(text);
 	enum value_kind kind;
 	struct error *err;
@@ -395,9 +382,8 @@ static void a_field_becomes_the_weight_within_bounds(void **state)
 	error_free(err);
 }
 
-static void fields_become_labels(void **state)
+TEST(fields_become_labels)
 {
-	(void)state;
 	CLEANUP(field_reader_cleanup) struct field_reader *reader = reader_of(text);
 	unsigned char data[DATA_BYTES];
 	struct record_sample sample = {.period = 1, .raw_data = bytes_of(data, sizeof(data))};
@@ -430,9 +416,8 @@ static void fields_become_labels(void **state)
 	error_free(err);
 }
 
-static void labels_are_the_names_of_values(void **state)
+TEST(labels_are_the_names_of_values)
 {
-	(void)state;
 	CLEANUP(field_reader_cleanup) struct field_reader *reader = reader_of(switched);
 	unsigned char data[DATA_BYTES] = {7};
 	struct record_sample sample = {.period = 1, .raw_data = bytes_of(data, sizeof(data))};
@@ -450,9 +435,8 @@ static void labels_are_the_names_of_values(void **state)
 	}
 }
 
-static void formats_in_a_file_are_those_that_were_written(void **state)
+TEST(formats_in_a_file_are_those_that_were_written)
 {
-	(void)state;
 	static const struct {
 		const char *subsystem, *text;
 	} given[] = {{"block", "ID: 1\n"}, {"block", "ID: 22\n"}, {"sched", ""}};
@@ -481,25 +465,4 @@ static void formats_in_a_file_are_those_that_were_written(void **state)
 		while (tracing_data_next(&data, &read))
 			continue;
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fields_of_every_kind_are_decoded),
-		cmocka_unit_test(nothing_is_read_outside_the_data),
-		cmocka_unit_test(damaged_lines_cost_their_field_alone),
-		cmocka_unit_test(the_kernels_language_of_filters_is_taken),
-		cmocka_unit_test(a_wrong_filter_is_pointed_at),
-		cmocka_unit_test(a_field_becomes_the_weight_within_bounds),
-		cmocka_unit_test(values_have_the_names_that_are_printed),
-		cmocka_unit_test(a_condition_names_the_field_that_it_is_printed_as),
-		cmocka_unit_test(what_is_not_understood_stays_a_number),
-		cmocka_unit_test(filters_take_the_names_of_values),
-		cmocka_unit_test(fields_become_labels),
-		cmocka_unit_test(labels_are_the_names_of_values),
-		cmocka_unit_test(formats_in_a_file_are_those_that_were_written),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,10 @@
 #include "base/affinity.h"
 
 #include "sample_profile.h"
+#include "unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { THREADS = 5, TIMED_SAMPLES = 300000, INTERVALS = 100 };
 
@@ -58,9 +55,8 @@ static struct tracks tracks_by(const struct profile *profile, unsigned threads)
 	return tracks;
 }
 
-static void each_track_has_the_samples_and_intervals_of_its_thread_in_their_order(void **state)
+TEST(each_track_has_the_samples_and_intervals_of_its_thread_in_their_order)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = busy_profile();
 	struct tracks tracks = tracks_by(profile, 2);
 
@@ -84,9 +80,8 @@ static void each_track_has_the_samples_and_intervals_of_its_thread_in_their_orde
 	tracks_deinit(&tracks);
 }
 
-static void tracks_do_not_depend_on_the_number_of_cpus(void **state)
+TEST(tracks_do_not_depend_on_the_number_of_cpus)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = busy_profile();
 	struct tracks expected = tracks_by(profile, 1);
 	size_t bytes = (TIMED_SAMPLES + INTERVALS) * sizeof(*expected.samples);
@@ -101,15 +96,4 @@ static void tracks_do_not_depend_on_the_number_of_cpus(void **state)
 		tracks_deinit(&tracks);
 	}
 	tracks_deinit(&expected);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			each_track_has_the_samples_and_intervals_of_its_thread_in_their_order),
-		cmocka_unit_test(tracks_do_not_depend_on_the_number_of_cpus),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

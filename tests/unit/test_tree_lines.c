@@ -1,13 +1,10 @@
 #include "report/tree_lines.h"
 
 #include "sample_profile.h"
+#include "unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { ALL_LEVELS = 100 };
 
@@ -58,9 +55,8 @@ static char *text_of_lines(const struct tree_lines_options *options, uint32_t le
 	return text;
 }
 
-static void an_only_callee_follows_its_caller_at_the_same_level(void **state)
+TEST(an_only_callee_follows_its_caller_at_the_same_level)
 {
-	(void)state;
 	CLEANUP(free_ptr)
 	char *text = text_of_lines(&(struct tree_lines_options){.continue_below = UINT64_MAX},
 				   ALL_LEVELS, false);
@@ -74,9 +70,8 @@ static void an_only_callee_follows_its_caller_at_the_same_level(void **state)
 				  "  flush\n");
 }
 
-static void chains_of_only_callees_share_a_line(void **state)
+TEST(chains_of_only_callees_share_a_line)
 {
-	(void)state;
 	CLEANUP(free_ptr)
 	char *text = text_of_lines(
 		&(struct tree_lines_options){.continue_below = UINT64_MAX, .joins_chains = true},
@@ -87,9 +82,8 @@ static void chains_of_only_callees_share_a_line(void **state)
 				  "└ write>flush\n");
 }
 
-static void a_callee_is_indented_where_its_caller_has_weight_elsewhere(void **state)
+TEST(a_callee_is_indented_where_its_caller_has_weight_elsewhere)
 {
-	(void)state;
 	CLEANUP(free_ptr)
 	char *text = text_of_lines(
 		&(struct tree_lines_options){.continue_below = 10, .joins_chains = true},
@@ -101,9 +95,8 @@ static void a_callee_is_indented_where_its_caller_has_weight_elsewhere(void **st
 				  "  └ flush\n");
 }
 
-static void without_continuing_each_call_is_a_level(void **state)
+TEST(without_continuing_each_call_is_a_level)
 {
-	(void)state;
 	CLEANUP(free_ptr)
 	char *text = text_of_lines(&(struct tree_lines_options){.joins_chains = true}, ALL_LEVELS,
 				   false);
@@ -117,9 +110,8 @@ static void without_continuing_each_call_is_a_level(void **state)
 				  "    └ flush\n");
 }
 
-static void the_outermost_guides_give_way_in_deep_trees(void **state)
+TEST(the_outermost_guides_give_way_in_deep_trees)
 {
-	(void)state;
 	CLEANUP(free_ptr)
 	char *text = text_of_lines(&(struct tree_lines_options){0}, 2, false);
 
@@ -132,9 +124,8 @@ static void the_outermost_guides_give_way_in_deep_trees(void **state)
 				  "  └ flush\n");
 }
 
-static void wrapped_text_continues_below_the_guides(void **state)
+TEST(wrapped_text_continues_below_the_guides)
 {
-	(void)state;
 	CLEANUP(free_ptr)
 	char *text = text_of_lines(
 		&(struct tree_lines_options){.continue_below = UINT64_MAX, .joins_chains = true},
@@ -143,18 +134,4 @@ static void wrapped_text_continues_below_the_guides(void **state)
 	assert_string_equal(text, "main>run\n"
 				  "│ parse>next>last\n"
 				  "  write>flush\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_only_callee_follows_its_caller_at_the_same_level),
-		cmocka_unit_test(chains_of_only_callees_share_a_line),
-		cmocka_unit_test(a_callee_is_indented_where_its_caller_has_weight_elsewhere),
-		cmocka_unit_test(without_continuing_each_call_is_a_level),
-		cmocka_unit_test(the_outermost_guides_give_way_in_deep_trees),
-		cmocka_unit_test(wrapped_text_continues_below_the_guides),
-	};
-
-	return cmocka_run_group_tests_name("tree_lines", tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 
 #include "folder.h"
+#include "unit_test.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -17,9 +18,8 @@ static struct trigger take(struct triggers *triggers, const char *text)
 	return triggers->items[triggers->count - 1];
 }
 
-static void conditions_have_a_name_and_a_limit(void **state)
+TEST(conditions_have_a_name_and_a_limit)
 {
-	(void)state;
 	CLEANUP(triggers_deinit) struct triggers triggers = {0};
 	struct trigger cpu = take(&triggers, "cpu>90%"), more = take(&triggers, "cpu>250");
 	struct trigger rss = take(&triggers, "rss>2G"), load = take(&triggers, "load>1.5");
@@ -30,9 +30,8 @@ static void conditions_have_a_name_and_a_limit(void **state)
 	assert_true(load.kind == TRIGGER_LOAD && load.limit == 1.5);
 }
 
-static void other_conditions_are_refused(void **state)
+TEST(other_conditions_are_refused)
 {
-	(void)state;
 	static const char *const texts[] = {"",		"cpu",	   "cpu>",     "cpu>a",
 					    "cpu<90%",	"cpu>-1%", "cpu>90%%", "cpu>nan",
 					    "disk>90%", "rss>2%",  "rss>2X",   "load>2G"};
@@ -54,9 +53,8 @@ static bool fires(struct trigger *trigger, double cpu, uint64_t second)
 			     REST_NS);
 }
 
-static void a_trigger_fires_once_while_its_condition_is_true(void **state)
+TEST(a_trigger_fires_once_while_its_condition_is_true)
 {
-	(void)state;
 	CLEANUP(triggers_deinit) struct triggers triggers = {0};
 	struct trigger cpu = take(&triggers, "cpu>90%");
 
@@ -69,9 +67,8 @@ static void a_trigger_fires_once_while_its_condition_is_true(void **state)
 	assert_true(fires(&cpu, 0.95, 102));
 }
 
-static void a_condition_that_comes_and_goes_fires_after_a_rest(void **state)
+TEST(a_condition_that_comes_and_goes_fires_after_a_rest)
 {
-	(void)state;
 	CLEANUP(triggers_deinit) struct triggers triggers = {0};
 	struct trigger cpu = take(&triggers, "cpu>90%");
 
@@ -91,9 +88,8 @@ static void check_reason(const char *condition, const char *expected)
 	assert_string_equal(reason, expected);
 }
 
-static void a_reason_has_the_condition_and_the_value(void **state)
+TEST(a_reason_has_the_condition_and_the_value)
 {
-	(void)state;
 	check_reason("cpu>90%", "cpu>90%: 97 %");
 	check_reason("rss>2G", "rss>2G: 3.0 GB");
 	check_reason("load>8", "load>8: 8.12");
@@ -125,9 +121,8 @@ static struct trigger_facts facts_after(struct trigger_reader *reader, uint64_t 
 }
 
 /* Process 10 has two threads, which have started 11 and 12; 11 has 13. */
-static void a_target_is_its_processes_and_their_descendants(void **state)
+TEST_IN_FOLDER(a_target_is_its_processes_and_their_descendants)
 {
-	(void)state;
 	unsigned second = (unsigned)sysconf(_SC_CLK_TCK);
 	pid_t pids[] = {10, 11};
 	struct trigger_reader reader = {.proc = folder, .pids = pids, .pid_count = 2};
@@ -152,9 +147,8 @@ static void a_target_is_its_processes_and_their_descendants(void **state)
 	assert_true(fabs(facts_after(&reader, 102).cpu - 1) < 1e-9);
 }
 
-static void a_target_that_loses_time_with_a_descendant_is_unknown(void **state)
+TEST_IN_FOLDER(a_target_that_loses_time_with_a_descendant_is_unknown)
 {
-	(void)state;
 	pid_t pid = 10;
 	struct trigger_reader reader = {.proc = folder, .pids = &pid, .pid_count = 1};
 
@@ -176,9 +170,8 @@ static void write_machine(unsigned busy_seconds)
 	write_text("stat", text);
 }
 
-static void the_machine_is_busy_if_all_its_cpus_are(void **state)
+TEST_IN_FOLDER(the_machine_is_busy_if_all_its_cpus_are)
 {
-	(void)state;
 	struct trigger_reader reader = {.proc = folder};
 
 	write_text("meminfo", "MemTotal:  4000 kB\nMemFree: 10 kB\nMemAvailable:  1000 kB\n");
@@ -190,9 +183,8 @@ static void the_machine_is_busy_if_all_its_cpus_are(void **state)
 	assert_true(fabs(facts_after(&reader, 3).cpu - 0.5) < 1e-9);
 }
 
-static void what_cannot_be_read_is_nothing(void **state)
+TEST_IN_FOLDER(what_cannot_be_read_is_nothing)
 {
-	(void)state;
 	pid_t pid = 10;
 	struct trigger_reader reader = {.proc = folder, .pids = &pid, .pid_count = 1};
 	struct trigger_facts facts;
@@ -200,26 +192,4 @@ static void what_cannot_be_read_is_nothing(void **state)
 	facts_after(&reader, 1);
 	facts = facts_after(&reader, 2);
 	assert_true(facts.cpu == 0 && facts.rss_bytes == 0 && facts.load == 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(conditions_have_a_name_and_a_limit),
-		cmocka_unit_test(other_conditions_are_refused),
-		cmocka_unit_test(a_trigger_fires_once_while_its_condition_is_true),
-		cmocka_unit_test(a_condition_that_comes_and_goes_fires_after_a_rest),
-		cmocka_unit_test(a_reason_has_the_condition_and_the_value),
-		cmocka_unit_test_setup_teardown(a_target_is_its_processes_and_their_descendants,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(
-			a_target_that_loses_time_with_a_descendant_is_unknown, make_folder,
-			remove_folder),
-		cmocka_unit_test_setup_teardown(the_machine_is_busy_if_all_its_cpus_are,
-						make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(what_cannot_be_read_is_nothing, make_folder,
-						remove_folder),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,10 @@
 
 #include "base/alloc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
-
-static void the_kind_of_a_files_event_follows_its_name_and_unit(void **state)
+TEST(the_kind_of_a_files_event_follows_its_name_and_unit)
 {
-	(void)state;
 	static const struct {
 		const char *name, *unit;
 		enum value_kind kind;
@@ -44,9 +39,8 @@ static void the_kind_of_a_files_event_follows_its_name_and_unit(void **state)
 		assert_int_equal(value_kind_of(cases[i].name, cases[i].unit), cases[i].kind);
 }
 
-static void a_heading_names_what_is_measured_and_a_count_by_its_event(void **state)
+TEST(a_heading_names_what_is_measured_and_a_count_by_its_event)
 {
-	(void)state;
 	assert_string_equal(value_heading(VALUE_CPU_TIME, "cpu-clock"), "CPU time");
 	assert_string_equal(value_heading(VALUE_OFF_CPU_TIME, "delay"), "Off-CPU time");
 	assert_string_equal(value_heading(VALUE_BYTES, "inuse_space"), "Bytes");
@@ -56,9 +50,8 @@ static void a_heading_names_what_is_measured_and_a_count_by_its_event(void **sta
 	assert_string_equal(value_words(VALUE_COUNT, "page-faults"), "page-faults");
 }
 
-static void a_value_is_written_in_the_unit_of_its_kind(void **state)
+TEST(a_value_is_written_in_the_unit_of_its_kind)
 {
-	(void)state;
 	static const struct {
 		enum value_kind kind;
 		const char *unit;
@@ -80,20 +73,7 @@ static void a_value_is_written_in_the_unit_of_its_kind(void **state)
 			cases[i].text);
 }
 
-static void a_value_too_large_to_scale_is_the_largest_number(void **state)
+TEST(a_value_too_large_to_scale_is_the_largest_number)
 {
-	(void)state;
 	assert_true(value_scaled(VALUE_WALL_TIME, "seconds", UINT64_MAX / 2) == UINT64_MAX);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_kind_of_a_files_event_follows_its_name_and_unit),
-		cmocka_unit_test(a_heading_names_what_is_measured_and_a_count_by_its_event),
-		cmocka_unit_test(a_value_is_written_in_the_unit_of_its_kind),
-		cmocka_unit_test(a_value_too_large_to_scale_is_the_largest_number),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,10 @@
 
 #include "near.h"
 #include "sample_profile.h"
+#include "unit_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { MOST = 5000 };
 
@@ -30,9 +27,8 @@ static struct measured_variance measure(double deviation, unsigned df, uint64_t 
 	return (struct measured_variance){sum / df, df};
 }
 
-static void few_variances_tell_nothing_of_others(void **state)
+TEST(few_variances_tell_nothing_of_others)
 {
-	(void)state;
 	const struct measured_variance variances[] = {{1, 4}, {2, 4}, {0, 0}};
 	struct variance_prior prior = variance_prior_of(variances, 3);
 	struct measured_variance own = variance_prior_moderate(&prior, variances[0]);
@@ -41,9 +37,8 @@ static void few_variances_tell_nothing_of_others(void **state)
 	assert_near(own.df, 4, 0);
 }
 
-static void equal_benchmarks_share_one_variance(void **state)
+TEST(equal_benchmarks_share_one_variance)
 {
-	(void)state;
 	struct measured_variance variances[MOST], both;
 	struct variance_prior prior;
 	uint64_t seed = 0x9e3779b97f4a7c15;
@@ -58,9 +53,8 @@ static void equal_benchmarks_share_one_variance(void **state)
 }
 
 /* Drawn with 8 degrees of freedom, known with 4: its own counts for a third. */
-static void variances_that_differ_are_drawn_together_by_how_much_they_do(void **state)
+TEST(variances_that_differ_are_drawn_together_by_how_much_they_do)
 {
-	(void)state;
 	struct measured_variance variances[MOST], both;
 	struct variance_prior prior;
 	uint64_t seed = 0xbf58476d1ce4e5b9;
@@ -78,18 +72,16 @@ static void variances_that_differ_are_drawn_together_by_how_much_they_do(void **
 	assert_near(both.df, 12, 2.5);
 }
 
-static void what_is_pooled_is_not_known_better_than_all_together(void **state)
+TEST(what_is_pooled_is_not_known_better_than_all_together)
 {
-	(void)state;
 	const struct measured_variance variances[] = {{1, 4}, {1, 4}, {1, 4}};
 	struct variance_prior prior = variance_prior_of(variances, 3);
 
 	assert_near(variance_prior_moderate(&prior, variances[0]).df, 12, 0);
 }
 
-static void an_unknown_variance_stays_unknown(void **state)
+TEST(an_unknown_variance_stays_unknown)
 {
-	(void)state;
 	const struct measured_variance variances[] = {{1, 4}, {1, 4}, {1, 4}, {0, 0}};
 	struct variance_prior prior = variance_prior_of(variances, 4);
 
@@ -97,25 +89,10 @@ static void an_unknown_variance_stays_unknown(void **state)
 }
 
 /* Recordings without any noise: the others tell how much there is. */
-static void a_variance_of_zero_is_moderated(void **state)
+TEST(a_variance_of_zero_is_moderated)
 {
-	(void)state;
 	const struct measured_variance variances[] = {{1, 4}, {2, 4}, {3, 4}, {0, 4}};
 	struct variance_prior prior = variance_prior_of(variances, 4);
 
 	assert_true(variance_prior_moderate(&prior, variances[3]).value > 0.5);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(few_variances_tell_nothing_of_others),
-		cmocka_unit_test(equal_benchmarks_share_one_variance),
-		cmocka_unit_test(variances_that_differ_are_drawn_together_by_how_much_they_do),
-		cmocka_unit_test(what_is_pooled_is_not_known_better_than_all_together),
-		cmocka_unit_test(an_unknown_variance_stays_unknown),
-		cmocka_unit_test(a_variance_of_zero_is_moderated),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 #include "report/view.h"
 
 #include "sample_profile.h"
+#include "unit_test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-static void samples_are_selected_by_function_module_and_thread(void **state)
+TEST(samples_are_selected_by_function_module_and_thread)
 {
-	(void)state;
 	static const char *const worker[] = {"thread=worker 1"};
 	static const struct {
 		struct view_options options;
@@ -63,9 +58,8 @@ static void samples_are_selected_by_function_module_and_thread(void **state)
 	}
 }
 
-static void what_cannot_be_selected_by_is_an_error(void **state)
+TEST(what_cannot_be_selected_by_is_an_error)
 {
-	(void)state;
 	static const char *const unknown[] = {"colour=red"};
 	static const struct view_options cases[] = {
 		{.focus = "("}, {.ignore = "("}, {.labels = unknown, .label_count = 1}};
@@ -76,13 +70,14 @@ static void what_cannot_be_selected_by_is_an_error(void **state)
 		struct error *err = view_init_selected(&view, profile, &cases[i]);
 
 		assert_non_null(err);
+		assert_non_null(
+			strstr(error_text(err), i < 2 ? "expression: Unmatched" : "colour"));
 		error_free(err);
 	}
 }
 
-static void a_function_is_found_by_its_name_before_patterns(void **state)
+TEST(a_function_is_found_by_its_name_before_patterns)
 {
-	(void)state;
 	static const struct {
 		const char *name;
 		uint32_t count;
@@ -117,15 +112,4 @@ static void a_function_is_found_by_its_name_before_patterns(void **state)
 	err = view_functions(&view, "(", &chosen, &count);
 	assert_non_null(err);
 	error_free(err);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(samples_are_selected_by_function_module_and_thread),
-		cmocka_unit_test(what_cannot_be_selected_by_is_an_error),
-		cmocka_unit_test(a_function_is_found_by_its_name_before_patterns),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 #include "report/waiting.h"
 #include "waiting/reason.h"
 
+#include "unit_test.h"
 #include "waiting_profile.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void assert_text(const struct profile *profile, const char *expected)
 {
@@ -19,9 +15,8 @@ static void assert_text(const struct profile *profile, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void the_sums_are_those_of_the_recorder(void **state)
+TEST(the_sums_are_those_of_the_recorder)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = waiting_profile(false);
 	struct profile_info info = *profile_get_info(profile);
 
@@ -34,17 +29,15 @@ static void the_sums_are_those_of_the_recorder(void **state)
 	assert_text(profile, "of 12.0 thread-seconds 3.1 CPU, 0.4 wanted a CPU, 8.5 waiting");
 }
 
-static void a_file_without_sums_has_them_in_its_samples(void **state)
+TEST(a_file_without_sums_has_them_in_its_samples)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = waiting_profile(false);
 
 	assert_text(profile, "of 2.00 thread-seconds 0.50 CPU, 0.10 wanted a CPU, 1.40 waiting");
 }
 
-static void the_reason_wanted_a_cpu_is_that_of_the_recorder(void **state)
+TEST(the_reason_wanted_a_cpu_is_that_of_the_recorder)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
 	event_id cpu = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
@@ -57,9 +50,8 @@ static void the_reason_wanted_a_cpu_is_that_of_the_recorder(void **state)
 		    "of 0.003 thread-seconds 0.001 CPU, 0.001 wanted a CPU, 0.001 waiting");
 }
 
-static void without_waiting_or_cpu_time_the_whole_is_unknown(void **state)
+TEST(without_waiting_or_cpu_time_the_whole_is_unknown)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *shop = shop_profile();
 	CLEANUP(profile_cleanup) struct profile *alone = profile_new();
 	struct waiting_quality sums;
@@ -74,9 +66,8 @@ static void without_waiting_or_cpu_time_the_whole_is_unknown(void **state)
 	assert_false(waiting_adds_to(alone, 0, &event));
 }
 
-static void how_waiting_was_placed_is_said_where_it_matters(void **state)
+TEST(how_waiting_was_placed_is_said_where_it_matters)
 {
-	(void)state;
 	struct waiting_quality sums = {.threads = 1, .waiting_ns = 1000, .proved_ns = 990};
 	CLEANUP(free_ptr) char *good = waiting_places_text(&sums);
 
@@ -94,17 +85,4 @@ static void how_waiting_was_placed_is_said_where_it_matters(void **state)
 	CLEANUP(free_ptr) char *left_out = waiting_left_out_text(&sums);
 	assert_string_equal(left_out,
 			    "12 ms of waiting were left out: short waits, or idle threads");
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_sums_are_those_of_the_recorder),
-		cmocka_unit_test(a_file_without_sums_has_them_in_its_samples),
-		cmocka_unit_test(the_reason_wanted_a_cpu_is_that_of_the_recorder),
-		cmocka_unit_test(without_waiting_or_cpu_time_the_whole_is_unknown),
-		cmocka_unit_test(how_waiting_was_placed_is_said_where_it_matters),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

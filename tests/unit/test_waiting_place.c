@@ -1,14 +1,10 @@
 #include "report/rows.h"
 #include "report/waiting_place.h"
 
+#include "unit_test.h"
 #include "waiting_profile.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const struct row *row_called(const struct rows *rows, const char *name)
 {
@@ -30,9 +26,8 @@ static void assert_row(const struct view *view, const struct rows *rows, const c
 	assert_string_equal(found, reason);
 }
 
-static void the_function_that_waits_has_the_self_time_of_its_waits(void **state)
+TEST(the_function_that_waits_has_the_self_time_of_its_waits)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = waiting_profile(false);
 	struct view view;
 	struct rows rows;
@@ -64,9 +59,8 @@ static void the_function_that_waits_has_the_self_time_of_its_waits(void **state)
 	view_deinit(&view);
 }
 
-static void a_lock_that_many_hold_in_turn_is_one_reason(void **state)
+TEST(a_lock_that_many_hold_in_turn_is_one_reason)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id off = add_event(profile, "off-cpu", VALUE_OFF_CPU_TIME);
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
@@ -90,9 +84,8 @@ static void a_lock_that_many_hold_in_turn_is_one_reason(void **state)
 	view_deinit(&view);
 }
 
-static void a_stack_without_own_code_keeps_what_it_has(void **state)
+TEST(a_stack_without_own_code_keeps_what_it_has)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id off = add_event(profile, "off-cpu", VALUE_OFF_CPU_TIME);
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
@@ -115,9 +108,8 @@ static void a_stack_without_own_code_keeps_what_it_has(void **state)
 	view_deinit(&view);
 }
 
-static void the_waker_of_a_wait_has_no_part_in_its_reason(void **state)
+TEST(the_waker_of_a_wait_has_no_part_in_its_reason)
 {
-	(void)state;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id off = add_event(profile, "off-cpu", VALUE_OFF_CPU_TIME);
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
@@ -151,9 +143,8 @@ static stack_id call(struct profile *profile, stack_id stack, uint32_t module, c
 	return profile_push(profile, stack, profile_named_frame(profile, module, 0, &line, 1));
 }
 
-static void a_script_waits_rather_than_its_interpreter_and_anything_than_the_kernel(void **state)
+TEST(a_script_waits_rather_than_its_interpreter_and_anything_than_the_kernel)
 {
-	(void)state;
 	enum { NATIVE, KERNEL, SCRIPT };
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id off = add_event(profile, "off-cpu", VALUE_OFF_CPU_TIME);
@@ -184,18 +175,4 @@ static void a_script_waits_rather_than_its_interpreter_and_anything_than_the_ker
 	assert_row(&view, &rows, "futex_do_wait", 0, 3, "");
 	rows_deinit(&rows);
 	view_deinit(&view);
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_function_that_waits_has_the_self_time_of_its_waits),
-		cmocka_unit_test(a_lock_that_many_hold_in_turn_is_one_reason),
-		cmocka_unit_test(a_stack_without_own_code_keeps_what_it_has),
-		cmocka_unit_test(the_waker_of_a_wait_has_no_part_in_its_reason),
-		cmocka_unit_test(
-			a_script_waits_rather_than_its_interpreter_and_anything_than_the_kernel),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

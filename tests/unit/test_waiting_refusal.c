@@ -1,12 +1,12 @@
 #include "record/waiting_refusal.h"
 
 #include "folder.h"
+#include "unit_test.h"
 
 #include <unistd.h>
 
-static void the_cause_and_what_helps_are_told(void **state)
+TEST(the_cause_and_what_helps_are_told)
 {
-	(void)state;
 	static const struct {
 		struct waiting_rights rights;
 		const char *cause, *help;
@@ -54,9 +54,8 @@ static void assert_told(const char *cause)
 	assert_non_null(strstr(text, cause));
 }
 
-static void the_rights_are_read_from_proc(void **state)
+TEST_IN_FOLDER(the_rights_are_read_from_proc)
 {
-	(void)state;
 	bool is_root = geteuid() == 0;
 
 	write_status(getuid() + 1);
@@ -71,23 +70,9 @@ static void the_rights_are_read_from_proc(void **state)
 	assert_told("ptrace_scope is 3");
 }
 
-static void a_process_that_has_ended_is_not_told_of(void **state)
+TEST_IN_FOLDER(a_process_that_has_ended_is_not_told_of)
 {
-	(void)state;
 	assert_null(waiting_refusal(folder, 8, false));
 	write_text("9/status", "Name:\tdamaged\n");
 	assert_null(waiting_refusal(folder, 9, false));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_cause_and_what_helps_are_told),
-		cmocka_unit_test_setup_teardown(the_rights_are_read_from_proc, make_folder,
-						remove_folder),
-		cmocka_unit_test_setup_teardown(a_process_that_has_ended_is_not_told_of,
-						make_folder, remove_folder),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

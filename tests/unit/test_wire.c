@@ -3,11 +3,9 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <stdlib.h>
 
 static void wire_message_deinit(struct wire_message *message)
 {
@@ -23,9 +21,8 @@ static void assert_written(const struct wire_message *message, const char *bytes
 }
 
 /* The examples of the encoding guide. */
-static void numbers_strings_and_nested_messages_are_encoded_as_the_guide_says(void **state)
+TEST(numbers_strings_and_nested_messages_are_encoded_as_the_guide_says)
 {
-	(void)state;
 	WIRE_CLEANUP number = {0}, string = {0}, nested = {0}, list = {0}, packed = {0};
 
 	wire_put_number(&number, 1, 150);
@@ -41,9 +38,8 @@ static void numbers_strings_and_nested_messages_are_encoded_as_the_guide_says(vo
 	assert_written(&packed, "\x32\x06\x03\x8e\x02\x9e\xa7\x05", 8);
 }
 
-static void a_zero_is_not_written_but_an_empty_string_is(void **state)
+TEST(a_zero_is_not_written_but_an_empty_string_is)
 {
-	(void)state;
 	WIRE_CLEANUP message = {0};
 
 	wire_put_number(&message, 1, 0);
@@ -52,9 +48,8 @@ static void a_zero_is_not_written_but_an_empty_string_is(void **state)
 	assert_written(&message, "\x32\x00", 2);
 }
 
-static void numbers_of_any_size_read_back(void **state)
+TEST(numbers_of_any_size_read_back)
 {
-	(void)state;
 	WIRE_CLEANUP message = {0};
 	struct wire_numbers numbers = {0};
 	struct wire_field field = {.type = WIRE_BYTES};
@@ -73,9 +68,8 @@ static void numbers_of_any_size_read_back(void **state)
 	free(numbers.items);
 }
 
-static void fields_of_any_size_read_back(void **state)
+TEST(fields_of_any_size_read_back)
 {
-	(void)state;
 	static const size_t lengths[] = {0, 1, 127, 128, 16383, 16384, 1000000};
 	CLEANUP(free_ptr) char *text = xcalloc(1, 1000000);
 	WIRE_CLEANUP message = {0};
@@ -97,16 +91,4 @@ static void fields_of_any_size_read_back(void **state)
 	assert_true(field.value == UINT64_MAX);
 	assert_false(wire_next(&rest, &field));
 	assert_true(bytes_ok(&rest));
-}
-
-int main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_strings_and_nested_messages_are_encoded_as_the_guide_says),
-		cmocka_unit_test(a_zero_is_not_written_but_an_empty_string_is),
-		cmocka_unit_test(numbers_of_any_size_read_back),
-		cmocka_unit_test(fields_of_any_size_read_back),
-	};
-
-	return cmocka_run_group_tests_name("wire", tests, NULL, NULL);
 }

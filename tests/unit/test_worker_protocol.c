@@ -4,11 +4,9 @@
 
 #include "base/alloc.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
+#include "unit_test.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 enum { REQUESTS = 3, BYTES_MAX = 10 };
 
@@ -46,9 +44,8 @@ static struct inbox new_inbox(void)
 	return inbox;
 }
 
-static void replies_may_come_in_parts_and_in_any_order(void **state)
+TEST(replies_may_come_in_parts_and_in_any_order)
 {
-	(void)state;
 	CLEANUP(inbox_deinit) struct inbox inbox = new_inbox();
 
 	assert_int_equal(take_part(&inbox, 2, 0, "ab"), INBOX_PART);
@@ -60,9 +57,8 @@ static void replies_may_come_in_parts_and_in_any_order(void **state)
 	assert_int_equal(take(&inbox, MESSAGE_DONE, NULL, 0), INBOX_DONE);
 }
 
-static void a_worker_is_not_done_before_all_replies_are_whole(void **state)
+TEST(a_worker_is_not_done_before_all_replies_are_whole)
 {
-	(void)state;
 	CLEANUP(inbox_deinit) struct inbox inbox = new_inbox();
 
 	assert_int_equal(take_part(&inbox, 0, 1, "x"), INBOX_REPLY);
@@ -71,9 +67,8 @@ static void a_worker_is_not_done_before_all_replies_are_whole(void **state)
 	assert_int_equal(take(&inbox, MESSAGE_DONE, NULL, 0), INBOX_NONSENSE);
 }
 
-static void more_bytes_than_the_limit_are_refused(void **state)
+TEST(more_bytes_than_the_limit_are_refused)
 {
-	(void)state;
 	CLEANUP(inbox_deinit) struct inbox inbox = new_inbox();
 
 	assert_int_equal(take_part(&inbox, 0, 0, "12345"), INBOX_PART);
@@ -81,9 +76,8 @@ static void more_bytes_than_the_limit_are_refused(void **state)
 	assert_int_equal(take_part(&inbox, 0, 1, "1"), INBOX_NONSENSE);
 }
 
-static void parts_of_nothing_are_refused(void **state)
+TEST(parts_of_nothing_are_refused)
 {
-	(void)state;
 	CLEANUP(inbox_deinit) struct inbox inbox = new_inbox();
 
 	assert_int_equal(take_part(&inbox, REQUESTS, 1, "x"), INBOX_NONSENSE);
@@ -96,9 +90,8 @@ static void parts_of_nothing_are_refused(void **state)
 	assert_int_equal(take(&inbox, 12345, "", 0), INBOX_NONSENSE);
 }
 
-static void a_question_arrives_as_it_was_asked(void **state)
+TEST(a_question_arrives_as_it_was_asked)
 {
-	(void)state;
 	static const struct debugfile_question asked[] = {
 		{.kind = DEBUGFILE_BY_BUILD_ID, .build_id = {.bytes = {1, 0, 3}, .len = 3}},
 		{.kind = DEBUGFILE_BY_LINK, .name = "x.debug"},
@@ -141,9 +134,8 @@ static enum inbox_event ask(struct inbox *inbox, uint32_t request, unsigned char
 	return take(inbox, MESSAGE_QUESTION, bytes, (size_t)(at - bytes));
 }
 
-static void questions_that_are_none_are_refused(void **state)
+TEST(questions_that_are_none_are_refused)
 {
-	(void)state;
 	CLEANUP(inbox_deinit) struct inbox inbox = new_inbox();
 	static char name[2 * PATH_MAX];
 
@@ -162,27 +154,11 @@ static void questions_that_are_none_are_refused(void **state)
 	assert_int_equal(take(&inbox, MESSAGE_QUESTION, "12345678", 8), INBOX_NONSENSE);
 }
 
-static void a_worker_may_not_ask_for_ever(void **state)
+TEST(a_worker_may_not_ask_for_ever)
 {
-	(void)state;
 	CLEANUP(inbox_deinit) struct inbox inbox = new_inbox();
 	unsigned asked = 0;
 
 	while (ask(&inbox, 0, DEBUGFILE_BY_LINK, "x", 1) == INBOX_QUESTION)
 		assert_true(++asked < 1000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(replies_may_come_in_parts_and_in_any_order),
-		cmocka_unit_test(a_worker_is_not_done_before_all_replies_are_whole),
-		cmocka_unit_test(more_bytes_than_the_limit_are_refused),
-		cmocka_unit_test(parts_of_nothing_are_refused),
-		cmocka_unit_test(a_question_arrives_as_it_was_asked),
-		cmocka_unit_test(questions_that_are_none_are_refused),
-		cmocka_unit_test(a_worker_may_not_ask_for_ever),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

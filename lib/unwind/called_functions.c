@@ -1,0 +1,106 @@
+#include "unwind/called_functions.h"
+
+#include "base/alloc.h"
+#include "unwind/x86_insn.h"
+
+#include <stdlib.h>
+
+/* Of code that is looked at, at a time and in all: 100 MB take a second. */
+enum { PIECE_BYTES = 1 << 20, INSN_BYTES_MAX = 15, CODE_BYTES_MAX = 128 << 20 };
+
+enum { FUNCTION_ALIGNMENT = 16 };
+
+/* The part of the code that is in memory. */
+struct piece {
+	struct elf_file *elf;
+	uint64_t start; /* vaddr */
+	size_t len;
+	unsigned char bytes[PIECE_BYTES];
+};
+
+/* What compilers put before a function: the end of another one, or padding. */
+static bool ends_function(const unsigned char before[5])
+{
+	static const unsigned char ud2[] = {0x0f, 0x0b};
+
+	return before[4] == 0xc3 || before[4] == 0xcc || before[4] == 0x90 || before[4] == 0 ||
+	       before[3] == 0xeb || before[0] == 0xe9 || memcmp(before + 3, ud2, sizeof(ud2)) == 0;
+}
+
+static bool may_begin(const struct piece *piece, uint64_t vaddr)
+{
+	unsigned char before[5];
+
+	return vaddr % FUNCTION_ALIGNMENT == 0 ||
+	       (elf_file_read(piece->elf, vaddr - sizeof(before), before, sizeof(before)) &&
+		ends_function(before));
+}
+
+/* The target of a direct call, or the address of a function that is passed on (lea). */
+static bool target_of(const unsigned char *code, const struct x86_insn *insn, uint64_t next,
+		      uint64_t *ret)
+{
+	int32_t relative;
+	bool is_call = code[0] == 0xe8 && insn->length == 5;
+	bool is_lea = (code[0] & 0xfb) == 0x48 && code[1] == 0x8d && (code[2] & 0xc7) == 5 &&
+		      insn->length == 7;
+
+	if (!is_call && !is_lea)
+		return false;
+	memcpy(&relative, code + insn->length - sizeof(relative), sizeof(relative));
+	*ret = next + (uint64_t)(int64_t)relative;
+	return true;
+}
+
+/* Returns the offset of the first instruction that it has not decoded; *more: add() was true. */
+static size_t find_in_piece(const struct piece *piece, const struct elf_code *code,
+			    bool (*add)(void *user, uint64_t vaddr), void *user, bool *more)
+{
+	bool is_last = piece->start + piece->len == code->end;
+	size_t end = is_last ? piece->len : piece->len - INSN_BYTES_MAX, at = 0;
+	struct x86_insn insn;
+	uint64_t target;
+
+	while (*more && at < end) {
+		if (!x86_insn_decode(piece->bytes + at, piece->len - at, &insn)) {
+			at++;
+			continue;
+		}
+		if (target_of(piece->bytes + at, &insn, piece->start + at + insn.length, &target) &&
+		    target >= code->start && target < code->end && may_begin(piece, target))
+			*more = add(user, target);
+		at += insn.length;
+	}
+	return at;
+}
+
+static bool find_in(struct piece *piece, const struct elf_code *code,
+		    bool (*add)(void *user, uint64_t vaddr), void *user)
+{
+	bool more = true;
+
+	for (uint64_t at = code->start; more && at < code->end; at = piece->start) {
+		piece->start = at;
+		piece->len = code->end - at < PIECE_BYTES ? code->end - at : PIECE_BYTES;
+		if (!elf_file_read(piece->elf, at, piece->bytes, piece->len))
+			break;
+		piece->start += find_in_piece(piece, code, add, user, &more);
+	}
+	return more;
+}
+
+void called_functions_find(struct elf_file *elf, bool (*add)(void *user, uint64_t vaddr),
+			   void *user)
+{
+	CLEANUP(free_ptr) struct piece *piece = xmalloc(sizeof(*piece));
+	CLEANUP(free_ptr) struct elf_code *code = NULL;
+	size_t count = elf_file_code(elf, &code);
+	uint64_t bytes = 0;
+
+	piece->elf = elf;
+	for (size_t i = 0; i < count && bytes <= CODE_BYTES_MAX; i++) {
+		bytes += code[i].end - code[i].start;
+		if (bytes <= CODE_BYTES_MAX && !find_in(piece, &code[i], add, user))
+			return;
+	}
+}

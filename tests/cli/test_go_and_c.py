@@ -1,0 +1,33 @@
+"""Go and C in one program: a stack has the functions of both, whichever calls the other, on whichever stack they run."""
+
+import re
+
+import pytest
+
+STUB, MAIN = r"_cgo_[0-9a-f]+_Cfunc_\w+", r"runtime\.main main\.main"
+BACK = (r"crosscall2 runtime\.cgocallback(\.abi0)? (runtime\.cgocallbackg )+runtime\.cgocallbackg1 _cgoexp_[0-9a-f]+_goBack "
+        r"main\.goBack main\.back")
+
+
+def chains(c):
+    """Of the program's three hot functions; c(name): how a function of C is called."""
+    to_c = rf"main\._Cfunc_\w+ runtime\.cgocall runtime\.asmcgocall(\.abi0)? ({c(STUB)} )?"
+    work = f"{to_c}{c('c_outer')} {c('c_middle')} {c('c_leaf')}"
+    back = rf"{MAIN} main\.callsBack {to_c}{c('c_returns')} goBack {BACK}"
+    return [rf"{MAIN} main\.calls {work}", rf"{back} main\.leaf", rf"{back} main\.again {work}"]
+
+
+@pytest.mark.parametrize("name", ["cgo", "cgo_stripped"])
+def test_calls_from_go_to_c_and_back_are_one_stack(prof, target, name):
+    stacks = prof.record("-F", "1999", "-e", "cpu-clock:u", "--", target(name), "0.6").stacks
+    total = stacks.total
+
+    def share(chain):
+        pattern = re.compile(rf"(runtime\.goexit(\.abi0)? )?{chain}")
+        return stacks.count(lambda frames: pattern.fullmatch(" ".join(frames[1:]))) / total
+
+    shares = [share(chain) for chain in chains(str if name == "cgo" else lambda _: rf"\[{name}\+0x[0-9a-f]+\]")]
+    cut = stacks.count(lambda frames: frames[1] == "[truncated]") / total
+    assert total > 100 and min(shares) > 0.2, stacks.hottest(30)
+    # The first samples tell where the stacks are, and on a loaded machine some are read too late.
+    assert sum(shares) + cut >= 0.97 and cut < 0.5, stacks.hottest(30)
