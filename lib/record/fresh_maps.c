@@ -5,6 +5,8 @@
 #include "base/clock.h"
 #include "proc/maps.h"
 
+#include <sys/resource.h>
+
 enum {
 	COST_SHARE = 20, /* of the time may be taken: 5 % */
 	IN_VAIN_MS = 10,
@@ -55,6 +57,8 @@ static void set_due(struct fresh_maps *fresh, pid_t pid, uint64_t cost_ns, uint6
 {
 	uint64_t pause_ns = COST_SHARE * cost_ns;
 
+	if (pause_ns > NS_PER_SECOND)
+		pause_ns = NS_PER_SECOND;
 	if (fresh->due_ms.count > PROCESSES_MAX)
 		fresh_maps_deinit(fresh);
 	if (is_found) {
@@ -73,9 +77,34 @@ static char *load(const struct fresh_maps *fresh, pid_t pid, size_t *len)
 			     : maps_load_some("/proc", pid, TEXT_BYTES_MAX, len);
 }
 
+struct effort {
+	uint64_t time_ns, cpu_ns;
+	long sleeps;
+};
+
+static struct effort effort_now(void)
+{
+	struct rusage usage = {.ru_nvcsw = 0};
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return (struct effort){.time_ns = clock_now_ns(),
+			       .cpu_ns = clock_thread_cpu_ns(),
+			       .sleeps = usage.ru_nvcsw};
+}
+
+/* The time in which the thread waits for a CPU is not the process's fault. */
+static uint64_t effort_since(const struct effort *before)
+{
+	struct effort now = effort_now();
+
+	return now.sleeps != before->sleeps ? now.time_ns - before->time_ns
+					    : now.cpu_ns - before->cpu_ns;
+}
+
 bool fresh_maps_find(struct fresh_maps *fresh, pid_t pid, uint64_t time_ns, uint64_t pc)
 {
-	uint64_t begin_ns, end_ns;
+	uint64_t begin_ns, cost_ns;
+	struct effort effort;
 	CLEANUP(free_ptr) char *text = NULL;
 	struct location location;
 	size_t len;
@@ -88,11 +117,12 @@ bool fresh_maps_find(struct fresh_maps *fresh, pid_t pid, uint64_t time_ns, uint
 		fresh->start_ns = begin_ns;
 	if (!is_due(fresh, pid, begin_ns))
 		return false;
+	effort = effort_now();
 	text = load(fresh, pid, &len);
 	address_spaces_add_maps(fresh->spaces, pid, time_ns, bytes_of(text, text ? len : 0));
 	is_found = address_spaces_locate(fresh->spaces, pid, time_ns, pc, &location);
-	end_ns = clock_now_ns();
-	time_share_spend(&fresh->share, end_ns - begin_ns);
-	set_due(fresh, pid, end_ns - begin_ns, end_ns, is_found);
+	cost_ns = effort_since(&effort);
+	time_share_spend(&fresh->share, cost_ns);
+	set_due(fresh, pid, cost_ns, clock_now_ns(), is_found);
 	return is_found;
 }
