@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "base/timed_open.h"
+#include "proc/process_links.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -102,7 +103,8 @@ void distribution_here(struct distribution *ret)
 void distribution_of_process(pid_t pid, uid_t user, struct distribution *ret)
 {
 	CLEANUP(timed_caller_cleanup) struct timed_caller *caller = timed_caller_new();
-	CLEANUP(free_ptr) char *root = xasprintf("/proc/%d/root", (int)pid);
+	CLEANUP(free_ptr) char *links = process_links("/proc", pid);
+	CLEANUP(free_ptr) char *root = xasprintf("%s/root", links);
 	char text[RELEASE_BYTES_MAX] = "";
 
 	for (size_t i = 0; i < ARRAY_SIZE(release_paths) && !*text; i++) {

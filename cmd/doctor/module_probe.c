@@ -5,6 +5,7 @@
 #include "base/trusted_user.h"
 #include "cmd/doctor/module_weights.h"
 #include "proc/maps.h"
+#include "proc/process_links.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +104,8 @@ static void list_mappings(struct probe *probe, pid_t pid, struct bytes text, uin
 /* As the process itself names them, after chroot(2). */
 static void shorten_paths(pid_t pid, struct module_list *list)
 {
-	CLEANUP(free_ptr) char *link = xasprintf("/proc/%d/root", (int)pid);
+	CLEANUP(free_ptr) char *links = process_links("/proc", pid);
+	CLEANUP(free_ptr) char *link = xasprintf("%s/root", links);
 	char root[MAPS_PATH_MAX];
 	ssize_t len = readlink(link, root, sizeof(root) - 1);
 

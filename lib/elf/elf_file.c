@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/mapped_file.h"
+#include "base/trusted_user.h"
 #include "base/unpack.h"
 #include "elf/classes.h"
 #include "elf/sections.h"
@@ -211,8 +212,8 @@ struct error *elf_file_open(int fd, const char *name, struct elf_file **ret)
 	return err ? err : open_bytes(bytes, name, ret);
 }
 
-struct error *elf_file_from_memory(const void *data, size_t len, const char *name,
-				   struct elf_file **ret)
+static struct error *open_memory(const void *data, size_t len, const char *name,
+				 struct file_origin origin, struct elf_file **ret)
 {
 	unsigned char *copy = malloc(len ? len : 1);
 
@@ -220,8 +221,21 @@ struct error *elf_file_from_memory(const void *data, size_t len, const char *nam
 		return error_errno(ENOMEM, "copy %s", name);
 	if (len)
 		memcpy(copy, data, len);
-	return open_bytes(elf_bytes_of_heap(copy, len, (struct file_origin){.owner = geteuid()}),
-			  name, ret);
+	return open_bytes(elf_bytes_of_heap(copy, len, origin), name, ret);
+}
+
+struct error *elf_file_from_memory(const void *data, size_t len, const char *name,
+				   struct elf_file **ret)
+{
+	return open_memory(data, len, name, (struct file_origin){.owner = geteuid()}, ret);
+}
+
+struct error *elf_file_from_user(const void *data, size_t len, const char *name, uid_t user,
+				 struct elf_file **ret)
+{
+	return open_memory(
+		data, len, name,
+		(struct file_origin){.owner = user, .is_foreign = !is_trusted_user(user)}, ret);
 }
 
 void elf_file_set_budget(struct elf_file *elf, struct unpack_budget *budget)

@@ -49,6 +49,9 @@ MUST_CHECK struct error *elf_file_open(int fd, const char *name, struct elf_file
 /* The same for bytes in memory (the vdso), which are copied. */
 MUST_CHECK struct error *elf_file_from_memory(const void *data, size_t len, const char *name,
 					      struct elf_file **ret);
+/* The same for bytes of a process of this user, as if it had a file of them. */
+MUST_CHECK struct error *elf_file_from_user(const void *data, size_t len, const char *name,
+					    uid_t user, struct elf_file **ret);
 /*
  * An ELF file that a section holds, compressed with xz; NULL if there is none. `elf` must outlive
  * it.
@@ -80,7 +83,7 @@ const struct build_id *elf_file_build_id(const struct elf_file *elf);
 /*
  * Whose the file was when it was opened, whether somebody other than root and prof's own user may
  * write to it, also now, and its bytes without holes: see file_origin.h. What was opened from
- * memory is prof's own.
+ * memory is prof's own, unless it is of another user's process.
  */
 uid_t elf_file_owner(const struct elf_file *elf);
 bool elf_file_is_foreign(const struct elf_file *elf);

@@ -5,6 +5,7 @@
 #include "base/read_all.h"
 #include "probe/library_cache.h"
 #include "proc/maps.h"
+#include "proc/process_links.h"
 #include "proc/process_root.h"
 
 #include <errno.h>
@@ -107,7 +108,8 @@ static struct error *add_program(struct target_files *files, const char *program
 
 static struct error *add_program_of(struct target_files *files, pid_t pid)
 {
-	CLEANUP(free_ptr) char *exe = xasprintf("/proc/%d/exe", (int)pid);
+	CLEANUP(free_ptr) char *links = process_links("/proc", pid);
+	CLEANUP(free_ptr) char *exe = xasprintf("%s/exe", links);
 	int number = 0;
 
 	if (kill(pid, 0) < 0 && errno == ESRCH)
@@ -123,7 +125,8 @@ static void add_mapped(struct target_files *files, pid_t pid, const struct mappi
 	char *link = xasprintf("/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, mapping->start,
 			       mapping->end);
 	CLEANUP(free_ptr) char *inside = process_root_name("/proc", pid, mapping->path);
-	CLEANUP(free_ptr) char *name = xasprintf("/proc/%d/root%s", (int)pid, inside);
+	CLEANUP(free_ptr) char *links = process_links("/proc", pid);
+	CLEANUP(free_ptr) char *name = xasprintf("%s/root%s", links, inside);
 
 	if (add_file(files, link, mapping->path, pid))
 		add_file(files, name, mapping->path, pid);
@@ -173,7 +176,8 @@ static void add_from_cache(struct target_files *files, const char *stem)
 
 static bool is_program_of(pid_t pid, const char *name)
 {
-	CLEANUP(free_ptr) char *exe = xasprintf("/proc/%d/exe", (int)pid);
+	CLEANUP(free_ptr) char *links = process_links("/proc", pid);
+	CLEANUP(free_ptr) char *exe = xasprintf("%s/exe", links);
 	char path[4096];
 	ssize_t len = readlink(exe, path, sizeof(path) - 1);
 

@@ -4,10 +4,14 @@
 #include "base/clock.h"
 #include "base/idmap.h"
 #include "base/text.h"
+#include "base/time_share.h"
+#include "proc/copied_text.h"
+#include "proc/enclosed_memory.h"
 #include "proc/jit_map.h"
 #include "proc/kernel_map.h"
 #include "proc/maps.h"
 #include "proc/shedding.h"
+#include "proc/timed_memory.h"
 #include "proc/usage.h"
 
 /*
@@ -50,6 +54,9 @@ enum { REGION_BYTES_PER_MAP = 8 << 10 };
  */
 enum { RESIDENT_BYTES_MAX = 64 << 20 };
 
+/* What comparing copied text with its files may take in a second. */
+#define COMPARING_MAX_NS (20 * NS_PER_MS)
+
 struct space {
 	pid_t pid;
 	uid_t user; /* unless has_user: of its parent, or unknown */
@@ -59,6 +66,7 @@ struct space {
 	uint64_t used_ns;  /* its last change or sample */
 	module_id jitdump; /* of its JIT code; IDMAP_NONE: it has none */
 	bool uses_jitdump; /* it has samples in it */
+	module_id program; /* the first file since its exec; MODULE_NONE: none yet */
 	/* The fork that created the process, and its own last fork: for mappings reported late. */
 	pid_t parent;
 	uint64_t born_ns;
@@ -79,7 +87,9 @@ struct address_spaces {
 	struct region_account account;
 	size_t swept_bytes; /* the memory of modules after the last sweep() */
 	size_t maps_until_bound;
-	uint64_t other_resident_bytes; /* when pages of modules were released last */
+	uint64_t other_resident_bytes;	    /* when pages of modules were released last */
+	struct timed_caller *memory_reader; /* for copied text */
+	struct time_share comparing;
 };
 
 /* The directory that has proc/ and sys/; the caller frees it. NULL: it is not known. */
@@ -97,6 +107,7 @@ struct address_spaces *address_spaces_new(const char *proc)
 
 	spaces->proc = xstrdup(proc);
 	spaces->modules = modules_new(proc);
+	spaces->memory_reader = timed_memory_caller_new();
 	spaces->kernel = kernel_map_new(root, spaces->modules);
 	return spaces;
 }
@@ -128,6 +139,7 @@ void address_spaces_free(struct address_spaces *spaces)
 	idmap_deinit(&spaces->by_pid);
 	kernel_map_free(spaces->kernel);
 	modules_free(spaces->modules);
+	timed_caller_free(spaces->memory_reader);
 	free(spaces->release);
 	free(spaces->proc);
 	free(spaces);
@@ -147,6 +159,7 @@ static struct space *new_space(struct address_spaces *spaces, pid_t pid, uid_t u
 	space->pid = pid;
 	space->user = user;
 	space->jitdump = IDMAP_NONE;
+	space->program = MODULE_NONE;
 	space->regions.account = &spaces->account;
 	*idmap_put(&spaces->by_pid, (uint64_t)pid, 0) = spaces->count;
 	GROW(spaces->spaces, spaces->count, spaces->room);
@@ -262,6 +275,8 @@ static uint32_t *count_mappings(struct address_spaces *spaces)
 		regions_visit(&space->regions, stamp, note_mapped, mappings);
 		if (space->jitdump != IDMAP_NONE)
 			mappings[space->jitdump]++;
+		if (space->program != MODULE_NONE)
+			mappings[space->program]++;
 	}
 	return mappings;
 }
@@ -397,26 +412,45 @@ static void bound_if_needed(struct address_spaces *spaces)
 		bound_memory(spaces);
 }
 
+static void map_module(struct address_spaces *spaces, struct space *space,
+		       const struct region *region)
+{
+	const struct module *module = modules_get(spaces->modules, region->module);
+
+	regions_map(&space->regions, region);
+	if (module->jitdump) {
+		space->jitdump = region->module;
+		space->uses_jitdump = false;
+	}
+	if (space->program == MODULE_NONE && module->kind == MODULE_FILE)
+		space->program = region->module;
+}
+
+static void add_region(struct address_spaces *spaces, pid_t pid, const struct region *region)
+{
+	struct space *space = space_of(spaces, pid);
+
+	if (copied_text_may_be(spaces->modules, region))
+		copied_text_map(spaces->modules, &space->regions, region, space->program);
+	else
+		map_module(spaces, space, region);
+	changed(spaces, space, region->from_ns);
+	if (space->last_child_ns > region->from_ns)
+		hand_down(spaces, space, region);
+	if (spaces->maps_until_bound)
+		spaces->maps_until_bound--;
+	bound_if_needed(spaces);
+}
+
 void address_spaces_map(struct address_spaces *spaces, pid_t pid, uint64_t time_ns,
 			const struct mapping *mapping)
 {
-	struct space *space = space_of(spaces, pid);
 	struct region region;
 
 	if (mapping->start >= mapping->end)
 		return;
 	region = region_of(spaces, pid, time_ns, mapping);
-	regions_map(&space->regions, &region);
-	if (modules_get(spaces->modules, region.module)->jitdump) {
-		space->jitdump = region.module;
-		space->uses_jitdump = false;
-	}
-	changed(spaces, space, time_ns);
-	if (space->last_child_ns > time_ns)
-		hand_down(spaces, space, &region);
-	if (spaces->maps_until_bound)
-		spaces->maps_until_bound--;
-	bound_if_needed(spaces);
+	add_region(spaces, pid, &region);
 }
 
 void address_spaces_fork(struct address_spaces *spaces, pid_t parent, pid_t child, uint64_t time_ns)
@@ -439,6 +473,7 @@ void address_spaces_fork(struct address_spaces *spaces, pid_t parent, pid_t chil
 	if (!regions_empty(&from->regions)) {
 		regions_fork(&to->regions, &from->regions, time_ns);
 		to->jitdump = from->jitdump;
+		to->program = from->program;
 	}
 	changed(spaces, from, time_ns);
 	changed(spaces, to, time_ns);
@@ -451,6 +486,7 @@ void address_spaces_exec(struct address_spaces *spaces, pid_t pid, uint64_t time
 
 	space->has_user = false;
 	space->jitdump = IDMAP_NONE;
+	space->program = MODULE_NONE;
 	regions_clear(&space->regions, time_ns);
 	changed(spaces, space, time_ns);
 	bound_if_needed(spaces);
@@ -474,6 +510,36 @@ void address_spaces_snapshot(struct address_spaces *spaces, pid_t pid, uint64_t 
 	address_spaces_add_maps(spaces, pid, time_ns, bytes_of(text, len));
 }
 
+/* Text that was copied to memory before the process was known. */
+static void map_all_enclosed(struct address_spaces *spaces, pid_t pid, struct bytes text)
+{
+	CLEANUP(free_ptr) struct enclosed_scan *scan = xcalloc(1, sizeof(*scan));
+	struct space *space = space_of(spaces, pid);
+	struct enclosed_memory enclosed;
+
+	scan->maps.rest = text;
+	scan->maps.data = true;
+	while (enclosed_memory_next(scan, &enclosed))
+		if (copied_text_map_enclosed(spaces->modules, &space->regions, pid, &enclosed))
+			changed(spaces, space, 0);
+}
+
+/* A late change costs more, and confirms nothing that matters. */
+static bool is_known(struct address_spaces *spaces, pid_t pid, const struct region *region)
+{
+	const struct space *space = find_space(spaces, pid);
+	const struct region *known = NULL;
+
+	if (space && region->from_ns < space->regions.changed_ns)
+		known = regions_find(&space->regions, region->from_ns, region->start);
+	if (!known || known->end < region->end)
+		return false;
+	if (known->is_copy)
+		return copied_text_may_be(spaces->modules, region);
+	return known->module == region->module &&
+	       known->offset - known->start == region->offset - region->start;
+}
+
 void address_spaces_add_maps(struct address_spaces *spaces, pid_t pid, uint64_t time_ns,
 			     struct bytes text)
 {
@@ -481,10 +547,18 @@ void address_spaces_add_maps(struct address_spaces *spaces, pid_t pid, uint64_t 
 	struct space *space = space_of(spaces, pid);
 	uint64_t from_ns = regions_empty(&space->regions) ? 0 : time_ns;
 	struct mapping mapping;
+	bool has_memory = false;
 
 	know_user(spaces, space);
-	while (maps_next(&maps, &mapping))
-		address_spaces_map(spaces, pid, from_ns, &mapping);
+	while (maps_next(&maps, &mapping)) {
+		struct region region = region_of(spaces, pid, from_ns, &mapping);
+
+		has_memory |= copied_text_may_be(spaces->modules, &region);
+		if (!is_known(spaces, pid, &region))
+			add_region(spaces, pid, &region);
+	}
+	if (has_memory)
+		map_all_enclosed(spaces, pid, text);
 }
 
 void address_spaces_forget(struct address_spaces *spaces, uint64_t before_ns)
@@ -509,15 +583,37 @@ uint64_t address_spaces_version(const struct address_spaces *spaces, pid_t pid)
 	return space ? space->version : 0;
 }
 
+/* Whether a region that was taken for a copy of text is one, as far as that can be found out. */
+static bool is_copied_text(struct address_spaces *spaces, const struct space *space,
+			   const struct region *region, uint64_t pc)
+{
+	const struct copied_text_process process = {.caller = spaces->memory_reader,
+						    .proc = spaces->proc,
+						    .pid = space->pid,
+						    .user = space->user};
+	const struct elf_file *elf = modules_get(spaces->modules, region->module)->elf;
+	enum copied_text answer = COPIED_TEXT_UNKNOWN;
+	uint64_t begin_ns = clock_now_ns();
+
+	if (spaces->proc && elf &&
+	    time_share_is_left(&spaces->comparing, begin_ns, COMPARING_MAX_NS)) {
+		answer = copied_text_compare(&process, elf, region, pc);
+		time_share_spend(&spaces->comparing, clock_now_ns() - begin_ns);
+	}
+	return answer == COPIED_TEXT_SAME || (answer == COPIED_TEXT_UNKNOWN && region->is_certain);
+}
+
 /* False: there is no memory for its module. */
 static bool note_sample(struct address_spaces *spaces, struct space *space,
-			const struct region *region)
+			const struct region *region, uint64_t pc)
 {
 	const struct mapping mapping = {
 		.start = region->start, .end = region->end, .offset = region->offset};
 	module_id module;
 
 	know_user(spaces, space);
+	if (region->is_copy && !is_copied_text(spaces, space, region, pc))
+		regions_refute_copy(region, modules_jit(spaces->modules, space->pid));
 	module = modules_use(spaces->modules, region->module, space->pid, space->user, &mapping);
 	if (module == MODULE_NONE)
 		regions_note_loss(&space->regions);
@@ -583,7 +679,7 @@ bool address_spaces_locate(struct address_spaces *spaces, pid_t pid, uint64_t ti
 		spaces->last->used_ns = time_ns;
 		region = regions_find(&spaces->last->regions, time_ns, pc);
 	}
-	if (!region || !(region->has_samples || note_sample(spaces, spaces->last, region))) {
+	if (!region || !(region->has_samples || note_sample(spaces, spaces->last, region, pc))) {
 		*ret = (struct location){.module = modules_unknown(spaces->modules), .offset = pc};
 		return false;
 	}

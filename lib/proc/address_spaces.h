@@ -6,6 +6,8 @@
  * which it was taken. Changes may arrive slightly out of order, since CPUs' rings are read one
  * after the other; they take effect at their own time. Only executable mappings are kept.
  *
+ * Memory that took the place of a file's text is taken for that text (proc/copied_text.h).
+ *
  * Mappings refer to modules (proc/module.h), which live as long as the address spaces if they have
  * samples.
  *

@@ -5,7 +5,10 @@
 #include "base/timed_open.h"
 #include "proc/jit_map.h"
 #include "proc/maps.h"
+#include "proc/process_links.h"
 #include "proc/process_root.h"
+#include "proc/process_vdso.h"
+#include "proc/timed_memory.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -34,6 +37,7 @@ struct file_locator {
 	bool same_kernel;
 	struct unpack_budget *unpack_budget; /* of all files that it has opened */
 	struct timed_caller *caller;
+	struct timed_caller *memory_reader; /* for vdsos */
 	struct kept_root roots[ROOTS_MAX];
 	unsigned root_count;
 };
@@ -50,6 +54,7 @@ static struct file_locator *locator_new(void)
 	locator->unpack_budget = xmalloc(sizeof(*locator->unpack_budget));
 	unpack_budget_init(locator->unpack_budget);
 	locator->caller = timed_caller_new();
+	locator->memory_reader = timed_memory_caller_new();
 	return locator;
 }
 
@@ -85,6 +90,7 @@ void file_locator_free(struct file_locator *locator)
 	free(locator->cache_dir);
 	free(locator->unpack_budget);
 	timed_caller_free(locator->caller);
+	timed_caller_free(locator->memory_reader);
 	while (locator->root_count)
 		close(locator->roots[--locator->root_count].fd);
 	free(locator);
@@ -192,6 +198,24 @@ static bool is_piece_of(const struct mapping *mapping, const struct elf_file *el
 	       last - first == len - 1;
 }
 
+/* A mapping of data can begin within a segment and have less of it: mprotect(2) splits mappings. */
+static bool is_data_of(const struct mapping *mapping, const struct elf_file *elf)
+{
+	const uint64_t page = (uint64_t)getpagesize();
+	unsigned count;
+	const struct elf_file_segment *segments = elf_file_segments(elf, &count);
+
+	for (unsigned i = 0; mapping->is_data && i < count; i++) {
+		uint64_t head = segments[i].offset % page;
+		uint64_t at = mapping->offset - (segments[i].offset - head);
+		uint64_t left = (head + segments[i].file_bytes + page - 1) / page * page - at;
+
+		if (at <= head + segments[i].file_bytes && mapping->end - mapping->start <= left)
+			return true;
+	}
+	return false;
+}
+
 static bool is_mapped(const struct attempt *attempt, const struct elf_file *elf)
 {
 	const struct mapping *mapping = &attempt->mapping;
@@ -200,7 +224,7 @@ static bool is_mapped(const struct attempt *attempt, const struct elf_file *elf)
 		return build_id_equal(elf_file_build_id(elf), &mapping->build_id);
 	if (attempt->is_live && (!mapping->inode || attempt->same_device))
 		return true;
-	return is_piece_of(mapping, elf);
+	return is_piece_of(mapping, elf) || is_data_of(mapping, elf);
 }
 
 static void run_attempt(struct timed_call *call)
@@ -331,10 +355,10 @@ static bool is_link_to(int directory, const char *name, const char *path)
 }
 
 /* A deleted file, or one of memfd_create(2), that the process has open. */
-static void try_descriptors(const struct search *search, pid_t pid, struct located_file *finding)
+static void try_descriptors(const struct search *search, const char *links,
+			    struct located_file *finding)
 {
-	const char *proc = search->locator->proc;
-	CLEANUP(free_ptr) char *path = xasprintf("%s/%d/fd", proc, (int)pid);
+	CLEANUP(free_ptr) char *path = xasprintf("%s/fd", links);
 	DIR *directory = finding->elf || finding->no_elf ? NULL : opendir(path);
 	const struct dirent *entry = directory ? readdir(directory) : NULL;
 
@@ -348,16 +372,16 @@ static void try_descriptors(const struct search *search, pid_t pid, struct locat
 }
 
 /* In the process's root and in prof's. */
-static void try_paths(const struct search *search, pid_t pid, struct located_file *finding)
+static void try_paths(const struct search *search, pid_t pid, const char *links,
+		      struct located_file *finding)
 {
-	const char *proc = search->locator->proc;
-	char *inner = process_root_name(proc, pid, search->path);
+	char *inner = process_root_name(search->locator->proc, pid, search->path);
 	bool is_other = strcmp(inner, search->path) != 0;
 
-	try_next(search, xasprintf("%s/%d/root", proc, (int)pid), inner, false, finding);
+	try_next(search, xasprintf("%s/root", links), inner, false, finding);
 	if (is_other)
-		try_next(search, xasprintf("%s/%d/root", proc, (int)pid), xstrdup(search->path),
-			 false, finding);
+		try_next(search, xasprintf("%s/root", links), xstrdup(search->path), false,
+			 finding);
 	try_next(search, NULL, xstrdup(search->path), false, finding);
 }
 
@@ -372,7 +396,8 @@ static struct located_file find_live(const struct file_locator *locator, pid_t p
 		.opener = FOREIGN_USER_UNKNOWN,
 		.user = is_on_disk ? 0 : user_of(locator->proc, pid, mapping),
 	};
-	CLEANUP(free_ptr) char *program = xasprintf("%s/%d/exe", locator->proc, (int)pid);
+	CLEANUP(free_ptr) char *links = process_links(locator->proc, pid);
+	CLEANUP(free_ptr) char *program = xasprintf("%s/exe", links);
 	struct located_file finding = {0};
 
 	if (deleted)
@@ -386,11 +411,11 @@ static struct located_file find_live(const struct file_locator *locator, pid_t p
 	 * tell.
 	 */
 	if (!deleted || mapping->build_id.len)
-		try_paths(&search, pid, &finding);
+		try_paths(&search, pid, links, &finding);
 	if (!deleted && (mapping->inode || mapping->build_id.len))
 		try_link(&search, xstrdup(program), &finding);
 	if (deleted)
-		try_descriptors(&search, pid, &finding);
+		try_descriptors(&search, links, &finding);
 	return finding;
 }
 
@@ -470,12 +495,13 @@ static struct located_file find_claimed(const struct file_locator *locator, pid_
 		.opener = mapping->claimant,
 		.user = mapping->claimant,
 	};
+	CLEANUP(free_ptr) char *links = process_links(locator->proc, pid);
 	struct located_file finding = {0};
 
 	if (!mapping->inode)
 		return (struct located_file){.error = error_new("%s has no inode", path)};
 	if (!deleted)
-		try_paths(&search, pid, &finding);
+		try_paths(&search, pid, links, &finding);
 	return finding;
 }
 
@@ -535,6 +561,18 @@ struct located_file file_locator_open_vdso(const struct file_locator *locator,
 	return finding;
 }
 
+struct elf_file *file_locator_read_vdso(const struct file_locator *locator, pid_t pid, uid_t user,
+					const struct mapping *mapping)
+{
+	struct elf_file *elf = NULL;
+
+	if (locator->proc)
+		elf = process_vdso_read(locator->memory_reader, locator->proc, pid, user, mapping);
+	if (elf)
+		elf_file_set_budget(elf, locator->unpack_budget);
+	return elf;
+}
+
 struct debug_files file_locator_debug_files(const struct file_locator *locator, const char *path,
 					    int root, uid_t owner, bool is_foreign)
 {
@@ -586,8 +624,8 @@ static bool keep(struct file_locator *locator, struct kept_root root, int *ret)
 
 bool file_locator_keep_root(struct file_locator *locator, pid_t pid, int *ret)
 {
-	CLEANUP(free_ptr)
-	char *path = locator->proc ? xasprintf("%s/%d/root", locator->proc, (int)pid) : NULL;
+	CLEANUP(free_ptr) char *links = locator->proc ? process_links(locator->proc, pid) : NULL;
+	CLEANUP(free_ptr) char *path = links ? xasprintf("%s/root", links) : NULL;
 	CLEANUP(close_fd) int fd = path ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	struct kept_root root = {.fd = fd}, own;
 

@@ -11,6 +11,8 @@
  *   /proc/PID/exe                   the program itself, also when no name leads to it any more
  *   /proc/PID/fd/N                  a deleted file, or one of memfd_create(2), that is still open
  *
+ * exe, root and fd are those of another thread if the main thread has ended (process_links.h).
+ *
  * The file must have the mapping's build-id or, if that is unknown, its inode. The device must
  * agree too; where it does not (btrfs and overlayfs report another device for mappings than
  * stat(2)), the mapping must be part of an executable segment.
@@ -74,6 +76,12 @@ struct located_file file_locator_open(const struct file_locator *locator, pid_t 
 /* prof's own vdso, if it is the mapped one. */
 struct located_file file_locator_open_vdso(const struct file_locator *locator,
 					   const struct mapping *mapping);
+
+/*
+ * The vdso of a process that has another one than prof (process_vdso.h); NULL if it cannot be read.
+ */
+struct elf_file *file_locator_read_vdso(const struct file_locator *locator, pid_t pid, uid_t user,
+					const struct mapping *mapping);
 
 /* "/usr/lib/debug" unless set. Copied. */
 void file_locator_set_debug_dir(struct file_locator *locator, const char *debug_dir);

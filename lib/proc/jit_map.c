@@ -1,6 +1,7 @@
 #include "proc/jit_map.h"
 
 #include "base/alloc.h"
+#include "proc/process_links.h"
 
 #include <string.h>
 
@@ -52,7 +53,8 @@ int jit_map_open(struct timed_caller *caller, const char *proc, pid_t pid, uid_t
 	struct process process;
 	bool exists = read_process(proc, pid, &process);
 	uid_t user = exists ? process.user : last_user;
-	CLEANUP(free_ptr) char *root = xasprintf("%s/%d/root", proc, pid);
+	CLEANUP(free_ptr) char *links = process_links(proc, pid);
+	CLEANUP(free_ptr) char *root = xasprintf("%s/root", links);
 	CLEANUP(free_ptr) char *theirs = xasprintf("/tmp/perf-%d.map", process.pid);
 	CLEANUP(free_ptr) char *ours = xasprintf("/tmp/perf-%d.map", pid);
 	const struct foreign_name names[] = {
@@ -83,7 +85,8 @@ int jit_map_open_below(struct timed_caller *caller, int root, pid_t own_pid, uid
 int jit_dump_open(struct timed_caller *caller, const char *proc, pid_t pid, const char *path)
 {
 	uid_t user = process_user(proc, pid);
-	CLEANUP(free_ptr) char *root = xasprintf("%s/%d/root", proc, pid);
+	CLEANUP(free_ptr) char *links = process_links(proc, pid);
+	CLEANUP(free_ptr) char *root = xasprintf("%s/root", links);
 	const struct foreign_name names[] = {
 		{.root = root,
 		 .path = path,

@@ -4,6 +4,7 @@
 #ifndef PROF_PROC_MAPPING_H
 #define PROF_PROC_MAPPING_H
 
+#include "base/text.h"
 #include "elf/elf_file.h"
 
 #include <stdbool.h>
@@ -24,7 +25,15 @@ struct mapping {
 	bool is_claimed;
 	uid_t claimant;
 	const char *path;
+	bool is_data; /* not executable */
 };
+
+/* Whether the path is one of the kernel's names of shared memory that was never a file. */
+static inline bool mapping_is_of_memory(const char *path)
+{
+	return text_begins(path, "/memfd:") || text_begins(path, "/dev/zero") ||
+	       text_begins(path, "/SYSV") || text_begins(path, "/anon_hugepage");
+}
 
 /*
  * Where the files of a recording are, which may come from another machine. NULL members: nowhere.

@@ -77,7 +77,8 @@ static bool parse_line(struct maps *maps, struct bytes line, struct mapping *ret
 	if (!bytes_ok(&line) || ret->start >= ret->end)
 		return false;
 	maps->executable = permissions[2] == 'x';
-	if (!maps->executable && !maps->data)
+	ret->is_data = !maps->executable;
+	if (ret->is_data && !maps->data)
 		return false;
 	while (bytes_left(&line) && *line.at == ' ')
 		bytes_skip(&line, 1);
@@ -93,8 +94,15 @@ bool maps_next(struct maps *maps, struct mapping *ret)
 	return false;
 }
 
+static size_t whole_lines(const char *text, size_t len)
+{
+	const char *last = len ? memrchr(text, '\n', len) : NULL;
+
+	return last ? (size_t)(last - text) + 1 : 0;
+}
+
 /* Takes name. */
-static char *load(char *name, size_t *len)
+static char *load(char *name, size_t max_bytes, size_t *len)
 {
 	CLEANUP(free_ptr) char *path = name;
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -112,14 +120,21 @@ static char *load(char *name, size_t *len)
 			text = xreallocarray(text, room, 1);
 		}
 		got = read(fd, text + *len, room - *len);
-	} while (got > 0 && *len < BYTES_MAX);
+	} while (got > 0 && *len < max_bytes);
+	if (*len >= max_bytes)
+		*len = whole_lines(text, max_bytes);
 	return STEAL(text);
 }
 
 char *maps_load(const char *proc, pid_t pid, size_t *len)
 {
+	return maps_load_some(proc, pid, BYTES_MAX, len);
+}
+
+char *maps_load_some(const char *proc, pid_t pid, size_t max_bytes, size_t *len)
+{
 	CLEANUP(free_ptr) char *tasks = xasprintf("%s/%d/task", proc, (int)pid);
-	char *text = load(xasprintf("%s/%d/maps", proc, (int)pid), len);
+	char *text = load(xasprintf("%s/%d/maps", proc, (int)pid), max_bytes, len);
 	CLEANUP(close_dir) DIR *dir = NULL;
 
 	/* The maps of an ended main thread are empty, though other threads may still run. */
@@ -127,7 +142,7 @@ char *maps_load(const char *proc, pid_t pid, size_t *len)
 		return text;
 	for (pid_t tid; !*len && (tid = pids_next(dir));) {
 		free(text);
-		text = load(xasprintf("%s/%d/maps", tasks, (int)tid), len);
+		text = load(xasprintf("%s/%d/maps", tasks, (int)tid), max_bytes, len);
 	}
 	return text;
 }

@@ -25,9 +25,11 @@ bool maps_next(struct maps *maps, struct mapping *ret);
 
 /*
  * The text of /proc/PID/maps, or of a thread's if the first thread has ended; the caller frees it.
- * Cut at 128 MB.
+ * Cut at 32 MB.
  * NULL, or len 0, if the process has ended, is not accessible, or is a kernel thread.
  */
 char *maps_load(const char *proc, pid_t pid, size_t *len);
+/* The same, cut after the last line that ends within max_bytes. */
+char *maps_load_some(const char *proc, pid_t pid, size_t max_bytes, size_t *len);
 
 #endif

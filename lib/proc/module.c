@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "proc/file_table.h"
 #include "proc/jitdump_format.h"
+#include "proc/process_vdso.h"
 
 #include <stdio.h>
 
@@ -91,6 +92,7 @@ struct modules {
 	struct open_files own, foreign;
 	struct code_budget code_budget;
 	unsigned jitdump_count, map_count;
+	struct vdso_images vdsos;
 	struct idmap used; /* by user of other processes: the memory of modules with samples … */
 	uint64_t all_used; /* … in units */
 	bool has_other_time; /* samples are not of CLOCK_MONOTONIC */
@@ -267,6 +269,11 @@ static module_id the_one(struct modules *modules, enum module_kind kind, const c
 	return *id;
 }
 
+static bool is_vdso(const struct entry *entry)
+{
+	return entry->module.kind == MODULE_VDSO && strcmp(entry->path, "[vdso]") == 0;
+}
+
 /* The vdso, and modules without an ELF file. */
 static module_id kernel_code_of(struct modules *modules, const struct mapping *mapping)
 {
@@ -274,12 +281,51 @@ static module_id kernel_code_of(struct modules *modules, const struct mapping *m
 	struct entry *entry = modules->entries[id];
 	struct located_file finding;
 
-	if (entry->module.elf || entry->module.problem || strcmp(mapping->path, "[vdso]") != 0)
+	if (entry->module.elf || entry->module.problem || !is_vdso(entry))
 		return id;
 	finding = file_locator_open_vdso(modules->locator, mapping);
 	entry->module.elf = finding.elf;
 	if (finding.error)
 		set_problem(modules, entry, finding.error);
+	return id;
+}
+
+static module_id add_vdso(struct modules *modules)
+{
+	return add(modules, MODULE_VDSO, "[vdso]", strlen("[vdso]"));
+}
+
+/* The one without an ELF file. */
+static module_id unread_vdso(struct modules *modules)
+{
+	uint32_t *id = idmap_put(&modules->others, 0, MODULE_VDSO);
+
+	if (*id == IDMAP_NONE) {
+		*id = add_vdso(modules);
+		set_problem(modules, modules->entries[*id],
+			    error_new("the [vdso] of a 32-bit process could not be read"));
+	}
+	return *id;
+}
+
+/* All processes that have the same image have one module. */
+static module_id vdso_of_process(struct modules *modules, pid_t pid, uid_t user,
+				 const struct mapping *mapping)
+{
+	CLEANUP(elf_file_cleanup)
+	struct elf_file *elf = file_locator_read_vdso(modules->locator, pid, user, mapping);
+	struct entry *entry;
+	module_id id;
+
+	if (elf && vdso_images_find(&modules->vdsos, elf, &id))
+		return id;
+	if (!elf || !vdso_images_have_room(&modules->vdsos, elf))
+		return unread_vdso(modules);
+	id = add_vdso(modules);
+	vdso_images_add(&modules->vdsos, elf, id);
+	entry = modules->entries[id];
+	entry->is_foreign = elf_file_is_foreign(elf);
+	entry->module.elf = STEAL(elf);
 	return id;
 }
 
@@ -364,17 +410,6 @@ module_id modules_jit_at(struct modules *modules, module_id first, uint64_t pc, 
 	if (generation)
 		modules->entries[id]->root = entry->root;
 	return id;
-}
-
-/* The kernel's names of shared memory that was never a file. */
-static bool names_shared_memory(const char *path)
-{
-	static const char *const prefixes[] = {"/memfd:", "/dev/zero", "/SYSV", "/anon_hugepage"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
-		if (text_begins(path, prefixes[i]))
-			return true;
-	return false;
 }
 
 /* "[vsyscall]", but not the kernel's names for ordinary memory: [heap], [stack], [anon:name]. */
@@ -615,13 +650,13 @@ static module_id new_file(struct modules *modules, pid_t pid, const struct mappi
 	struct located_file finding = {0};
 	module_id id;
 
-	if (is_deferred && names_shared_memory(path))
+	if (is_deferred && mapping_is_of_memory(path))
 		return NO_PROGRAM;
 	if (!is_deferred)
 		finding = open_file(modules, pid, mapping, path, deleted);
 	if (is_deferred) {
 		id = add_closed(modules, mapping, path, path_len, deleted);
-	} else if (!finding.elf && (names_shared_memory(path) || (deleted && finding.no_elf))) {
+	} else if (!finding.elf && (mapping_is_of_memory(path) || (deleted && finding.no_elf))) {
 		error_free(finding.error);
 		id = NO_PROGRAM;
 	} else {
@@ -738,6 +773,8 @@ module_id modules_use(struct modules *modules, module_id id, pid_t pid, uid_t us
 
 	if (!may_use(modules, modules->entries[id], user))
 		return MODULE_NONE;
+	if (is_vdso(modules->entries[id]) && process_vdso_is_other(mapping))
+		id = vdso_of_process(modules, pid, user, mapping);
 	if (has_changed(modules->entries[id]))
 		id = renew(modules, pid, mapping, id);
 	entry = modules->entries[id];

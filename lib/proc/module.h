@@ -33,7 +33,7 @@ enum module_kind {
 	MODULE_FILE,
 	MODULE_KERNEL, /* offset is the address */
 	MODULE_VDSO,   /* and the kernel's other user mappings, "[vsyscall]" and "[uprobes]", which
-			  have no ELF file */
+			  have no ELF file; 32-bit processes have one of their own */
 	MODULE_JIT, /* executable memory without an ELF file; offset is the pc; one per process and
 		       generation (perf_map.h). Or,
 		       with a jitdump, code in it; offset is in the file (jitdump.h) */

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "proc/process_links.h"
 
 #include <limits.h>
 #include <string.h>
@@ -9,7 +10,8 @@
 
 char *process_root_name(const char *proc, pid_t pid, const char *path)
 {
-	CLEANUP(free_ptr) char *link = xasprintf("%s/%d/root", proc, (int)pid);
+	CLEANUP(free_ptr) char *links = process_links(proc, pid);
+	CLEANUP(free_ptr) char *link = xasprintf("%s/root", links);
 	char root[PATH_MAX];
 	ssize_t len = readlink(link, root, sizeof(root));
 

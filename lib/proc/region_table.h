@@ -25,6 +25,8 @@ struct region {
 	uint64_t confirmed_ns; /* when a record last confirmed it; maintained by regions */
 	module_id module;
 	bool has_samples;
+	bool is_copy; /* of the module's text, in memory (copied_text.h); with samples: compared */
+	bool is_certain; /* a copy, even if it cannot be compared */
 };
 
 /* What all processes of a recording need and have lost. Zero-initialized. */

@@ -252,6 +252,37 @@ void regions_note_sample(const struct region *region, module_id module)
 	found->has_samples = true;
 }
 
+void regions_refute_copy(const struct region *region, module_id memory)
+{
+	struct region *found = (struct region *)(uintptr_t)region;
+
+	found->module = memory;
+	found->offset = found->start;
+	found->is_copy = found->is_certain = false;
+}
+
+/* Of a table, the region that has the address, or the next one. NULL: there is none. */
+static const struct region *next_in(const struct region_table *table, uint64_t address)
+{
+	struct region_place place = region_table_seek(table, address);
+
+	return region_table_next(table, &place);
+}
+
+/* A region of the base that was replaced has parts in live up to its end. */
+bool regions_next(const struct regions *regions, uint64_t address, struct region *ret)
+{
+	const struct region *live = next_in(regions->live, address);
+	const struct region *base = next_in(regions->base, address);
+	uint64_t live_start = live ? later(live->start, address) : UINT64_MAX;
+	uint64_t base_start = base ? later(base->start, address) : UINT64_MAX;
+
+	if (!live && !base)
+		return false;
+	*ret = own_view(live_start <= base_start ? live : base, regions->live_since_ns);
+	return true;
+}
+
 bool regions_empty(const struct regions *regions)
 {
 	return !regions->live && !regions->base && !regions->past_count && !regions->ended_count &&
@@ -546,7 +577,7 @@ static void place_late(struct regions *regions, const struct region *new)
 
 static bool continues(const struct region *live, uint64_t since_ns, const struct region *new)
 {
-	return live->module == new->module &&
+	return live->module == new->module && live->is_copy == new->is_copy &&
 	       live->offset - live->start ==
 		       new->offset - new->start &&later(live->from_ns, since_ns) <= new->from_ns;
 }

@@ -80,6 +80,12 @@ const struct region *regions_find(const struct regions *regions, uint64_t time_n
  */
 void regions_note_sample(const struct region *region, module_id module);
 
+/* Notes that a region that was taken for a copy is memory of this module, whose offset is the pc.
+ */
+void regions_refute_copy(const struct region *region, module_id memory);
+
+/* The live region that has the address, or else the next one. False: there is none. */
+bool regions_next(const struct regions *regions, uint64_t address, struct region *ret);
 /* The live region that starts last, at or before this address. NULL: none does. */
 const struct region *regions_before(const struct regions *regions, uint64_t address);
 /* The number of live regions; those that changed since a fork can count twice. */

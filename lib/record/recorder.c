@@ -48,7 +48,7 @@ struct recorder {
 	struct intake *intake; /* NULL: not open */
 	struct pipeline pipeline;
 	struct raw_file raw;
-	struct fresh_maps fresh_maps; /* where no sampler tells of mappings */
+	struct fresh_maps fresh_maps; /* that no record has told of */
 	struct balancing balancing;
 	struct waiting *waiting;     /* NULL: waiting is not recorded */
 	struct awaits *awaits;	     /* NULL: where tasks wait is not recorded */
@@ -161,9 +161,9 @@ static void open_pipeline(struct recorder *recorder)
 		recorder->ahead = xcalloc(2 * RECORDS_AHEAD, sizeof(*recorder->ahead));
 	add_events(recorder);
 	recorder->fresh_maps.spaces = recorder->pipeline.spaces;
-	recorder->fresh_maps.inside = intake_library(recorder->intake);
 	if (!intake_sampler(recorder->intake))
-		session_set_fresh_maps(recorder->pipeline.session, &recorder->fresh_maps);
+		recorder->fresh_maps.inside = intake_library(recorder->intake);
+	session_set_fresh_maps(recorder->pipeline.session, &recorder->fresh_maps);
 	if (config->alloc_period)
 		recorder->memory = memory_new(recorder->pipeline.session, config->alloc_period);
 	if (config->labels_cgroups && !recorder->cgroup_labels)

@@ -35,7 +35,7 @@ struct sample_stacks {
 	uint32_t ceiling;
 	struct idmap stacks_by_pid; /* (pid, 0) → the stacks that its samples have added */
 
-	struct fresh_maps *fresh; /* NULL: records tell of all mappings */
+	struct fresh_maps *fresh; /* NULL: a recording has no others than its records tell of */
 	struct own_frames own;	  /* that are left out */
 	size_t most_calls;	  /* that a CPU has recorded of a stack */
 
@@ -98,13 +98,22 @@ static frame_id frame_at(struct sample_stacks *stacks, const struct frame *frame
 			     frame->is_return_address);
 }
 
+/* As address_spaces_locate(), also in a mapping that no record has told of. */
+static bool locate(struct sample_stacks *stacks, const struct record *record, uint64_t pc,
+		   struct location *ret)
+{
+	if (address_spaces_locate(stacks->spaces, record->pid, record->time_ns, pc, ret))
+		return true;
+	return stacks->fresh && fresh_maps_find(stacks->fresh, record->pid, record->time_ns, pc) &&
+	       address_spaces_locate(stacks->spaces, record->pid, record->time_ns, pc, ret);
+}
+
 static frame_id frame_at_pc(struct sample_stacks *stacks, const struct record *record, uint64_t pc,
 			    bool is_return_address)
 {
 	struct location location;
 
-	address_spaces_locate(stacks->spaces, record->pid, record->time_ns, pc - is_return_address,
-			      &location);
+	locate(stacks, record, pc - is_return_address, &location);
 	return frame_at(stacks, &(struct frame){.module = location.module,
 						.offset = location.offset + is_return_address,
 						.is_return_address = is_return_address});
@@ -318,8 +327,7 @@ static size_t count_mapped(struct sample_stacks *stacks, const struct record *re
 	struct location location;
 
 	for (size_t i = 1; i < count; i++)
-		if (!address_spaces_locate(stacks->spaces, record->pid, record->time_ns,
-					   chain_at(&record->sample.user_chain, i) - 1, &location))
+		if (!locate(stacks, record, chain_at(&record->sample.user_chain, i) - 1, &location))
 			return i;
 	return count;
 }

@@ -45,8 +45,8 @@ void sample_stacks_set_depth(struct sample_stacks *stacks, unsigned frames);
 void sample_stacks_set_ceiling(struct sample_stacks *stacks, uint32_t count);
 
 /*
- * Mappings become known late: where a pc of a stack is in none, they are looked up by fresh_maps,
- * and the stack is unwound again if that has found the pc. Borrowed.
+ * Where a pc of a stack is in no known mapping, it is looked up by fresh_maps, and the stack is
+ * unwound again if that has found the pc. Borrowed.
  */
 void sample_stacks_set_fresh_maps(struct sample_stacks *stacks, struct fresh_maps *fresh);
 

@@ -4,13 +4,15 @@
 #include "base/clock.h"
 #include "base/pids.h"
 #include "perf/threads.h"
+#include "proc/process_links.h"
 #include "record/targets.h"
 
 #include <unistd.h>
 
 static void set_main_program(struct session *session, pid_t pid)
 {
-	CLEANUP(free_ptr) char *link = xasprintf("/proc/%d/exe", pid);
+	CLEANUP(free_ptr) char *links = process_links("/proc", pid);
+	CLEANUP(free_ptr) char *link = xasprintf("%s/exe", links);
 	char path[4096];
 	ssize_t len = readlink(link, path, sizeof(path) - 1);
 

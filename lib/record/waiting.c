@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/pids.h"
 #include "perf/threads.h"
+#include "proc/process_links.h"
 #include "record/switch_stacks.h"
 #include "record/targets.h"
 #include "record/waiting_refusal.h"
@@ -114,7 +115,8 @@ void waiting_close(struct waiting *waiting)
 
 static bool is_kernel_thread(pid_t pid)
 {
-	CLEANUP(free_ptr) char *link = xasprintf("/proc/%d/exe", pid);
+	CLEANUP(free_ptr) char *links = process_links("/proc", pid);
+	CLEANUP(free_ptr) char *link = xasprintf("%s/exe", links);
 	char path[1];
 
 	return readlink(link, path, sizeof(path)) < 0 && errno == ENOENT;

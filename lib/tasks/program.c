@@ -4,6 +4,7 @@
 #include "base/timed_open.h"
 #include "elf/elf_file.h"
 #include "elf/file_origin.h"
+#include "proc/process_links.h"
 #include "sandbox/answer.h"
 #include "tasks/layout_builder.h"
 
@@ -168,11 +169,11 @@ static void read_program(struct task_programs *programs, struct elf_file *elf, c
 
 static int open_program(struct task_programs *programs, pid_t pid, char *name, size_t len)
 {
-	char path[64];
+	CLEANUP(free_ptr) char *links = process_links("/proc", pid);
+	CLEANUP(free_ptr) char *path = xasprintf("%s/exe", links);
 	const struct foreign_name file = {.path = path, .user = FOREIGN_USER_UNKNOWN};
 	ssize_t got;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	got = readlink(path, name, len - 1);
 	name[got > 0 ? got : 0] = '\0';
 	return timed_open(programs->caller, &file, 1, 0, NULL);

@@ -92,6 +92,30 @@ int main(void)
 }
 """
 
+# The main thread ends, and another one works on.
+LEADERLESS = r"""
+#include <pthread.h>
+#include <stdio.h>
+static pthread_t first;
+static __attribute__((noinline)) void busy_part(unsigned n) { for (; n; n--) __asm__ volatile("" : "+r"(n)); }
+static void *work(void *unused)
+{
+	pthread_join(first, NULL);
+	puts("ready");
+	fflush(stdout);
+	for (;;)
+		busy_part(100000);
+}
+int main(void)
+{
+	pthread_t thread;
+
+	first = pthread_self();
+	pthread_create(&thread, NULL, work, NULL);
+	pthread_exit(NULL);
+}
+"""
+
 HOT = """
 function busy_part(n) { let sum = 0; for (let i = 0; i < n; i++) sum += i % 7; return sum; }
 process.title = process.argv[2];
@@ -255,6 +279,29 @@ def share(stacks, name="busy_part"):
 
 def assert_named(stacks):
     assert share(stacks) > 0.9, stacks.hottest()
+
+
+# In a file system that only its own mount namespace has.
+IN_TMPFS = '''exec unshare --mount sh -c 'mount -t tmpfs none "$0/tmp" && cp "$0$1" "$0/tmp" &&
+exec chroot "$0" "/tmp/${1##*/}"' "$0" "$@"'''
+
+
+def until_without_leader(pid):
+    """Waits until nothing leads to the main thread's files any more."""
+    with contextlib.suppress(FileNotFoundError):
+        while os.readlink(f"/proc/{pid}/root"):
+            time.sleep(0.001)
+
+
+@pytest.mark.parametrize("way", ["chroot", "tmpfs", "deleted"])
+def test_a_program_whose_main_thread_has_ended_is_named(contained, image, recorded, way):
+    inside = image()
+    compiled(inside.program, LEADERLESS, "-static", "-pthread")
+    pid = contained(IN_TMPFS if way == "tmpfs" else ROOTS["chroot"], inside)
+    if way == "deleted":
+        inside.program.unlink()
+    until_without_leader(pid)
+    assert_named(recorded(pid))
 
 
 @pytest.mark.parametrize("way, user", WAYS)

@@ -1048,14 +1048,14 @@ TEST_IN_FOLDER(the_vdso_has_our_own_image_and_vsyscall_has_none)
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 	struct location location;
 
-	map(spaces, 7, 100, "[vdso]", 0x10000, 0x12000);
-	map(spaces, 8, 100, "[vdso]", 0x50000, 0x52000);
+	map(spaces, 7, 100, "[vdso]", 0x7ff000010000, 0x7ff000012000);
+	map(spaces, 8, 100, "[vdso]", 0x7ff000050000, 0x7ff000052000);
 	map(spaces, 7, 100, "[vsyscall]", 0x90000, 0x91000);
-	assert_true(address_spaces_locate(spaces, 8, 100, 0x50123, &location));
+	assert_true(address_spaces_locate(spaces, 8, 100, 0x7ff000050123, &location));
 	assert_int_equal(location.offset, 0x123);
 	const struct module *vdso = address_spaces_module(spaces, location.module);
 
-	assert_ptr_equal(vdso, module_at(spaces, 7, 100, 0x10000));
+	assert_ptr_equal(vdso, module_at(spaces, 7, 100, 0x7ff000010000));
 	assert_int_equal(vdso->kind, MODULE_VDSO);
 	if (getauxval(AT_SYSINFO_EHDR))
 		assert_non_null(vdso->elf);

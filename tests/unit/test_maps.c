@@ -116,6 +116,21 @@ TEST(our_own_maps_are_read_whole)
 	assert_int_equal(len, 0);
 }
 
+TEST(of_long_maps_the_first_lines_are_read)
+{
+	size_t len, all;
+	CLEANUP(free_ptr) char *whole = maps_load("/proc", getpid(), &all);
+	CLEANUP(free_ptr) char *text = maps_load_some("/proc", getpid(), 300, &len);
+
+	assert_in_range(len, 1, 300);
+	assert_int_equal(text[len - 1], '\n');
+	assert_memory_equal(text, whole, len);
+	assert_non_null(memchr(whole + len, '\n', all - len));
+	free(text);
+	text = maps_load_some("/proc", getpid(), 10, &len);
+	assert_int_equal(len, 0);
+}
+
 static void write_file(char *path, const char *text)
 {
 	CLEANUP(free_ptr) char *name = path;
