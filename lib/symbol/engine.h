@@ -6,7 +6,8 @@
  * libdw where our own reader does not understand the unit), .symtab, .dynsym and .gnu_debugdata.
  * The outermost line takes the ELF symbol's name if there is one, so that clones (.cold, .isra)
  * show as such; where the linker has folded several functions into one, the name that the lines
- * belong to. An address without a symbol has no lines.
+ * belong to. An address without a symbol has no lines, but the start of its function, if call frame
+ * information has it.
  *
  * The result is the same with any number of threads.
  */

@@ -24,6 +24,8 @@ struct symbolized_line {
 struct symbolized {
 	const struct symbolized_line *lines;
 	unsigned count;
+	uint64_t into_function; /* of an address without a symbol: the bytes from the start of its
+				   function; 0: unknown */
 };
 
 struct line_builder;

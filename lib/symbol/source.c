@@ -154,8 +154,21 @@ struct dwarf *source_dwarf(struct source *source, const struct source_options *o
 	return source->dwarf;
 }
 
+uint64_t source_into_function(struct source *source, uint64_t vaddr, const atomic_bool *cancel)
+{
+	uint64_t start, end;
+
+	if (!source->starts_are_open)
+		source->starts = function_starts_new(source->module.elf, cancel);
+	source->starts_are_open = true;
+	if (!source->starts || !function_starts_find(source->starts, vaddr, &start, &end))
+		return 0;
+	return vaddr - start;
+}
+
 void source_close(struct source *source)
 {
+	function_starts_free(source->starts);
 	libdw_free(source->libdw);
 	dwarf_free(source->dwarf);
 	gopclntab_free(source->go);

@@ -569,6 +569,23 @@ static void the_main_program_is_the_first_mapping_even_unused(void **state)
 	assert_string_equal(string_at(message, message->mapping[1].filename), "/lib/x.so");
 }
 
+static void addresses_of_a_function_without_a_symbol_have_one_function(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	static const struct profile_segment segment = {0x1000, 0x1000, 0x1000};
+
+	profile_describe_module(profile, 0,
+				&(struct profile_module){.path = text_of(profile, "/lib/x.so"),
+							 .segments = &segment,
+							 .segment_count = 1});
+	profile_set_into_function(profile, profile_frame(profile, 0, 0x1010, false), 0x10);
+	profile_set_into_function(profile, profile_frame(profile, 0, 0x1028, false), 0x28);
+	profile_frame(profile, 0, 0x1038, false);
+	CLEANUP(message_cleanup) struct message *message = written(profile);
+	assert_int_equal(message->n_function, 2);
+}
+
 static void every_address_lies_in_its_mapping(void **state)
 {
 	(void)state;
@@ -632,6 +649,7 @@ int main(void)
 		cmocka_unit_test(hostile_strings_come_out_as_utf8_and_keep_all_else),
 		cmocka_unit_test(very_long_names_and_very_deep_stacks_are_whole),
 		cmocka_unit_test(the_main_program_is_the_first_mapping_even_unused),
+		cmocka_unit_test(addresses_of_a_function_without_a_symbol_have_one_function),
 		cmocka_unit_test(every_address_lies_in_its_mapping),
 		cmocka_unit_test(a_full_disk_is_an_error),
 	};

@@ -552,6 +552,42 @@ static void a_function_without_a_name_leaves_the_address(void **state)
 	assert_folded(profile, WEIGHT_SAMPLES, "program;main;[program+0x401234] 500\n");
 }
 
+static void the_name_of_an_unknown_function_is_an_address_in_it(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name;
+		uint64_t function_address;
+		bool is_known;
+	} cases[] = {
+		{"[program+0x401234]", 0x401234, false},
+		{"[program+0x401200]", 0x401200, false},
+		{"[program+0x0]", 0, false},
+		{"[program+0x401235]", 0x401234, true},
+		{"[program+0x401200", 0x401234, true},
+		{"[program+0x401200]]", 0x401234, true},
+		{"[program+0x-1]", 0x401234, true},
+		{"[program+401200]", 0x401234, true},
+		{"program+0x401200]", 0x401234, true},
+		{"[program+0xfffffffffffffffff]", 0x401234, true},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(free_ptr) struct sample_message *message = sample_message();
+		CLEANUP(profile_cleanup) struct profile *profile = NULL;
+
+		message->strings[STR_WORK] = (char *)(uintptr_t)cases[i].name;
+		message->functions[1].name = message->functions[1].system_name = STR_WORK;
+		message->locations[1].n_line = 1;
+		message->lines[1].function_id = message->functions[1].id;
+		message->lines[1].line = 0;
+		profile = must_read_message(&message->of);
+		assert_int_equal(profile_get_frame(profile, 1).line_count, cases[i].is_known);
+		assert_int_equal(profile_frame_function_address(profile, 1),
+				 cases[i].function_address);
+	}
+}
+
 static void without_mappings_there_is_no_process(void **state)
 {
 	(void)state;
@@ -975,6 +1011,7 @@ int main(void)
 		cmocka_unit_test(the_order_of_fields_does_not_matter),
 		cmocka_unit_test(samples_may_stand_in_any_order),
 		cmocka_unit_test(a_function_without_a_name_leaves_the_address),
+		cmocka_unit_test(the_name_of_an_unknown_function_is_an_address_in_it),
 		cmocka_unit_test(without_mappings_there_is_no_process),
 		cmocka_unit_test(an_address_outside_of_its_mapping_stays_what_it_is),
 		cmocka_unit_test(the_default_type_is_the_first_event_and_samples_count_for_it),

@@ -111,6 +111,31 @@ static void a_frame_without_a_name_is_known_by_its_address(void **state)
 	assert_row(&rows, 0, "[x.so+0x10]", 1, 1);
 }
 
+static void addresses_of_a_function_without_a_symbol_are_one_row(void **state)
+{
+	(void)state;
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
+	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
+	CLEANUP(view_deinit) struct view view;
+	CLEANUP(rows_deinit) struct rows rows;
+
+	profile_describe_module(profile, 0,
+				&(struct profile_module){.path = text_of(profile, "/lib/x.so")});
+	for (uint64_t offset = 0x10; offset < 0x20; offset++) {
+		frame_id frame = profile_frame(profile, 0, offset, false);
+
+		profile_set_into_function(profile, frame, offset % 8);
+		profile_add(profile, thread, profile_push(profile, STACK_EMPTY, frame), event,
+			    offset < 0x18 ? 3 : 1);
+	}
+	view_init(&view, profile, event);
+	rows_init(&rows, &view, ROW_FUNCTION);
+	assert_int_equal(rows.count, 2);
+	assert_row(&rows, 0, "[x.so+0x10]", 24, 24);
+	assert_row(&rows, 1, "[x.so+0x18]", 8, 8);
+}
+
 static void only_the_chosen_event_is_summed(void **state)
 {
 	(void)state;
@@ -242,6 +267,7 @@ int main(void)
 		cmocka_unit_test(recursion_counts_once_per_stack),
 		cmocka_unit_test(functions_of_two_modules_are_two),
 		cmocka_unit_test(a_frame_without_a_name_is_known_by_its_address),
+		cmocka_unit_test(addresses_of_a_function_without_a_symbol_are_one_row),
 		cmocka_unit_test(only_the_chosen_event_is_summed),
 		cmocka_unit_test(an_empty_profile_has_no_functions),
 		cmocka_unit_test(sums_are_those_of_looking_through_every_stack),
