@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "elf/classes.h"
+#include "elf/dynamic_symbols.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -154,6 +155,15 @@ static void find_table(struct symtab *symtab, struct elf_file *elf, enum table t
 	symtab->files[table] = elf;
 	symtab->symbols[table] = elf_file_section(elf, symbols_name).data;
 	symtab->strings[table] = elf_file_section(elf, strings_name).data;
+}
+
+static void find_dynamic_table(struct symtab *symtab, struct elf_file *elf)
+{
+	const struct elf_dynamic_symbols found = elf_dynamic_symbols(elf);
+
+	symtab->files[TABLE_DYNAMIC] = elf;
+	symtab->symbols[TABLE_DYNAMIC] = found.symbols;
+	symtab->strings[TABLE_DYNAMIC] = found.strings;
 }
 
 /* Returns true if the table exists. */
@@ -422,7 +432,7 @@ struct symtab *symtab_open(struct elf_file *elf, struct elf_file *debug)
 	if (symtab->code_count > CODE_SECTIONS_MAX)
 		symtab->code_count = CODE_SECTIONS_MAX;
 	find_table(symtab, elf, TABLE_IMAGE, ".symtab", ".strtab");
-	find_table(symtab, elf, TABLE_DYNAMIC, ".dynsym", ".dynstr");
+	find_dynamic_table(symtab, elf);
 	if (debug)
 		find_table(symtab, debug, TABLE_DEBUG, ".symtab", ".strtab");
 	symtab->stub_count = plt_stubs(elf, &symtab->stubs);

@@ -18,9 +18,9 @@ struct symbol {
 
 /*
  * Reads .symtab of the ELF file and of its debug file (NULL if none), both of which must outlive
- * it, and .dynsym if the ELF file has no .symtab. Takes functions, indirect functions, untyped
- * symbols in executable sections, objects in .data and .bss, and the stubs of a linkage table
- * (.plt), as "name@plt".
+ * it, and .dynsym if the ELF file has no .symtab, also where only PT_DYNAMIC leads to it
+ * (elf/dynamic_symbols.h). Takes functions, indirect functions, untyped symbols in executable
+ * sections, objects in .data and .bss, and the stubs of a linkage table (.plt), as "name@plt".
  *
  * An address beyond a symbol's end does not belong to it. A symbol without a size, as in hand-
  * written assembly, reaches to the next symbol or the end of the section, but not into another
