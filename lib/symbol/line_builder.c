@@ -5,14 +5,26 @@
 
 #include "base/alloc.h"
 #include "base/strtab.h"
+#include "profile/fragment.h"
 
 #include <string.h>
+
+/* How a linker name is read. */
+enum reading {
+	READ_FUNCTION, /* the function whose part or copy it is: "f" of "f.cold" */
+	READ_WHOLE,    /* its end means nothing: of Go, of code compiled at run time */
+	READINGS,
+};
+
+struct readable {
+	const char *names[READINGS]; /* NULL: not asked for yet */
+};
 
 struct line_builder {
 	struct arena arena;
 	struct strtab *linker_names;
 	struct strtab *coroutines; /* the names of their bodies */
-	const char **readable;	   /* demangled names, by linker name */
+	struct readable *readable; /* by linker name */
 	uint32_t readable_count, readable_room;
 };
 
@@ -22,8 +34,6 @@ struct line_builder *line_builder_new(void)
 
 	builder->linker_names = strtab_new();
 	builder->coroutines = strtab_new();
-	GROW(builder->readable, builder->readable_count, builder->readable_room);
-	builder->readable[builder->readable_count++] = ""; /* string 0 */
 	return builder;
 }
 
@@ -43,21 +53,39 @@ struct arena *line_builder_arena(struct line_builder *builder)
 	return &builder->arena;
 }
 
+static const char *read_name(struct line_builder *builder, const char *linker_name,
+			     enum reading reading)
+{
+	size_t len = reading == READ_WHOLE ? strlen(linker_name)
+					   : fragment_function_length(linker_name);
+	const char *function = linker_name[len] ? arena_strndup(&builder->arena, linker_name, len)
+						: linker_name;
+	CLEANUP(free_ptr) char *name = demangle(function);
+
+	return name ? arena_strndup(&builder->arena, name, strlen(name)) : function;
+}
+
+static const char *readable_name(struct line_builder *builder, string_id id, enum reading reading)
+{
+	const char **name;
+
+	while (builder->readable_count <= id) {
+		GROW(builder->readable, builder->readable_count, builder->readable_room);
+		builder->readable[builder->readable_count++] = (struct readable){0};
+	}
+	name = &builder->readable[id].names[reading];
+	if (!*name)
+		*name = read_name(builder, strtab_get(builder->linker_names, id), reading);
+	return *name;
+}
+
 static void set_name(struct line_builder *builder, struct symbolized_line *line,
-		     const char *linker_name)
+		     const char *linker_name, enum reading reading)
 {
 	string_id id = strtab_add(builder->linker_names, linker_name);
 
 	line->system_name = strtab_get(builder->linker_names, id);
-	if (id == builder->readable_count) {
-		CLEANUP(free_ptr) char *name = demangle(linker_name);
-
-		GROW(builder->readable, builder->readable_count, builder->readable_room);
-		builder->readable[builder->readable_count++] =
-			name ? arena_strndup(&builder->arena, name, strlen(name))
-			     : line->system_name;
-	}
-	line->name = builder->readable[id];
+	line->name = readable_name(builder, id, reading);
 }
 
 /* A linker name calls the body of an async function a closure; DWARF tells. */
@@ -112,16 +140,16 @@ static bool is_named_by(const struct call *call, const struct symbol *symbol)
 
 /* symbol: NULL for an inlined call. Returns false if the call has no name. */
 static bool set_call(struct line_builder *builder, struct symbolized_line *line,
-		     const struct call *call, const struct symbol *symbol)
+		     const struct call *call, const struct symbol *symbol, enum reading reading)
 {
+	const char *name = is_named_by(call, symbol) ? symbol->name : call->name;
+
 	*line = (struct symbolized_line){.file = ""};
 	set_place(line, call);
-	if (is_named_by(call, symbol))
-		set_name(builder, line, symbol->name);
-	else if (call->is_linkage_name)
-		set_name(builder, line, call->name);
+	if (name && (name != call->name || call->is_linkage_name))
+		set_name(builder, line, name, reading);
 	else
-		line->name = line->system_name = call->name;
+		line->name = line->system_name = name;
 	if (line->name)
 		set_coroutine(builder, line, call);
 	return line->name;
@@ -131,6 +159,8 @@ struct symbolized line_builder_lines(struct line_builder *builder, const struct 
 				     uint64_t vaddr, struct inline_chain chain)
 {
 	static const struct call unknown = {0};
+	const bool is_go = source->go && gopclntab_has(source->go, vaddr);
+	const enum reading reading = is_go ? READ_WHOLE : READ_FUNCTION;
 	struct symbolized naming = {0};
 	struct symbol symbol;
 	bool has_symbol = symtab_find(source->symtab, vaddr, &builder->arena, &symbol);
@@ -143,10 +173,22 @@ struct symbolized line_builder_lines(struct line_builder *builder, const struct 
 		bool is_outermost = i + 1 == chain.count;
 
 		naming.count += set_call(builder, &lines[naming.count], &chain.calls[i],
-					 is_outermost && has_symbol ? &symbol : NULL);
+					 is_outermost && has_symbol ? &symbol : NULL, reading);
 	}
 	naming.lines = lines;
 	return naming;
+}
+
+struct symbolized line_builder_kernel(struct line_builder *builder, const char *name)
+{
+	struct symbolized_line *line;
+
+	if (!name)
+		return (struct symbolized){0};
+	line = arena_alloc(&builder->arena, sizeof(*line));
+	*line = (struct symbolized_line){.file = ""};
+	set_name(builder, line, name, READ_FUNCTION);
+	return (struct symbolized){.lines = line, .count = 1};
 }
 
 struct symbolized line_builder_listed(struct line_builder *builder, const char *name,
@@ -160,6 +202,6 @@ struct symbolized line_builder_listed(struct line_builder *builder, const char *
 	*line = (struct symbolized_line){.file = ""};
 	if (place && place->file)
 		*line = (struct symbolized_line){.file = place->file, .line = place->line};
-	set_name(builder, line, name);
+	set_name(builder, line, name, READ_WHOLE);
 	return (struct symbolized){.lines = line, .count = 1};
 }

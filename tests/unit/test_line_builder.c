@@ -207,6 +207,21 @@ static void names_from_symbol_lists_are_demangled(void **state)
 	assert_int_equal(line_builder_listed(fixture.builder, NULL, NULL).count, 0);
 }
 
+static void parts_of_a_function_are_called_like_it(void **state)
+{
+	(void)state;
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	struct symbolized kernel = line_builder_kernel(fixture.builder, "parse.isra.0.cold");
+	struct symbolized listed = line_builder_listed(fixture.builder, "parse.isra.0.cold", NULL);
+
+	assert_string_equal(kernel.lines[0].name, "parse");
+	assert_string_equal(kernel.lines[0].system_name, "parse.isra.0.cold");
+	assert_string_equal(listed.lines[0].name, "parse.isra.0.cold");
+	kernel = line_builder_kernel(fixture.builder, "_Z3foov.part.0");
+	assert_string_equal(kernel.lines[0].name, "foo()");
+	assert_int_equal(line_builder_kernel(fixture.builder, NULL).count, 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -219,6 +234,7 @@ int main(void)
 		cmocka_unit_test(a_nameless_inlined_call_is_left_out),
 		cmocka_unit_test(the_first_line_counts_only_in_the_file_that_ran),
 		cmocka_unit_test(names_from_symbol_lists_are_demangled),
+		cmocka_unit_test(parts_of_a_function_are_called_like_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
