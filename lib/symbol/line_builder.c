@@ -7,12 +7,14 @@
 #include "base/strtab.h"
 #include "profile/fragment.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* How a linker name is read. */
 enum reading {
 	READ_FUNCTION, /* the function whose part or copy it is: "f" of "f.cold" */
 	READ_WHOLE,    /* its end means nothing: of Go, of code compiled at run time */
+	READ_ADA,      /* of a program that Ada code is in; parts are the function, too */
 	READINGS,
 };
 
@@ -53,6 +55,14 @@ struct arena *line_builder_arena(struct line_builder *builder)
 	return &builder->arena;
 }
 
+/* "pkg__child__proc", "pkg___elabb", "_ada_main": names of C can be like it. */
+static bool is_like_ada(const char *name)
+{
+	const char *at = islower((unsigned char)name[0]) ? strstr(name, "__") : NULL;
+
+	return (at && at[2]) || !strncmp(name, "_ada_", strlen("_ada_"));
+}
+
 static const char *read_name(struct line_builder *builder, const char *linker_name,
 			     enum reading reading)
 {
@@ -60,8 +70,11 @@ static const char *read_name(struct line_builder *builder, const char *linker_na
 					   : fragment_function_length(linker_name);
 	const char *function = linker_name[len] ? arena_strndup(&builder->arena, linker_name, len)
 						: linker_name;
-	CLEANUP(free_ptr) char *name = demangle(function);
+	CLEANUP(free_ptr)
+	char *name = reading == READ_ADA ? demangle_ada(function) : demangle(function);
 
+	if (!name && reading == READ_ADA)
+		name = demangle(function);
 	return name ? arena_strndup(&builder->arena, name, strlen(name)) : function;
 }
 
@@ -138,15 +151,31 @@ static bool is_named_by(const struct call *call, const struct symbol *symbol)
 	return !strncmp(without_alias_prefix(symbol->name), linkage_name, strlen(linkage_name));
 }
 
+/* Where a name is from. */
+struct origin {
+	const struct source *source;
+	bool is_go; /* the function */
+};
+
+static enum reading reading_of(const struct origin *origin, const char *linker_name)
+{
+	if (origin->is_go)
+		return READ_WHOLE;
+	return is_like_ada(linker_name) && symtab_is_of_ada(origin->source->symtab) ? READ_ADA
+										    : READ_FUNCTION;
+}
+
 /* symbol: NULL for an inlined call. Returns false if the call has no name. */
 static bool set_call(struct line_builder *builder, struct symbolized_line *line,
-		     const struct call *call, const struct symbol *symbol, enum reading reading)
+		     const struct call *call, const struct symbol *symbol,
+		     const struct origin *origin)
 {
 	const char *name = is_named_by(call, symbol) ? symbol->name : call->name;
+	enum reading reading = name ? reading_of(origin, name) : READ_WHOLE;
 
 	*line = (struct symbolized_line){.file = ""};
 	set_place(line, call);
-	if (name && (name != call->name || call->is_linkage_name))
+	if (name && (name != call->name || call->is_linkage_name || reading == READ_ADA))
 		set_name(builder, line, name, reading);
 	else
 		line->name = line->system_name = name;
@@ -159,8 +188,7 @@ struct symbolized line_builder_lines(struct line_builder *builder, const struct 
 				     uint64_t vaddr, struct inline_chain chain)
 {
 	static const struct call unknown = {0};
-	const bool is_go = source->go && gopclntab_has(source->go, vaddr);
-	const enum reading reading = is_go ? READ_WHOLE : READ_FUNCTION;
+	const struct origin origin = {source, source->go && gopclntab_has(source->go, vaddr)};
 	struct symbolized naming = {0};
 	struct symbol symbol;
 	bool has_symbol = symtab_find(source->symtab, vaddr, &builder->arena, &symbol);
@@ -173,7 +201,7 @@ struct symbolized line_builder_lines(struct line_builder *builder, const struct 
 		bool is_outermost = i + 1 == chain.count;
 
 		naming.count += set_call(builder, &lines[naming.count], &chain.calls[i],
-					 is_outermost && has_symbol ? &symbol : NULL, reading);
+					 is_outermost && has_symbol ? &symbol : NULL, &origin);
 	}
 	naming.lines = lines;
 	return naming;

@@ -61,6 +61,9 @@ struct symtab {
 	struct entry *entries; /* by vaddr; entries at one vaddr end with the best */
 	size_t count, room;
 	bool complete;
+
+	bool is_searched_for_ada; /* what follows is known */
+	bool is_of_ada;
 };
 
 /* The end of the executable section that contains vaddr; 0 if there is none. */
@@ -489,6 +492,31 @@ bool symtab_is_complete(const struct symtab *symtab)
 bool symtab_is_empty(const struct symtab *symtab)
 {
 	return !symtab->count;
+}
+
+/* The names of all symbols, also of undefined ones. */
+static bool mentions(const struct symtab *symtab, const char *name)
+{
+	for (size_t i = 0; i < TABLE_PLT; i++) {
+		size_t len = bytes_left(&symtab->strings[i]);
+
+		if (len && memmem(symtab->strings[i].at, len, name, strlen(name)))
+			return true;
+	}
+	return false;
+}
+
+bool symtab_is_of_ada(struct symtab *symtab)
+{
+	bool is_of_ada;
+
+	pthread_mutex_lock(&symtab->reading);
+	if (!symtab->is_searched_for_ada)
+		symtab->is_of_ada = mentions(symtab, "__gnat_");
+	symtab->is_searched_for_ada = true;
+	is_of_ada = symtab->is_of_ada;
+	pthread_mutex_unlock(&symtab->reading);
+	return is_of_ada;
 }
 
 /* The last entry that begins at or before vaddr. */

@@ -48,6 +48,12 @@ DEFINE_CLEANUP(symtab, symtab_free)
 bool symtab_is_complete(const struct symtab *symtab);
 bool symtab_is_empty(const struct symtab *symtab);
 
+/*
+ * True if a symbol, also an undefined one, is of GNAT's run-time library: the file has Ada code.
+ * The first call reads all names.
+ */
+bool symtab_is_of_ada(struct symtab *symtab);
+
 /* Thread-safe after construction, with one arena per thread. */
 bool symtab_find(const struct symtab *symtab, uint64_t vaddr, struct arena *arena,
 		 struct symbol *ret);

@@ -26,6 +26,9 @@ __attribute__((noinline, used)) static void some_function(void)
 	__asm__ volatile("");
 }
 
+/* As GNAT's run-time library has them: with it, this program has Ada code. */
+__attribute__((used)) static int __gnat_like;
+
 static struct fixture fixture_new(void)
 {
 	void (*function)(void) = some_function;
@@ -207,6 +210,28 @@ static void names_from_symbol_lists_are_demangled(void **state)
 	assert_int_equal(line_builder_listed(fixture.builder, NULL, NULL).count, 0);
 }
 
+static void names_of_a_program_with_ada_code_are_of_ada(void **state)
+{
+	(void)state;
+	static const struct call calls[] = {
+		{.name = "_Z5innerv", .is_linkage_name = true},
+		{.name = "pkg__child__half__2", .is_linkage_name = true},
+		{.name = "pkg__child__hot"},
+		{.name = "some_name"},
+		{.name = "some_func", .is_linkage_name = true},
+	};
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	struct symbolized naming = name_calls(&fixture, calls, ARRAY_SIZE(calls));
+
+	assert_true(symtab_is_of_ada(fixture.source.symtab));
+	assert_string_equal(naming.lines[0].name, "inner()");
+	assert_string_equal(naming.lines[1].name, "pkg.child.half");
+	assert_string_equal(naming.lines[1].system_name, "pkg__child__half__2");
+	assert_string_equal(naming.lines[2].name, "pkg.child.hot");
+	assert_string_equal(naming.lines[3].name, "some_name");
+	assert_string_equal(naming.lines[4].name, "some_function");
+}
+
 static void parts_of_a_function_are_called_like_it(void **state)
 {
 	(void)state;
@@ -234,6 +259,7 @@ int main(void)
 		cmocka_unit_test(a_nameless_inlined_call_is_left_out),
 		cmocka_unit_test(the_first_line_counts_only_in_the_file_that_ran),
 		cmocka_unit_test(names_from_symbol_lists_are_demangled),
+		cmocka_unit_test(names_of_a_program_with_ada_code_are_of_ada),
 		cmocka_unit_test(parts_of_a_function_are_called_like_it),
 	};
 
