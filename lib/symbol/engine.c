@@ -317,11 +317,14 @@ static void find_chains_in_libdw(const struct engine *engine, const struct piece
 static void find_chains(const struct engine *engine, const struct piece *piece, unsigned thread,
 			const uint64_t *addresses, struct arena *arena, struct inline_chain *chains)
 {
+	const struct dwarf_demangler demangler = {line_builder_can_demangle,
+						  engine->builders[thread]};
 	struct source *source = piece->job->source;
 	uint32_t unit = piece->targets->unit;
 
 	if (unit != DWARF_NO_UNIT) {
-		if (dwarf_resolve(source->dwarf, unit, addresses, piece->count, arena, chains) ||
+		if (dwarf_resolve(source->dwarf, unit, addresses, piece->count, &demangler, arena,
+				  chains) ||
 		    symbolizer_of(engine, piece->job) == SYMBOLIZER_FAST)
 			return;
 		say_in_libdw(engine, thread, piece->job);

@@ -101,6 +101,22 @@ static void set_name(struct line_builder *builder, struct symbolized_line *line,
 	line->name = readable_name(builder, id, reading);
 }
 
+static bool is_mangled(const char *name)
+{
+	return !strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2);
+}
+
+bool line_builder_can_demangle(void *builder, const char *linker_name)
+{
+	struct line_builder *self = builder;
+	string_id id;
+
+	if (!is_mangled(linker_name))
+		return true;
+	id = strtab_add(self->linker_names, linker_name);
+	return !is_mangled(readable_name(self, id, READ_FUNCTION));
+}
+
 /* A linker name calls the body of an async function a closure; DWARF tells. */
 static void set_coroutine(struct line_builder *builder, struct symbolized_line *line,
 			  const struct call *call)
@@ -171,6 +187,7 @@ static bool set_call(struct line_builder *builder, struct symbolized_line *line,
 		     const struct origin *origin)
 {
 	const char *name = is_named_by(call, symbol) ? symbol->name : call->name;
+	const char *scoped = call->is_linkage_name ? call->plain_name : call->name;
 	enum reading reading = name ? reading_of(origin, name) : READ_WHOLE;
 
 	*line = (struct symbolized_line){.file = ""};
@@ -179,7 +196,9 @@ static bool set_call(struct line_builder *builder, struct symbolized_line *line,
 		set_name(builder, line, name, reading);
 	else
 		line->name = line->system_name = name;
-	if (line->name)
+	if (line->name && is_mangled(line->name) && scoped)
+		line->name = scoped;
+	else if (line->name)
 		set_coroutine(builder, line, call);
 	return line->name;
 }

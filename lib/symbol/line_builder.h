@@ -37,6 +37,9 @@ DEFINE_CLEANUP(line_builder, line_builder_free)
 /* The arena for inline chains, which the results point into. */
 struct arena *line_builder_arena(struct line_builder *builder);
 
+/* False for a mangled name that no demangler reads. For struct dwarf_demangler, with a builder. */
+bool line_builder_can_demangle(void *builder, const char *linker_name);
+
 /* vaddr: in the source's file. chain: from DWARF or Go's table; may be empty. */
 struct symbolized line_builder_lines(struct line_builder *builder, const struct source *source,
 				     uint64_t vaddr, struct inline_chain chain);

@@ -210,6 +210,28 @@ static void names_from_symbol_lists_are_demangled(void **state)
 	assert_int_equal(line_builder_listed(fixture.builder, NULL, NULL).count, 0);
 }
 
+static void a_name_that_no_demangler_reads_is_that_of_dwarf(void **state)
+{
+	(void)state;
+	static const struct call calls[] = {
+		{.name = "_ZN6shapes4areaITkunknown",
+		 .is_linkage_name = true,
+		 .plain_name = "shapes::area<unknown>"},
+		{.name = "_ZN6shapes4areaITkunknown", .is_linkage_name = true},
+		{.name = "_Z4areav", .is_linkage_name = true, .plain_name = "area"},
+	};
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+
+	for (unsigned i = 0; i < ARRAY_SIZE(calls); i++)
+		assert_int_equal(line_builder_can_demangle(fixture.builder, calls[i].name), i == 2);
+	assert_true(line_builder_can_demangle(fixture.builder, "main"));
+	assert_string_equal(name_calls(&fixture, &calls[0], 1).lines[0].name,
+			    "shapes::area<unknown>");
+	assert_string_equal(name_calls(&fixture, &calls[0], 1).lines[0].system_name, calls[0].name);
+	assert_string_equal(name_calls(&fixture, &calls[1], 1).lines[0].name, calls[1].name);
+	assert_string_equal(name_calls(&fixture, &calls[2], 1).lines[0].name, "area()");
+}
+
 static void names_of_a_program_with_ada_code_are_of_ada(void **state)
 {
 	(void)state;
@@ -259,6 +281,7 @@ int main(void)
 		cmocka_unit_test(a_nameless_inlined_call_is_left_out),
 		cmocka_unit_test(the_first_line_counts_only_in_the_file_that_ran),
 		cmocka_unit_test(names_from_symbol_lists_are_demangled),
+		cmocka_unit_test(a_name_that_no_demangler_reads_is_that_of_dwarf),
 		cmocka_unit_test(names_of_a_program_with_ada_code_are_of_ada),
 		cmocka_unit_test(parts_of_a_function_are_called_like_it),
 	};
