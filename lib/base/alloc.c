@@ -50,6 +50,11 @@ void *xcalloc(size_t count, size_t size_bytes)
 	return want_huge_pages(ptr, count * size_bytes);
 }
 
+void *xrealloc(void *ptr, size_t size_bytes)
+{
+	return xreallocarray(ptr, size_bytes, 1);
+}
+
 void *xreallocarray(void *ptr, size_t count, size_t size_bytes)
 {
 	void *grown = reallocarray(ptr, count ? count : 1, size_bytes ? size_bytes : 1);

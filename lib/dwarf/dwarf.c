@@ -343,12 +343,14 @@ static struct inline_chain chain_of(struct resolving *resolving, size_t i)
 }
 
 bool dwarf_resolve(const struct dwarf *dwarf, uint32_t unit, const uint64_t *vaddrs, size_t count,
-		   struct arena *arena, struct inline_chain *ret)
+		   const struct dwarf_demangler *demangler, struct arena *arena,
+		   struct inline_chain *ret)
 {
 	struct resolving resolving;
 	bool is_read;
 
 	resolving_init(&resolving, dwarf, unit, vaddrs, count, arena);
+	resolving.names.demangler = demangler;
 	name_functions(&resolving);
 	for (size_t i = 0; i < count; i++)
 		ret[i] = chain_of(&resolving, i);

@@ -80,9 +80,11 @@ uint64_t dwarf_unit_bytes(const struct dwarf *dwarf, uint32_t unit);
 
 /*
  * vaddrs: ascending, all of that unit. ret: one chain per address, allocated in the arena. False if
- * a part of the unit is not understood, so that functions or lines can be missing.
+ * a part of the unit is not understood, so that functions or lines can be missing. demangler: NULL:
+ * all linkage names can be demangled.
  */
 bool dwarf_resolve(const struct dwarf *dwarf, uint32_t unit, const uint64_t *vaddrs, size_t count,
-		   struct arena *arena, struct inline_chain *ret);
+		   const struct dwarf_demangler *demangler, struct arena *arena,
+		   struct inline_chain *ret);
 
 #endif

@@ -15,7 +15,8 @@ struct call {
 	bool is_linkage_name;
 	const char *plain_name; /* beside a linkage name: the one without scopes, which tells the
 				   bodies of Rust's async functions and blocks from closures,
-				   "{async_fn#0}<u32>"; NULL if unknown */
+				   "{async_fn#0}<u32>"; with scopes if the linkage name cannot
+				   be demangled; NULL if unknown */
 	const char *file;	/* full path as the compiler wrote it; NULL: unknown */
 	uint32_t line;		/* where it runs, or calls the next inner function; 0 if unknown */
 	uint32_t start_line;	/* where the function is declared; 0: unknown */
@@ -29,6 +30,12 @@ struct call {
 struct inline_chain {
 	const struct call *calls;
 	unsigned count; /* 0: the address is unknown */
+};
+
+/* Says which linkage names can be demangled. */
+struct dwarf_demangler {
+	bool (*can_demangle)(void *user, const char *linkage_name);
+	void *user;
 };
 
 #endif

@@ -124,6 +124,21 @@ static bool is_flat(uint64_t language)
 	}
 }
 
+/*
+ * Whether the name lacks its scopes. extern "C" gives external functions without a linkage name;
+ * the plain name is complete.
+ */
+static bool lacks_scopes(const struct dwarf_names *names, const struct description *description,
+			 const struct dwarf_function *function)
+{
+	if (!description->name.at)
+		return false;
+	if (!function->is_linkage_name)
+		return !description->is_external && !is_flat(description->language);
+	return names->demangler &&
+	       !names->demangler->can_demangle(names->demangler->user, function->name);
+}
+
 uint32_t dwarf_names_add(struct dwarf_names *names, struct dwarf_reference function)
 {
 	bool is_alt = function.file && function.file == names->reader->alt;
@@ -147,11 +162,7 @@ uint32_t dwarf_names_add(struct dwarf_names *names, struct dwarf_reference funct
 		.decl_file = description.decl_file,
 		.decl_line = description.decl_line,
 	};
-	/*
-	 * extern "C" gives external functions without a linkage name; the plain name is complete.
-	 */
-	if (!description.linkage_name.at && description.name.at && !description.is_external &&
-	    !is_flat(description.language)) {
+	if (lacks_scopes(names, &description, &names->functions[index])) {
 		GROW(names->unqualified, names->unqualified_count, names->unqualified_room);
 		names->unqualified[names->unqualified_count++] =
 			(struct dwarf_unqualified){index, description.named_by};
@@ -206,6 +217,11 @@ static const char *qualified(struct dwarf_reader *reader, const struct dwarf_vie
 	return ret;
 }
 
+static const char **plain_name_of(struct dwarf_function *function)
+{
+	return function->is_linkage_name ? &function->plain_name : &function->name;
+}
+
 /* All offsets are of one unit, in ascending order. */
 static void qualify_unit(struct dwarf_names *names, const struct dwarf_view *view,
 			 const struct dwarf_unqualified *wanted, size_t count)
@@ -219,7 +235,7 @@ static void qualify_unit(struct dwarf_names *names, const struct dwarf_view *vie
 		while (around.count && around.entries[around.count - 1].depth >= scan.ended_depth)
 			around.count--;
 		for (; count && wanted->entry.offset <= die.offset; wanted++, count--) {
-			const char **name = &names->functions[wanted->function].name;
+			const char **name = plain_name_of(&names->functions[wanted->function]);
 
 			if (wanted->entry.offset == die.offset && around.count)
 				*name = qualified(names->reader, view, &around, *name);

@@ -23,9 +23,10 @@ struct elf_file {
 	unsigned char beginning[sizeof(Elf32_Ehdr)]; /* a copy of the start of the file */
 	struct elf_file_segment *segments;
 	unsigned segment_count, segment_room;
-	size_t note_bytes_left;	     /* that may be searched for a build-id */
-	bool is_dynamic;	     /* has PT_DYNAMIC */
-	uint64_t unwind_table_vaddr; /* 0: none */
+	size_t note_bytes_left;			/* that may be searched for a build-id */
+	bool is_dynamic;			/* has PT_DYNAMIC … */
+	uint64_t dynamic_offset, dynamic_bytes; /* … at this place in the file */
+	uint64_t unwind_table_vaddr;		/* 0: none */
 	struct build_id build_id;
 	uint64_t build_id_offset; /* in the file */
 	bool changed;
@@ -130,6 +131,13 @@ static void add_segment(struct elf_file *elf, const Elf64_Phdr *header)
 	};
 }
 
+static void set_dynamic(struct elf_file *elf, const Elf64_Phdr *header)
+{
+	elf->is_dynamic = true;
+	elf->dynamic_offset = header->p_offset;
+	elf->dynamic_bytes = header->p_filesz;
+}
+
 static void read_segments(struct elf_file *elf, struct elf_copies *copies, size_t count)
 {
 	size_t whole = count;
@@ -147,7 +155,7 @@ static void read_segments(struct elf_file *elf, struct elf_copies *copies, size_
 		if (header->p_type == PT_LOAD)
 			add_segment(elf, header);
 		else if (header->p_type == PT_DYNAMIC)
-			elf->is_dynamic = true;
+			set_dynamic(elf, header);
 		else if (header->p_type == PT_GNU_EH_FRAME)
 			elf->unwind_table_vaddr = header->p_vaddr;
 		else if (header->p_type == PT_NOTE)
@@ -400,21 +408,39 @@ bool elf_file_is_data(const struct elf_file *elf, uint64_t vaddr)
 	return false;
 }
 
-struct bytes elf_file_constants(const struct elf_file *elf, uint64_t vaddr)
+/* The bytes of the file from an offset; no more of them than the file has data. */
+static struct bytes file_bytes(const struct elf_file *elf, uint64_t offset, uint64_t len)
+{
+	const uint64_t most = elf->bytes.origin.data_bytes;
+
+	return elf_bytes_part(&elf->bytes, offset, len < most ? len : most);
+}
+
+static struct bytes segment_bytes(const struct elf_file *elf, uint64_t vaddr, bool writable)
 {
 	for (unsigned i = 0; i < elf->segment_count; i++) {
 		const struct elf_file_segment *segment = &elf->segments[i];
 		uint64_t at = vaddr - segment->vaddr;
 
-		uint64_t left = segment->file_bytes - at;
-
-		if (segment->writable || at >= segment->file_bytes)
-			continue;
-		return elf_bytes_part(
-			&elf->bytes, segment->offset + at,
-			left < elf->bytes.origin.data_bytes ? left : elf->bytes.origin.data_bytes);
+		if (at < segment->file_bytes && (writable || !segment->writable))
+			return file_bytes(elf, segment->offset + at, segment->file_bytes - at);
 	}
 	return bytes_of(NULL, 0);
+}
+
+struct bytes elf_file_constants(const struct elf_file *elf, uint64_t vaddr)
+{
+	return segment_bytes(elf, vaddr, false);
+}
+
+struct bytes elf_file_loaded(const struct elf_file *elf, uint64_t vaddr)
+{
+	return segment_bytes(elf, vaddr, true);
+}
+
+struct bytes elf_file_dynamic(const struct elf_file *elf)
+{
+	return file_bytes(elf, elf->dynamic_offset, elf->dynamic_bytes);
 }
 
 bool elf_file_copy(const struct elf_file *elf, struct bytes from, void *into)
@@ -502,9 +528,31 @@ uint64_t elf_file_symbol_vaddr(struct elf_file *elf, const Elf64_Sym *symbol)
 	return elf_sections_symbol_vaddr(&elf->sections, symbol);
 }
 
+static size_t executable_segments(const struct elf_file *elf, struct elf_code **ret)
+{
+	size_t count = 0;
+
+	*ret = xcalloc(elf->segment_count, sizeof(**ret));
+	for (unsigned i = 0; i < elf->segment_count; i++) {
+		const struct elf_file_segment *segment = &elf->segments[i];
+
+		if (segment->executable)
+			(*ret)[count++] = (struct elf_code){
+				.start = segment->vaddr,
+				.end = segment->vaddr + segment->file_bytes,
+			};
+	}
+	return count;
+}
+
 size_t elf_file_code(struct elf_file *elf, struct elf_code **ret)
 {
-	return elf_sections_code(&elf->sections, ret);
+	size_t count = elf_sections_code(&elf->sections, ret);
+
+	if (count)
+		return count;
+	free(*ret);
+	return executable_segments(elf, ret);
 }
 
 bool elf_file_section_is_data(struct elf_file *elf, size_t section)

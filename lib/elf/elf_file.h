@@ -123,7 +123,9 @@ bool elf_file_next_section(struct elf_file *elf, const char *name, size_t *index
 /* Whether the section exists; decompresses nothing. */
 bool elf_file_has_section(struct elf_file *elf, const char *name);
 
-/* The address ranges of the sections that hold code; returns their number. The caller frees *ret.
+/*
+ * The address ranges of the sections that hold code, or of the executable segments if no section
+ * does; returns their number. The caller frees *ret.
  */
 size_t elf_file_code(struct elf_file *elf, struct elf_code **ret);
 
@@ -145,6 +147,10 @@ void elf_file_release_all(const struct elf_file *elf);
  * addresses.
  */
 struct bytes elf_file_constants(const struct elf_file *elf, uint64_t vaddr);
+/* The same for any segment. What a program writes to its own copy is not in the file. */
+struct bytes elf_file_loaded(const struct elf_file *elf, uint64_t vaddr);
+/* The bytes of PT_DYNAMIC; empty if there is none. */
+struct bytes elf_file_dynamic(const struct elf_file *elf);
 /*
  * Copies a part of the file (of a section, of elf_file_constants()) into private memory, which
  * nobody else can change. Each byte is read once. False if the file no longer has it.

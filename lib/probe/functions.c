@@ -4,6 +4,7 @@
 #include "dwarf/search.h"
 #include "elf/classes.h"
 #include "elf/disassembly.h"
+#include "elf/dynamic_symbols.h"
 #include "probe/pattern.h"
 #include "probe/question.h"
 #include "report/short_name.h"
@@ -187,11 +188,9 @@ static char *name_of(struct bytes strings, const Elf64_Sym *symbol)
 typedef void take_function(struct search *search, const struct function *function);
 
 /* Returns true if the table exists. */
-static bool walk_table(struct search *search, struct elf_file *elf, const char *table,
-		       const char *strings_name, take_function *take)
+static bool walk_table(struct search *search, struct elf_file *elf, struct bytes symbols,
+		       struct bytes strings, take_function *take)
 {
-	struct bytes symbols = elf_file_section(elf, table).data;
-	struct bytes strings = elf_file_section(elf, strings_name).data;
 	bool exists = bytes_left(&symbols);
 	Elf64_Sym symbol;
 
@@ -211,15 +210,22 @@ static bool walk_table(struct search *search, struct elf_file *elf, const char *
 	return exists;
 }
 
+static bool walk_symtab(struct search *search, struct elf_file *elf, take_function *take)
+{
+	return walk_table(search, elf, elf_file_section(elf, ".symtab").data,
+			  elf_file_section(elf, ".strtab").data, take);
+}
+
 /* The names of embedded and separate debug files come beside those of the file itself. */
 static void walk(struct search *search, take_function *take)
 {
 	struct elf_file *elf = search->question->elf, *debug = search->question->debug;
+	const struct elf_dynamic_symbols exported = elf_dynamic_symbols(elf);
 
-	search->has_symbols = walk_table(search, elf, ".symtab", ".strtab", take);
+	search->has_symbols = walk_symtab(search, elf, take);
 	if (debug)
-		search->has_symbols |= walk_table(search, debug, ".symtab", ".strtab", take);
-	walk_table(search, elf, ".dynsym", ".dynstr", take);
+		search->has_symbols |= walk_symtab(search, debug, take);
+	walk_table(search, elf, exported.symbols, exported.strings, take);
 }
 
 /* ---- What is wrong ---- */

@@ -55,7 +55,7 @@ static struct line_place place_of(const struct dwarf *dwarf, uint64_t vaddr, str
 	struct inline_chain chain = {0};
 	uint32_t unit = dwarf_unit_of(dwarf, vaddr);
 
-	if (unit != DWARF_NO_UNIT && dwarf_resolve(dwarf, unit, &vaddr, 1, arena, &chain) &&
+	if (unit != DWARF_NO_UNIT && dwarf_resolve(dwarf, unit, &vaddr, 1, NULL, arena, &chain) &&
 	    chain.count) {
 		place.copy = copy_of(&chain);
 		place.function = chain.calls[0].name;

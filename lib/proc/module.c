@@ -195,27 +195,36 @@ struct debug_files modules_debug_files(const struct modules *modules, module_id 
 					entry->root, entry->file.owner, entry->is_foreign);
 }
 
+/* The perf map of a process, which is open since samples of its code were seen; NULL: it is not. */
+static const struct perf_map *perf_map_of(const struct modules *modules, const struct entry *entry)
+{
+	module_id first = idmap_get(&modules->jits, (uint64_t)entry->module.pid, 0);
+
+	return first == IDMAP_NONE ? NULL : modules->entries[first]->perf_map;
+}
+
 int modules_open_jit_map(const struct modules *modules, module_id id, const char *proc)
 {
 	const struct entry *entry = modules->entries[id];
+	const struct perf_map *map = perf_map_of(modules, entry);
 	int fd = -1;
 
 	if (entry->root >= 0)
 		fd = file_locator_open_jit_map_below(modules->locator, entry->root, entry->own_pid,
 						     entry->user);
-	if (fd >= 0)
-		return fd;
-	return file_locator_open_jit_map(modules->locator, proc, entry->module.pid, entry->user);
+	if (fd < 0)
+		fd = file_locator_open_jit_map(modules->locator, proc, entry->module.pid,
+					       entry->user);
+	/* Some programs remove their map when they exit. */
+	return fd < 0 && map ? perf_map_open_again(map) : fd;
 }
 
 uint64_t modules_map_bytes(const struct modules *modules, module_id id)
 {
 	const struct entry *entry = modules->entries[id];
-	module_id first = idmap_get(&modules->jits, (uint64_t)entry->module.pid, 0);
+	const struct perf_map *map = perf_map_of(modules, entry);
 
-	if (entry->module.jitdump || first == IDMAP_NONE || !modules->entries[first]->perf_map)
-		return UINT64_MAX;
-	return perf_map_bytes(modules->entries[first]->perf_map, entry->generation);
+	return entry->module.jitdump || !map ? UINT64_MAX : perf_map_bytes(map, entry->generation);
 }
 
 uint32_t modules_count(const struct modules *modules)

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "base/timed_open.h"
 #include "proc/tail.h"
 
 #include <unistd.h>
@@ -69,6 +70,15 @@ void perf_map_free(struct perf_map *map)
 	code_index_deinit(&map->index);
 	free(map->generations);
 	free(map);
+}
+
+/* The owner was checked when it was opened first: it is the same file. */
+int perf_map_open_again(const struct perf_map *map)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("/proc/self/fd/%d", map->fd);
+	const struct foreign_name name = {.path = path, .user = geteuid()};
+
+	return timed_open(map->caller, &name, 1, 0, NULL);
 }
 
 static bool parse_line(struct bytes line, struct code_range *ret)

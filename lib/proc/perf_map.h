@@ -29,6 +29,12 @@ void perf_map_free(struct perf_map *map);
 DEFINE_CLEANUP(perf_map, perf_map_free)
 
 /*
+ * Opens the map again, also if the process has removed it meanwhile. Returns a descriptor with a
+ * position of its own, or -1 with errno.
+ */
+int perf_map_open_again(const struct perf_map *map);
+
+/*
  * The generation of a sample of that time, which is of this pc; generations count from 0. *start,
  * *end: the addresses of the function there; empty if it is not known.
  */

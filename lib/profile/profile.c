@@ -16,7 +16,10 @@
 /* A stored frame; its lines are in the arena. */
 struct frame_entry {
 	uint64_t offset;
-	const struct profile_line *lines;
+	union {
+		const struct profile_line *lines; /* line_count of them */
+		uint64_t into_function;		  /* if line_count is 0 */
+	};
 	uint32_t module;
 	uint32_t line_count : 30;
 	uint32_t is_return_address : 1;
@@ -520,6 +523,14 @@ function_id profile_function(struct profile *profile, const struct profile_funct
 	return TABLE_PUT(profile->functions, table_key(names, place), 0, *function);
 }
 
+void profile_set_into_function(struct profile *profile, frame_id frame, uint64_t bytes)
+{
+	struct frame_entry *entry = &profile->frames.items[frame];
+
+	assert(!entry->line_count);
+	entry->into_function = bytes;
+}
+
 void profile_set_lines(struct profile *profile, frame_id frame, const struct profile_line *lines,
 		       unsigned count)
 {
@@ -597,7 +608,7 @@ struct profile_frame profile_get_frame(const struct profile *profile, frame_id i
 		.offset = entry->offset,
 		.is_return_address = entry->is_return_address,
 		.is_named = entry->is_named,
-		.lines = entry->lines,
+		.lines = entry->line_count ? entry->lines : NULL,
 		.line_count = entry->line_count,
 	};
 }
@@ -714,6 +725,18 @@ uint64_t profile_frame_address(const struct profile *profile, frame_id id)
 	return profile_frame_vaddr(profile, id) - profile->frames.items[id].is_return_address;
 }
 
+uint64_t profile_frame_into_function(const struct profile *profile, frame_id id)
+{
+	const struct frame_entry *entry = &profile->frames.items[id];
+
+	return entry->line_count ? 0 : entry->into_function;
+}
+
+uint64_t profile_frame_function_address(const struct profile *profile, frame_id id)
+{
+	return profile_frame_address(profile, id) - profile_frame_into_function(profile, id);
+}
+
 char *profile_frame_address_name(const struct profile *profile, frame_id id)
 {
 	uint32_t number = profile->frames.items[id].module;
@@ -732,5 +755,5 @@ char *profile_frame_address_name(const struct profile *profile, frame_id id)
 		len = strlen(base);
 	}
 	return xasprintf("[%.*s+0x%" PRIx64 "]", (int)len, base,
-			 profile_frame_address(profile, id));
+			 profile_frame_function_address(profile, id));
 }

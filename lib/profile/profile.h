@@ -224,6 +224,11 @@ void profile_set_info(struct profile *profile, const struct profile_info *info);
 
 /* Symbolizing. */
 function_id profile_function(struct profile *profile, const struct profile_function *function);
+/*
+ * Says how many bytes the address of a frame without lines (profile_frame_address()) is from the
+ * start of its function, which has no symbol. Without this call, 0.
+ */
+void profile_set_into_function(struct profile *profile, frame_id frame, uint64_t bytes);
 /* Copies the lines. They replace those that an earlier call has set. */
 void profile_set_lines(struct profile *profile, frame_id frame, const struct profile_line *lines,
 		       unsigned count);
@@ -298,9 +303,16 @@ const struct profile_info *profile_get_info(const struct profile *profile);
 uint64_t profile_frame_vaddr(const struct profile *profile, frame_id id);
 /* The same, but that of the call: one less for a return address. What addr2line -e FILE takes. */
 uint64_t profile_frame_address(const struct profile *profile, frame_id id);
+/* What profile_set_into_function() has said of a frame without lines; else 0. */
+uint64_t profile_frame_into_function(const struct profile *profile, frame_id id);
 /*
- * The name of a frame without lines: "[libfoo.so+0x1a2b]", "[kernel.kallsyms+0xffffffff81000000]".
- * The caller frees it.
+ * The address of the function of a frame without lines, by which outputs group: its start, or the
+ * address of the frame if the start is unknown.
+ */
+uint64_t profile_frame_function_address(const struct profile *profile, frame_id id);
+/*
+ * The name of a frame without lines, from the address of its function: "[libfoo.so+0x1a2b]",
+ * "[kernel.kallsyms+0xffffffff81000000]". The caller frees it.
  */
 char *profile_frame_address_name(const struct profile *profile, frame_id id);
 

@@ -176,8 +176,12 @@ static frame_id copy_frame(struct transfer *transfer, frame_id id)
 		return profile_named_frame(transfer->to, module, frame.offset, lines,
 					   frame.line_count);
 	copy = profile_frame(transfer->to, module, frame.offset, frame.is_return_address);
-	if (!profile_get_frame(transfer->to, copy).line_count)
-		profile_set_lines(transfer->to, copy, lines, frame.line_count);
+	if (profile_get_frame(transfer->to, copy).line_count)
+		return copy;
+	if (!frame.line_count)
+		profile_set_into_function(transfer->to, copy,
+					  profile_frame_into_function(transfer->from, id));
+	profile_set_lines(transfer->to, copy, lines, frame.line_count);
 	return copy;
 }
 

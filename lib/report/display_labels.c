@@ -106,7 +106,7 @@ static uint32_t label_of_function(struct builder *builder, uint32_t module, func
 
 static uint32_t label_of_address(struct builder *builder, uint32_t module, frame_id frame)
 {
-	uint64_t address = profile_frame_address(builder->profile, frame);
+	uint64_t address = profile_frame_function_address(builder->profile, frame);
 	uint32_t *label = idmap_put(&builder->ids, address, module | ADDRESS_LABEL);
 
 	if (*label == IDMAP_NONE) {

@@ -3,7 +3,8 @@
  * Several modules of one path are one module here.
  *
  * A frame has one label per line, outermost first: the function at the address, then the functions
- * inlined into it. The label of a frame without lines is its address.
+ * inlined into it. The label of a frame without lines is the address of its function
+ * (profile_frame_function_address()).
  */
 #ifndef PROF_REPORT_DISPLAY_LABELS_H
 #define PROF_REPORT_DISPLAY_LABELS_H

@@ -213,7 +213,7 @@ static frame_id add_address(struct merger *merger, const struct source *source, 
 	CLEANUP(free_ptr)
 	char *name = merger->modules[module].is_one_file && !merger->by_name_alone
 			     ? xasprintf("[%s+0x%" PRIx64 "]", file,
-					 profile_frame_address(source->profile, id))
+					 profile_frame_function_address(source->profile, id))
 			     : xasprintf("[%s]", file);
 	string_id text = add_text(merger, name);
 

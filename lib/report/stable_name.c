@@ -1,49 +1,11 @@
 #include "report/stable_name.h"
 
 #include "base/alloc.h"
+#include "profile/fragment.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 enum { RUST_HASH_DIGITS = 16 };
-
-static const char *const clones[] = {".constprop", ".isra",	  ".part", ".cold",
-				     ".lto_priv",  ".localalias", ".llvm"};
-
-/* The number after a clone suffix: ".0", ".A5310EB9". */
-static size_t number_bytes(const char *at)
-{
-	size_t len = at[0] == '.' ? 1 + strspn(at + 1, "0123456789ABCDEF") : 0;
-
-	return len > 1 ? len : 0;
-}
-
-/* The length of the clone suffix that begins here; 0: none does. */
-static size_t clone_bytes(const char *at)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(clones); i++) {
-		size_t len = strlen(clones[i]);
-
-		if (!strncmp(at, clones[i], len))
-			return len + number_bytes(at + len);
-	}
-	return 0;
-}
-
-/* "foo.part.0.isra.1" → "foo": one or more suffixes at the end of the name. */
-static void cut_clones(char *name)
-{
-	for (char *at = strchr(name, '.'); at; at = strchr(at + 1, '.')) {
-		size_t len = 0, more;
-
-		while ((more = clone_bytes(at + len)))
-			len += more;
-		if (len && !at[len] && at > name) {
-			*at = '\0';
-			return;
-		}
-	}
-}
 
 static void cut_bracketed_clones(char *name)
 {
@@ -79,7 +41,7 @@ char *stable_function_name(const char *name)
 
 	cut_end(copy, "_[i]");
 	cut_bracketed_clones(copy);
-	cut_clones(copy);
+	copy[fragment_function_length(copy)] = '\0';
 	cut_rust_hash(copy);
 	return copy;
 }

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "elf/disassembly.h"
 #include "symbol/demangle.h"
+#include "symbol/function_starts.h"
 #include "symbol/gopclntab.h"
 #include "symbol/jitdump_code.h"
 #include "symbol/symtab.h"
@@ -23,13 +24,15 @@ struct lister {
 	struct elf_file *elf;
 	struct elf_file *debug; /* NULL: none */
 	struct symtab *symtab;
-	struct gopclntab *go; /* NULL: not a Go program */
+	struct gopclntab *go;		/* NULL: not a Go program */
+	struct function_starts *starts; /* NULL: none */
 	struct arena names;
 	FILE *out;
 };
 
 static void lister_deinit(struct lister *lister)
 {
+	function_starts_free(lister->starts);
 	gopclntab_free(lister->go);
 	symtab_free(lister->symtab);
 	elf_file_free(lister->debug);
@@ -40,6 +43,19 @@ static bool find(struct lister *lister, uint64_t vaddr, struct symbol *ret)
 {
 	return symtab_find(lister->symtab, vaddr, &lister->names, ret) ||
 	       (lister->go && gopclntab_find(lister->go, vaddr, &lister->names, ret));
+}
+
+/* A function whose code is asked for may have no symbol. */
+static bool find_listed(struct lister *lister, uint64_t vaddr, struct symbol *ret)
+{
+	uint64_t start, end;
+
+	if (find(lister, vaddr, ret))
+		return true;
+	if (!lister->starts || !function_starts_find(lister->starts, vaddr, &start, &end))
+		return false;
+	*ret = (struct symbol){.vaddr = start, .size_bytes = end - start, .name = ""};
+	return true;
 }
 
 static void put_u64(struct lister *lister, uint64_t value)
@@ -95,8 +111,13 @@ static struct error *put_functions(struct lister *lister)
 	for (size_t i = 0; !err && i < request->count; i++) {
 		struct symbol symbol;
 
-		if (request->vaddrs[i] < end || !find(lister, request->vaddrs[i], &symbol))
+		if (request->vaddrs[i] < end || !find_listed(lister, request->vaddrs[i], &symbol))
 			continue;
+		/* Listed functions do not overlap. */
+		if (symbol.vaddr < end) {
+			symbol.size_bytes -= end - symbol.vaddr;
+			symbol.vaddr = end;
+		}
 		end = symbol.vaddr + symbol.size_bytes;
 		err = put_function(lister, &symbol);
 	}
@@ -140,6 +161,7 @@ static struct error *put_elf(struct lister *lister)
 	lister->debug = debugfile_find(elf, &lister->request->opener);
 	lister->symtab = symtab_new(elf, lister->debug);
 	lister->go = gopclntab_new(elf);
+	lister->starts = function_starts_new(elf, NULL);
 	return put_functions(lister);
 }
 

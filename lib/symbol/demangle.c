@@ -7,6 +7,7 @@
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -19,6 +20,9 @@ enum {
 	 */
 	LONGEST_LIMITED_CPP = DEMANGLE_RECURSION_LIMIT / 2,
 	LONGEST_CPP = 8 * 1024,
+	/* So references make at most some MB of a D name. */
+	LONGEST_D = 1024,
+	MOST_D_REFERENCES = 30,
 };
 
 struct output {
@@ -203,6 +207,152 @@ static char *plain_name(const char *name)
 	return NULL;
 }
 
+static size_t without_stamp(const char *name, size_t len)
+{
+	size_t end = len;
+
+	while (end && isdigit((unsigned char)name[end - 1]))
+		end--;
+	return end > 1 && end < len && name[end - 1] == '_' ? end - 1 : len;
+}
+
+/* The length without what OCaml's compilers add: "_267", "_0_3_code". */
+static size_t without_stamps(const char *name, size_t len)
+{
+	static const char code[] = "_code";
+	size_t code_len = strlen(code);
+
+	if (len <= code_len || strcmp(name + len - code_len, code) != 0)
+		return without_stamp(name, len);
+	return without_stamp(name, without_stamp(name, len - code_len));
+}
+
+/* Functions without a name, "fun_267", keep the number: nothing else tells them apart. */
+static bool is_anonymous(const char *name, size_t len)
+{
+	return len >= 4 && !strncmp(name + len - 4, ".fun", 4);
+}
+
+/* The character of a name at `at`. Returns how many characters it has there. */
+static size_t ocaml_character(const char *at, char *ret)
+{
+	unsigned code;
+
+	*ret = *at;
+	if (at[0] == '_' && at[1] == '_') {
+		*ret = '.';
+		return 2;
+	}
+	if (at[0] != '$' || !isxdigit((unsigned char)at[1]) || !isxdigit((unsigned char)at[2]) ||
+	    sscanf(at + 1, "%2x", &code) != 1 || code <= ' ' || code >= 0x7f)
+		return 1;
+	*ret = (char)code;
+	return 3;
+}
+
+/*
+ * "camlModule__fn_267", since OCaml 5.1 "camlModule.fn_267": "Module.fn". "$27" is a character in
+ * hexadecimal. Source: OCaml, asmcomp/compilenv.ml; Linux, tools/perf/util/demangle-ocaml.c.
+ */
+static char *demangle_ocaml(const char *name)
+{
+	size_t len = 0, stem;
+	char *text;
+
+	if (strncmp(name, "caml", 4) != 0 || !isupper((unsigned char)name[4]))
+		return NULL;
+	text = xmalloc(strlen(name) + 1);
+	for (const char *at = name + 4; *at; len++)
+		at += ocaml_character(at, &text[len]);
+	text[len] = '\0';
+	if (!strchr(text, '.')) {
+		free(text);
+		return NULL;
+	}
+	stem = without_stamps(text, len);
+	text[is_anonymous(text, stem) ? len : stem] = '\0';
+	return text;
+}
+
+/* gfortran's "__module_MOD_proc": "module::proc", as gdb has it. */
+static char *demangle_gfortran(const char *name)
+{
+	const char *middle = strstr(name, "_MOD_");
+
+	if (strncmp(name, "__", 2) != 0 || !middle || middle < name + 3 || !middle[5])
+		return NULL;
+	return xasprintf("%.*s::%s", (int)(middle - name - 2), name + 2, middle + 5);
+}
+
+/*
+ * flang's "_QMmodulePproc": "module::proc"; of a submodule and a procedure in another one,
+ * "_QMmoduleSsubFhostPproc". Names have no upper-case letters. Source: LLVM,
+ * flang/docs/BijectiveInternalNameUniquing.md.
+ */
+static char *demangle_flang(const char *name)
+{
+	struct output out = {0};
+	char kind = '\0';
+
+	if (strncmp(name, "_Q", 2) != 0 || !name[2] || !strchr("MSFP", name[2]))
+		return NULL;
+	for (name += 2; *name;) {
+		size_t len = strspn(name + 1, "abcdefghijklmnopqrstuvwxyz0123456789_");
+
+		kind = *name;
+		if (!len || !strchr("MSFP", kind))
+			break;
+		if (out.len)
+			output_add(&out, "::", 2);
+		output_add(&out, name + 1, len);
+		name += 1 + len;
+	}
+	if (!*name && kind == 'P')
+		return out.text;
+	free(out.text);
+	return NULL;
+}
+
+/* libiberty writes what back references ("Q") lead to without a bound. */
+static char *demangle_d(const char *name)
+{
+	unsigned references = 0;
+
+	if (strcmp(name, "_Dmain") != 0 &&
+	    (strncmp(name, "_D", 2) != 0 || !isdigit((unsigned char)name[2])))
+		return NULL;
+	if (strlen(name) > LONGEST_D)
+		return NULL;
+	for (const char *at = name; (at = strchr(at, 'Q')); at++)
+		references++;
+	return references <= MOST_D_REFERENCES ? dlang_demangle(name, DMGL_PARAMS) : NULL;
+}
+
+char *demangle_ada(const char *name)
+{
+	char *text = ada_demangle(name, 0);
+
+	/* "<name>" is GNAT's form of what is no name of Ada. */
+	if (text && text[0] != '<')
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* A name that is neither of C++ nor of Rust. */
+static char *demangle_other(const char *name)
+{
+	char *text = demangle_ocaml(name);
+
+	if (!text)
+		text = demangle_gfortran(name);
+	if (!text)
+		text = demangle_flang(name);
+	if (!text)
+		text = demangle_d(name);
+	return text ? text : plain_name(name);
+}
+
 char *demangle(const char *name)
 {
 	size_t len = rust_legacy_length(name);
@@ -211,7 +361,7 @@ char *demangle(const char *name)
 	struct output out = {0};
 
 	if (!is_rust && strncmp(name, "_Z", 2) != 0)
-		return plain_name(name);
+		return demangle_other(name);
 	if (!len)
 		len = strcspn(name, is_rust ? ".$@ " : ".@ ");
 	core = xstrndup(name, len);

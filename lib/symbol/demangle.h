@@ -1,4 +1,7 @@
-/* Demangles Rust (v0 and legacy, without hashes) and C++ names, with libiberty. */
+/*
+ * Demangles names of Rust (v0 and legacy, without hashes), C++, D and Ada, with libiberty, and
+ * those of OCaml and Fortran (gfortran, flang).
+ */
 #ifndef PROF_SYMBOL_DEMANGLE_H
 #define PROF_SYMBOL_DEMANGLE_H
 
@@ -15,5 +18,11 @@
  * counts as one that cannot be demangled. Thread-safe.
  */
 char *demangle(const char *name);
+
+/*
+ * The same for a name of Ada, "pkg__child__proc": "pkg.child.proc". A name of C can look the same,
+ * so the caller must know that the file has Ada code.
+ */
+char *demangle_ada(const char *name);
 
 #endif

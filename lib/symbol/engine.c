@@ -317,11 +317,14 @@ static void find_chains_in_libdw(const struct engine *engine, const struct piece
 static void find_chains(const struct engine *engine, const struct piece *piece, unsigned thread,
 			const uint64_t *addresses, struct arena *arena, struct inline_chain *chains)
 {
+	const struct dwarf_demangler demangler = {line_builder_can_demangle,
+						  engine->builders[thread]};
 	struct source *source = piece->job->source;
 	uint32_t unit = piece->targets->unit;
 
 	if (unit != DWARF_NO_UNIT) {
-		if (dwarf_resolve(source->dwarf, unit, addresses, piece->count, arena, chains) ||
+		if (dwarf_resolve(source->dwarf, unit, addresses, piece->count, &demangler, arena,
+				  chains) ||
 		    symbolizer_of(engine, piece->job) == SYMBOLIZER_FAST)
 			return;
 		say_in_libdw(engine, thread, piece->job);
@@ -350,8 +353,25 @@ static void name_in_file(const struct engine *engine, const struct piece *piece,
 			line_builder_lines(builder, piece->job->source, addresses[i], chains[i]);
 }
 
+/* Of addresses without a symbol. By one thread, when all pieces of the job are done. */
+static void find_function_starts(const struct engine *engine, const struct job *job)
+{
+	struct source *source = job->source;
+
+	if (!source->symtab || source->module.kernel)
+		return;
+	for (size_t i = 0; i < job->request->count; i++) {
+		struct symbolized *found = &job->lines[job->targets[i].index];
+
+		if (!found->count)
+			found->into_function = source_into_function(source, job->targets[i].address,
+								    engine->options.pool.cancel);
+	}
+}
+
 static void finish(const struct engine *engine, const struct job *job)
 {
+	find_function_starts(engine, job);
 	engine->options.finished(engine->options.user, (size_t)(job - engine->jobs),
 				 &(struct engine_result){
 					 .lines = job->lines,

@@ -4,9 +4,9 @@
  *
  * The order of sources for an address in an ELF file: Go's function table, DWARF inline chain (by
  * libdw where our own reader does not understand the unit), .symtab, .dynsym and .gnu_debugdata.
- * The outermost line takes the ELF symbol's name if there is one, so that clones (.cold, .isra)
- * show as such; where the linker has folded several functions into one, the name that the lines
- * belong to. An address without a symbol has no lines.
+ * The outermost line takes the ELF symbol's name if there is one; where the linker has folded
+ * several functions into one, the name that the lines belong to. An address without a symbol has no
+ * lines, but the start of its function, if call frame information has it.
  *
  * The result is the same with any number of threads.
  */

@@ -82,6 +82,16 @@ static function_id function_of(struct profile *profile, const struct inquiry *in
 	return inquiry->functions[index];
 }
 
+/* The start of a function without a symbol, which outputs group by. */
+static void set_function_start(struct profile *profile, frame_id frame,
+			       const struct inquiry *inquiry, uint32_t address)
+{
+	uint64_t bytes = inquiry->reply ? reply_into_function(inquiry->reply, address) : 0;
+
+	if (bytes <= inquiry->addresses[address] && !profile_get_frame(profile, frame).line_count)
+		profile_set_into_function(profile, frame, bytes);
+}
+
 static enum named set_lines(struct profile *profile, frame_id frame, const struct inquiry *inquiry,
 			    uint32_t address)
 {
@@ -108,6 +118,8 @@ void inquiry_give(struct inquiry *inquiry, uint32_t address, struct profile *pro
 {
 	enum named named = set_lines(profile, frame, inquiry, address);
 
+	if (named == UNNAMED)
+		set_function_start(profile, frame, inquiry, address);
 	inquiry->unnamed += named == UNNAMED;
 	inquiry->lineless += named == NAMED;
 }

@@ -56,7 +56,10 @@ enum named inquiry_named(const struct inquiry *inquiry, uint32_t address);
 
 /* Once before the first inquiry_give(), when the reply is the last. */
 void inquiry_begin_giving(struct inquiry *inquiry);
-/* Gives a frame the lines of addresses[address], and counts those that get less. */
+/*
+ * Gives a frame the lines of addresses[address], or without lines the start of its function, and
+ * counts those that get less.
+ */
 void inquiry_give(struct inquiry *inquiry, uint32_t address, struct profile *profile,
 		  frame_id frame);
 

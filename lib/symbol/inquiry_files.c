@@ -41,9 +41,8 @@ static void ask_kernel(const struct inquiry_files *files, const struct module *m
 			names[i] = address_spaces_kernel_symbol(files->spaces,
 								inquiry->addresses[i]);
 	for (size_t i = 0; i < inquiry->count; i++)
-		lines[i] = line_builder_listed(
-			builder,
-			without_module(line_builder_arena(builder), names[i], module->path), NULL);
+		lines[i] = line_builder_kernel(builder, without_module(line_builder_arena(builder),
+								       names[i], module->path));
 	inquiry_take_result(inquiry, &(struct engine_result){
 					     .lines = lines,
 					     .sources = {.present = NAMES_KERNEL},

@@ -5,14 +5,28 @@
 
 #include "base/alloc.h"
 #include "base/strtab.h"
+#include "profile/fragment.h"
 
+#include <ctype.h>
 #include <string.h>
+
+/* How a linker name is read. */
+enum reading {
+	READ_FUNCTION, /* the function whose part or copy it is: "f" of "f.cold" */
+	READ_WHOLE,    /* its end means nothing: of Go, of code compiled at run time */
+	READ_ADA,      /* of a program that Ada code is in; parts are the function, too */
+	READINGS,
+};
+
+struct readable {
+	const char *names[READINGS]; /* NULL: not asked for yet */
+};
 
 struct line_builder {
 	struct arena arena;
 	struct strtab *linker_names;
 	struct strtab *coroutines; /* the names of their bodies */
-	const char **readable;	   /* demangled names, by linker name */
+	struct readable *readable; /* by linker name */
 	uint32_t readable_count, readable_room;
 };
 
@@ -22,8 +36,6 @@ struct line_builder *line_builder_new(void)
 
 	builder->linker_names = strtab_new();
 	builder->coroutines = strtab_new();
-	GROW(builder->readable, builder->readable_count, builder->readable_room);
-	builder->readable[builder->readable_count++] = ""; /* string 0 */
 	return builder;
 }
 
@@ -43,21 +55,66 @@ struct arena *line_builder_arena(struct line_builder *builder)
 	return &builder->arena;
 }
 
+/* "pkg__child__proc", "pkg___elabb", "_ada_main": names of C can be like it. */
+static bool is_like_ada(const char *name)
+{
+	const char *at = islower((unsigned char)name[0]) ? strstr(name, "__") : NULL;
+
+	return (at && at[2]) || !strncmp(name, "_ada_", strlen("_ada_"));
+}
+
+static const char *read_name(struct line_builder *builder, const char *linker_name,
+			     enum reading reading)
+{
+	size_t len = reading == READ_WHOLE ? strlen(linker_name)
+					   : fragment_function_length(linker_name);
+	const char *function = linker_name[len] ? arena_strndup(&builder->arena, linker_name, len)
+						: linker_name;
+	CLEANUP(free_ptr)
+	char *name = reading == READ_ADA ? demangle_ada(function) : demangle(function);
+
+	if (!name && reading == READ_ADA)
+		name = demangle(function);
+	return name ? arena_strndup(&builder->arena, name, strlen(name)) : function;
+}
+
+static const char *readable_name(struct line_builder *builder, string_id id, enum reading reading)
+{
+	const char **name;
+
+	while (builder->readable_count <= id) {
+		GROW(builder->readable, builder->readable_count, builder->readable_room);
+		builder->readable[builder->readable_count++] = (struct readable){0};
+	}
+	name = &builder->readable[id].names[reading];
+	if (!*name)
+		*name = read_name(builder, strtab_get(builder->linker_names, id), reading);
+	return *name;
+}
+
 static void set_name(struct line_builder *builder, struct symbolized_line *line,
-		     const char *linker_name)
+		     const char *linker_name, enum reading reading)
 {
 	string_id id = strtab_add(builder->linker_names, linker_name);
 
 	line->system_name = strtab_get(builder->linker_names, id);
-	if (id == builder->readable_count) {
-		CLEANUP(free_ptr) char *name = demangle(linker_name);
+	line->name = readable_name(builder, id, reading);
+}
 
-		GROW(builder->readable, builder->readable_count, builder->readable_room);
-		builder->readable[builder->readable_count++] =
-			name ? arena_strndup(&builder->arena, name, strlen(name))
-			     : line->system_name;
-	}
-	line->name = builder->readable[id];
+static bool is_mangled(const char *name)
+{
+	return !strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2);
+}
+
+bool line_builder_can_demangle(void *builder, const char *linker_name)
+{
+	struct line_builder *self = builder;
+	string_id id;
+
+	if (!is_mangled(linker_name))
+		return true;
+	id = strtab_add(self->linker_names, linker_name);
+	return !is_mangled(readable_name(self, id, READ_FUNCTION));
 }
 
 /* A linker name calls the body of an async function a closure; DWARF tells. */
@@ -110,19 +167,38 @@ static bool is_named_by(const struct call *call, const struct symbol *symbol)
 	return !strncmp(without_alias_prefix(symbol->name), linkage_name, strlen(linkage_name));
 }
 
+/* Where a name is from. */
+struct origin {
+	const struct source *source;
+	bool is_go; /* the function */
+};
+
+static enum reading reading_of(const struct origin *origin, const char *linker_name)
+{
+	if (origin->is_go)
+		return READ_WHOLE;
+	return is_like_ada(linker_name) && symtab_is_of_ada(origin->source->symtab) ? READ_ADA
+										    : READ_FUNCTION;
+}
+
 /* symbol: NULL for an inlined call. Returns false if the call has no name. */
 static bool set_call(struct line_builder *builder, struct symbolized_line *line,
-		     const struct call *call, const struct symbol *symbol)
+		     const struct call *call, const struct symbol *symbol,
+		     const struct origin *origin)
 {
+	const char *name = is_named_by(call, symbol) ? symbol->name : call->name;
+	const char *scoped = call->is_linkage_name ? call->plain_name : call->name;
+	enum reading reading = name ? reading_of(origin, name) : READ_WHOLE;
+
 	*line = (struct symbolized_line){.file = ""};
 	set_place(line, call);
-	if (is_named_by(call, symbol))
-		set_name(builder, line, symbol->name);
-	else if (call->is_linkage_name)
-		set_name(builder, line, call->name);
+	if (name && (name != call->name || call->is_linkage_name || reading == READ_ADA))
+		set_name(builder, line, name, reading);
 	else
-		line->name = line->system_name = call->name;
-	if (line->name)
+		line->name = line->system_name = name;
+	if (line->name && is_mangled(line->name) && scoped)
+		line->name = scoped;
+	else if (line->name)
 		set_coroutine(builder, line, call);
 	return line->name;
 }
@@ -131,6 +207,7 @@ struct symbolized line_builder_lines(struct line_builder *builder, const struct 
 				     uint64_t vaddr, struct inline_chain chain)
 {
 	static const struct call unknown = {0};
+	const struct origin origin = {source, source->go && gopclntab_has(source->go, vaddr)};
 	struct symbolized naming = {0};
 	struct symbol symbol;
 	bool has_symbol = symtab_find(source->symtab, vaddr, &builder->arena, &symbol);
@@ -143,10 +220,22 @@ struct symbolized line_builder_lines(struct line_builder *builder, const struct 
 		bool is_outermost = i + 1 == chain.count;
 
 		naming.count += set_call(builder, &lines[naming.count], &chain.calls[i],
-					 is_outermost && has_symbol ? &symbol : NULL);
+					 is_outermost && has_symbol ? &symbol : NULL, &origin);
 	}
 	naming.lines = lines;
 	return naming;
+}
+
+struct symbolized line_builder_kernel(struct line_builder *builder, const char *name)
+{
+	struct symbolized_line *line;
+
+	if (!name)
+		return (struct symbolized){0};
+	line = arena_alloc(&builder->arena, sizeof(*line));
+	*line = (struct symbolized_line){.file = ""};
+	set_name(builder, line, name, READ_FUNCTION);
+	return (struct symbolized){.lines = line, .count = 1};
 }
 
 struct symbolized line_builder_listed(struct line_builder *builder, const char *name,
@@ -160,6 +249,6 @@ struct symbolized line_builder_listed(struct line_builder *builder, const char *
 	*line = (struct symbolized_line){.file = ""};
 	if (place && place->file)
 		*line = (struct symbolized_line){.file = place->file, .line = place->line};
-	set_name(builder, line, name);
+	set_name(builder, line, name, READ_WHOLE);
 	return (struct symbolized){.lines = line, .count = 1};
 }

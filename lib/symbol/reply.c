@@ -88,6 +88,8 @@ static void write_lines(struct writer *writer, struct symbolized lines)
 		put_number(&writer->lines, function_of(writer, &lines.lines[i]));
 		put_number(&writer->lines, lines.lines[i].line);
 	}
+	if (!count)
+		put_number(&writer->lines, lines.into_function);
 }
 
 static void put_path(struct text *text, const char *path)
@@ -250,6 +252,8 @@ static void read_lines(struct reply *reply, struct bytes *from, size_t addresses
 				bytes_fail(from);
 			take_number(from, UINT32_MAX);
 		}
+		if (!count)
+			bytes_uleb(from);
 	}
 }
 
@@ -333,4 +337,11 @@ unsigned reply_lines(const struct reply *reply, size_t address,
 		lines[i].line = (uint32_t)bytes_uleb(&from);
 	}
 	return count;
+}
+
+uint64_t reply_into_function(const struct reply *reply, size_t address)
+{
+	struct bytes from = at_offset(reply, reply->lines[address]);
+
+	return bytes_uleb(&from) ? 0 : bytes_uleb(&from);
 }

@@ -6,7 +6,8 @@
  * (name_sources.h: the bits, split units, missing units, whether it is Rust, debug file and missing
  * file as length and bytes); the number of strings, each as length and bytes; the number of
  * functions, each as name, system name, file (strings; 0: "", the others from 1) and start line;
- * then for each address that was asked for the number of lines, each as function (from 0) and line.
+ * then for each address that was asked for the number of lines, each as function (from 0) and line;
+ * of an address without lines, the bytes from the start of its function (0: unknown).
  */
 #ifndef PROF_SYMBOL_REPLY_H
 #define PROF_SYMBOL_REPLY_H
@@ -59,5 +60,7 @@ struct bytes reply_string(const struct reply *reply, uint32_t string);
 /* The lines of an address, innermost first. Returns their number. */
 unsigned reply_lines(const struct reply *reply, size_t address,
 		     struct reply_line lines[REPLY_LINES_MAX]);
+/* As in struct symbolized; any number. */
+uint64_t reply_into_function(const struct reply *reply, size_t address);
 
 #endif

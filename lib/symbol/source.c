@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "dwarf/sections.h"
+#include "elf/dynamic_symbols.h"
 #include "elf/packed_file.h"
 
 #include <stdlib.h>
@@ -154,8 +155,21 @@ struct dwarf *source_dwarf(struct source *source, const struct source_options *o
 	return source->dwarf;
 }
 
+uint64_t source_into_function(struct source *source, uint64_t vaddr, const atomic_bool *cancel)
+{
+	uint64_t start, end;
+
+	if (!source->starts_are_open)
+		source->starts = function_starts_new(source->module.elf, cancel);
+	source->starts_are_open = true;
+	if (!source->starts || !function_starts_find(source->starts, vaddr, &start, &end))
+		return 0;
+	return vaddr - start;
+}
+
 void source_close(struct source *source)
 {
+	function_starts_free(source->starts);
 	libdw_free(source->libdw);
 	dwarf_free(source->dwarf);
 	gopclntab_free(source->go);
@@ -180,13 +194,20 @@ enum source_symbols source_symbols(const struct source *source)
 	return symtab_is_complete(source->symtab) ? SOURCE_ALL_SYMBOLS : SOURCE_EXPORTED_SYMBOLS;
 }
 
+static bool has_exported(struct elf_file *elf)
+{
+	struct bytes symbols = elf ? elf_dynamic_symbols(elf).symbols : bytes_of(NULL, 0);
+
+	return has_section(elf, ".dynsym") || bytes_left(&symbols);
+}
+
 static uint32_t bits_of(struct elf_file *elf)
 {
 	uint32_t bits = 0;
 
 	if (has_section(elf, ".symtab"))
 		bits |= NAMES_SYMTAB;
-	if (has_section(elf, ".dynsym"))
+	if (has_exported(elf))
 		bits |= NAMES_EXPORTED;
 	if (has_section(elf, ".debug_info"))
 		bits |= NAMES_DWARF;

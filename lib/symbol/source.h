@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "dwarf/dwarf.h"
 #include "elf/debugfile.h"
+#include "symbol/function_starts.h"
 #include "symbol/gopclntab.h"
 #include "symbol/jitdump_names.h"
 #include "symbol/libdw.h"
@@ -70,6 +71,8 @@ struct source {
 	struct dwarf *dwarf;	      /* NULL: none, or not asked for yet */
 	struct libdw *libdw;	      /* of the same file; NULL: none, or not wanted */
 	bool dwarf_is_open;
+	struct function_starts *starts; /* NULL: none, or not asked for yet */
+	bool starts_are_open;
 	atomic_bool is_named_by_libdw;
 	const char **names;		  /* of a list: one per address, or NULL */
 	struct listed_line *lines;	  /* of a jitdump: one per address; else NULL */
@@ -92,6 +95,13 @@ bool source_vaddr(const struct source *source, uint64_t address, uint64_t *ret);
 
 /* Opens the DWARF at the first use: Go code needs none. NULL if there is none. */
 struct dwarf *source_dwarf(struct source *source, const struct source_options *options);
+
+/*
+ * The bytes from the start of a function without a symbol to vaddr; 0 if the start is unknown. The
+ * first call opens the call frame information of the module's ELF file. Not for two threads at
+ * once.
+ */
+uint64_t source_into_function(struct source *source, uint64_t vaddr, const atomic_bool *cancel);
 
 enum source_symbols source_symbols(const struct source *source);
 /* Asked when all addresses were looked up. Borrows from the source. */

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "elf/classes.h"
+#include "elf/dynamic_symbols.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -60,6 +61,9 @@ struct symtab {
 	struct entry *entries; /* by vaddr; entries at one vaddr end with the best */
 	size_t count, room;
 	bool complete;
+
+	bool is_searched_for_ada; /* what follows is known */
+	bool is_of_ada;
 };
 
 /* The end of the executable section that contains vaddr; 0 if there is none. */
@@ -154,6 +158,15 @@ static void find_table(struct symtab *symtab, struct elf_file *elf, enum table t
 	symtab->files[table] = elf;
 	symtab->symbols[table] = elf_file_section(elf, symbols_name).data;
 	symtab->strings[table] = elf_file_section(elf, strings_name).data;
+}
+
+static void find_dynamic_table(struct symtab *symtab, struct elf_file *elf)
+{
+	const struct elf_dynamic_symbols found = elf_dynamic_symbols(elf);
+
+	symtab->files[TABLE_DYNAMIC] = elf;
+	symtab->symbols[TABLE_DYNAMIC] = found.symbols;
+	symtab->strings[TABLE_DYNAMIC] = found.strings;
 }
 
 /* Returns true if the table exists. */
@@ -422,7 +435,7 @@ struct symtab *symtab_open(struct elf_file *elf, struct elf_file *debug)
 	if (symtab->code_count > CODE_SECTIONS_MAX)
 		symtab->code_count = CODE_SECTIONS_MAX;
 	find_table(symtab, elf, TABLE_IMAGE, ".symtab", ".strtab");
-	find_table(symtab, elf, TABLE_DYNAMIC, ".dynsym", ".dynstr");
+	find_dynamic_table(symtab, elf);
 	if (debug)
 		find_table(symtab, debug, TABLE_DEBUG, ".symtab", ".strtab");
 	symtab->stub_count = plt_stubs(elf, &symtab->stubs);
@@ -479,6 +492,31 @@ bool symtab_is_complete(const struct symtab *symtab)
 bool symtab_is_empty(const struct symtab *symtab)
 {
 	return !symtab->count;
+}
+
+/* The names of all symbols, also of undefined ones. */
+static bool mentions(const struct symtab *symtab, const char *name)
+{
+	for (size_t i = 0; i < TABLE_PLT; i++) {
+		size_t len = bytes_left(&symtab->strings[i]);
+
+		if (len && memmem(symtab->strings[i].at, len, name, strlen(name)))
+			return true;
+	}
+	return false;
+}
+
+bool symtab_is_of_ada(struct symtab *symtab)
+{
+	bool is_of_ada;
+
+	pthread_mutex_lock(&symtab->reading);
+	if (!symtab->is_searched_for_ada)
+		symtab->is_of_ada = mentions(symtab, "__gnat_");
+	symtab->is_searched_for_ada = true;
+	is_of_ada = symtab->is_of_ada;
+	pthread_mutex_unlock(&symtab->reading);
+	return is_of_ada;
 }
 
 /* The last entry that begins at or before vaddr. */

@@ -18,9 +18,9 @@ struct symbol {
 
 /*
  * Reads .symtab of the ELF file and of its debug file (NULL if none), both of which must outlive
- * it, and .dynsym if the ELF file has no .symtab. Takes functions, indirect functions, untyped
- * symbols in executable sections, objects in .data and .bss, and the stubs of a linkage table
- * (.plt), as "name@plt".
+ * it, and .dynsym if the ELF file has no .symtab, also where only PT_DYNAMIC leads to it
+ * (elf/dynamic_symbols.h). Takes functions, indirect functions, untyped symbols in executable
+ * sections, objects in .data and .bss, and the stubs of a linkage table (.plt), as "name@plt".
  *
  * An address beyond a symbol's end does not belong to it. A symbol without a size, as in hand-
  * written assembly, reaches to the next symbol or the end of the section, but not into another
@@ -47,6 +47,12 @@ DEFINE_CLEANUP(symtab, symtab_free)
 /* Without a .symtab only exported functions have symbols. */
 bool symtab_is_complete(const struct symtab *symtab);
 bool symtab_is_empty(const struct symtab *symtab);
+
+/*
+ * True if a symbol, also an undefined one, is of GNAT's run-time library: the file has Ada code.
+ * The first call reads all names.
+ */
+bool symtab_is_of_ada(struct symtab *symtab);
 
 /* Thread-safe after construction, with one arena per thread. */
 bool symtab_find(const struct symtab *symtab, uint64_t vaddr, struct arena *arena,

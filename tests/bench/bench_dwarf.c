@@ -151,7 +151,7 @@ static size_t resolve_all(const struct dwarf *dwarf, uint64_t *vaddrs, size_t co
 
 		for (end = i; end < count && queries[end].unit == unit;)
 			end++;
-		dwarf_resolve(dwarf, unit, &vaddrs[i], end - i, &arena, &chains[i]);
+		dwarf_resolve(dwarf, unit, &vaddrs[i], end - i, NULL, &arena, &chains[i]);
 		*bytes += dwarf_unit_bytes(dwarf, unit);
 		++*units;
 	}

@@ -145,6 +145,17 @@ def test_shares_of_instructions_add_up_to_that_of_the_function(prof, recorded):
     assert "%rdi" in shown and "%rdi" not in intel and "rdi" in intel
 
 
+def test_a_function_without_a_symbol_has_instructions(prof, target):
+    prof.record("-F", "997", "--", target("shares_stripped"), "0.3")
+    hottest = json.loads(prof("report", "record.pb.gz", "--module", "shares_stripped", "--json", "-n", 1).stdout)["rows"][0]
+    result = prof("annotate", "record.pb.gz", hottest["name"], "--asm", "--json")
+    if "built without capstone" in result.stderr:
+        pytest.skip("built without capstone")
+    instructions = json.loads(result.stdout)["instructions"]
+    assert hottest["name"] == f"[shares_stripped+{instructions[0]['address']:#x}]"
+    assert sum(each["self"]["samples"] for each in instructions) == hottest["self"]["samples"]
+
+
 def test_code_is_read_from_the_recorded_program_only(prof, recorded, tmp_path):
     for name in ("calls.c", "prof.pb.gz"):
         shutil.copy2(recorded / name, tmp_path)

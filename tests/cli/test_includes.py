@@ -23,7 +23,7 @@ ALLOWED = {
     "waiting": {"proc"},
     "profile": set(),
     "dwarf": {"elf"},
-    "symbol": {"dwarf", "elf", "proc", "profile", "sandbox"},
+    "symbol": {"dwarf", "elf", "proc", "profile", "sandbox", "unwind"},
     "tasks": {"dwarf", "elf", "proc", "sandbox", "symbol"},
     "report": {"profile"},
     "probe": {"dwarf", "elf", "proc", "report", "sandbox", "symbol"},

@@ -59,6 +59,12 @@ def test_functions_that_had_one_address_one_after_the_other_have_their_own_names
     assert_shares(prof.record("-F", "999", "--", TARGET, "1", "map").stacks, 0.03)
 
 
+def test_a_map_that_its_program_has_removed_has_the_names(prof):
+    stacks = prof.record("-F", "999", "--", TARGET, "0.5", "map", "removed").stacks
+    named = sum(stacks.holding(caller, name) for caller, name in SHARES)
+    assert named > 0.9 * stacks.total, stacks.hottest()
+
+
 def test_a_recording_of_perf_finds_the_names_by_its_times(prof):
     subprocess.run([tool("perf"), "record", "-q", "-k", "mono", "--call-graph", "dwarf,1024", "-F", "999", "-e", "cpu-clock", "-o", "perf.data",
                     TARGET, "1", "dump"], check=True, cwd=prof.folder, capture_output=True)

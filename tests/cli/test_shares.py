@@ -1,6 +1,7 @@
 """Programs with known call trees and shares (tests/targets): prof reports the true ones."""
 
 import re
+import subprocess
 
 import pytest
 
@@ -36,6 +37,18 @@ def test_a_stripped_program_keeps_its_stacks(prof, target):
     in_libc = stacks.count(lambda frames: any(frame.startswith("__libc_start") for frame in frames))
     assert in_libc >= 0.99 * stacks.total
     assert not stacks.unknown()
+
+
+def test_functions_of_a_stripped_program_are_called_by_their_starts(prof, target):
+    """Those of its call frame information; the places in them stay apart in pprof."""
+    program = target("shares_stripped")
+    dump = subprocess.run(["readelf", "--debug-dump=frames", program], capture_output=True, text=True, check=True).stdout
+    starts = {f"[{program.name}+{int(start, 16):#x}]" for start in re.findall(r" FDE .* pc=(\w+)\.\.", dump)}
+    recording = prof.record(*FAST, "--", program, SECONDS)
+    names = {frame for frames in recording.stacks.counts for frame in frames if frame.startswith(f"[{program.name}+")}
+    assert names and names <= starts
+    places = {location.address for location in recording.pprof.message.location}
+    assert len(places) > len(names)
 
 
 def test_code_without_cfi_is_unwound_by_its_frame_pointers(prof, target):

@@ -11,5 +11,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	CLEANUP(free_ptr) char *name = xstrndup((const char *)data, size);
 
 	free(demangle(name));
+	free(demangle_ada(name));
 	return 0;
 }

@@ -35,7 +35,7 @@ static void resolve_run(const struct dwarf *dwarf, uint32_t unit, const uint64_t
 
 	if (unit == DWARF_NO_UNIT)
 		return;
-	dwarf_resolve(dwarf, unit, vaddrs, count, &arena, chains);
+	dwarf_resolve(dwarf, unit, vaddrs, count, NULL, &arena, chains);
 	for (size_t i = 0; i < count; i++)
 		for (unsigned j = 0; j < chains[i].count; j++) {
 			const struct call *call = &chains[i].calls[j];

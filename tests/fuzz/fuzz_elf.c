@@ -166,7 +166,8 @@ static void resolve_all(struct fuzzed *fuzzed, const struct dwarf *dwarf)
 			end++;
 		if (unit == DWARF_NO_UNIT)
 			continue;
-		dwarf_resolve(dwarf, unit, &fuzzed->vaddrs[i], end - i, &fuzzed->arena, chains);
+		dwarf_resolve(dwarf, unit, &fuzzed->vaddrs[i], end - i, NULL, &fuzzed->arena,
+			      chains);
 		for (size_t k = 0; k < end - i; k++)
 			read_chain(&chains[k]);
 	}

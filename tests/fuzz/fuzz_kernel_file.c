@@ -42,7 +42,7 @@ static void look_up(const struct dwarf *dwarf, uint64_t vaddr)
 	struct inline_chain chain;
 
 	if (unit != DWARF_NO_UNIT)
-		dwarf_resolve(dwarf, unit, &vaddr, 1, &arena, &chain);
+		dwarf_resolve(dwarf, unit, &vaddr, 1, NULL, &arena, &chain);
 	arena_deinit(&arena);
 }
 

@@ -1,7 +1,7 @@
 /*
- * recompiled SECONDS dump|map: runs three functions that it has compiled itself, one after the
- * other at the same address, and reports them in jit-PID.dump, in its directory, or in
- * /tmp/perf-PID.map.
+ * recompiled SECONDS dump|map [removed]: runs three functions that it has compiled itself, one
+ *after the other at the same address, and reports them in jit-PID.dump, in its directory, or in
+ * /tmp/perf-PID.map, which it removes at its end, when another process has opened it.
  *
  *	_start … main
  *	  run_first       30 %
@@ -14,9 +14,11 @@
 #define _GNU_SOURCE
 #include "work.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -215,6 +217,15 @@ static NOINLINE void run_moved(const unsigned char *at, double seconds)
 	run(at, seconds);
 }
 
+static void remove_opened(const char *path, int watch)
+{
+	struct inotify_event event;
+
+	while (read(watch, &event, sizeof(event)) < 0 && errno == EINTR)
+		;
+	unlink(path);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct function functions[] = {
@@ -223,6 +234,8 @@ int main(int argc, char **argv)
 		{"moved", moved, sizeof(moved), 0},
 	};
 	double seconds = seconds_argument(argc, argv);
+	bool is_removed = argc > 3;
+	int watch = inotify_init1(IN_CLOEXEC);
 	char path[64];
 
 	mode = argc > 2 ? argv[2] : "dump";
@@ -232,6 +245,8 @@ int main(int argc, char **argv)
 		report = fopen(path, "w");
 	else
 		open_dump();
+	if (is_removed)
+		inotify_add_watch(watch, path, IN_OPEN);
 	compile(&functions[0], memory);
 	run_first(seconds * 0.3);
 	compile(&functions[1], memory);
@@ -242,5 +257,7 @@ int main(int argc, char **argv)
 	run_moved(memory, seconds * 0.15);
 	flush_held();
 	fclose(report);
+	if (is_removed)
+		remove_opened(path, watch);
 	return 0;
 }

@@ -91,7 +91,7 @@ static void resolve_unit(struct either by, const struct query *queries, size_t c
 	if (by.libdw)
 		libdw_resolve(by.libdw, queries->unit, vaddrs, count, arena, found);
 	else
-		dwarf_resolve(by.dwarf, queries->unit, vaddrs, count, arena, found);
+		dwarf_resolve(by.dwarf, queries->unit, vaddrs, count, NULL, arena, found);
 	for (size_t i = 0; i < count; i++)
 		chains[queries[i].line] = found[i];
 }

@@ -101,6 +101,75 @@ TEST(clones_stay_distinct_without_the_linkers_number)
 	assert_names(names, ARRAY_SIZE(names));
 }
 
+TEST(names_of_other_languages_read_as_in_the_source)
+{
+	static const struct name names[] = {
+		/* OCaml */
+		{"camlApp__hot_267", "App.hot"},
+		{"camlApp__half$27_271", "App.half'"},
+		{"camlApp__fun_326", "App.fun_326"},
+		{"camlApp__entry", "App.entry"},
+		{"camlStdlib__List__iter_507", "Stdlib.List.iter"},
+		{"camlDune__exe__Main__f_1", "Dune.exe.Main.f"},
+		{"camlStdlib__$40_198", "Stdlib.@"},
+		{"camlApp.hot_267", "App.hot"},
+		{"camlApp.Inner.third_12", "App.Inner.third"},
+		{"camlApp.fn$5bapp.ml$3a10$2c5--30$5d_326", "App.fn[app.ml:10,5--30]"},
+		{"camlApp__hot_0_3_code", "App.hot"},
+		{"camlApp__a$1f_1", "App.a$1f"},
+		{"caml_apply2", NULL},
+		{"camlApp", NULL},
+		{"camel__x", NULL},
+		/* D */
+		{"_Dmain", "D main"},
+		{"_D3app3hotFmZm", "app.hot(ulong)"},
+		{"_D3app__T3BoxTiZQh3runMFNaNbNiNfmZm", "app.Box!(int).Box.run(ulong)"},
+		{"_Dsomething", NULL},
+		{"_D3ap", NULL},
+		/* Fortran */
+		{"__mymod_MOD_hot", "mymod::hot"},
+		{"__my_mod_MOD_do_it", "my_mod::do_it"},
+		{"__MOD_x", NULL},
+		{"__x_MOD_", NULL},
+		{"_QMmymodPhot", "mymod::hot"},
+		{"_QMmodSsubFhostPinner", "mod::sub::host::inner"},
+		{"_QFPinner", NULL},
+		{"_QQmain", NULL},
+		{"_QMmodEvariable", NULL},
+		{"_QMmod", NULL},
+		{"_Q", NULL},
+		{"MAIN__", NULL},
+		/* Nothing says that these are of Ada. */
+		{"pkg__child__hot", NULL},
+	};
+
+	assert_names(names, ARRAY_SIZE(names));
+}
+
+TEST(names_of_ada_read_as_in_the_source)
+{
+	static const struct name names[] = {
+		{"_ada_app", "app"},
+		{"pkg__child__hot", "pkg.child.hot"},
+		{"pkg__child__half__2", "pkg.child.half"},
+		{"app__nested.3", "app.nested"},
+		{"pkg___elabb", "pkg'Elab_Body"},
+		{"pkg__worker_taskTKB", "pkg.worker_task"},
+		{"pkg__Oadd", "pkg.\"+\""},
+		{"Pkg__child", NULL},
+		{"", NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		CLEANUP(free_ptr) char *name = demangle_ada(names[i].mangled);
+
+		if (names[i].readable)
+			assert_string_equal(name, names[i].readable);
+		else
+			assert_null(name);
+	}
+}
+
 TEST(an_unmangled_name_is_unchanged)
 {
 	static const struct name names[] = {

@@ -298,7 +298,7 @@ static struct inline_chain resolve(const struct dwarf *dwarf, uint64_t vaddr, st
 	uint32_t unit = dwarf_unit_of(dwarf, vaddr);
 
 	if (unit != DWARF_NO_UNIT)
-		dwarf_resolve(dwarf, unit, &vaddr, 1, arena, &chain);
+		dwarf_resolve(dwarf, unit, &vaddr, 1, NULL, arena, &chain);
 	return chain;
 }
 
@@ -558,7 +558,7 @@ TEST(a_row_reaches_to_the_next_one_and_not_beyond_the_sequence)
 	end_unit(&file);
 	put_lines(&file, 5);
 	dwarf = dwarf_of(&file);
-	dwarf_resolve(dwarf, dwarf_unit_of(dwarf, 0x1000), vaddrs, ARRAY_SIZE(vaddrs), &arena,
+	dwarf_resolve(dwarf, dwarf_unit_of(dwarf, 0x1000), vaddrs, ARRAY_SIZE(vaddrs), NULL, &arena,
 		      chains);
 	for (size_t i = 0; i < ARRAY_SIZE(vaddrs); i++)
 		assert_int_equal(chains[i].calls[0].line, lines[i]);
@@ -650,6 +650,45 @@ TEST(a_name_alone_is_qualified_by_what_is_around_its_declaration)
 	assert_file(&file, 0x1020, "shapes::outside");
 	assert_file(&file, 0x1030, "shapes::outside::inside");
 	assert_file(&file, 0x1040, "main");
+}
+
+static bool can_demangle(void *user, const char *linkage_name)
+{
+	assert_string_equal(linkage_name, "_ZN6shapes4areaITkunknown");
+	return *(const bool *)user;
+}
+
+TEST(a_name_beside_an_unreadable_linkage_name_is_qualified)
+{
+	struct file file = {0};
+	const uint64_t vaddr = 0x1000;
+	size_t declaration;
+
+	begin_code_unit(&file, 5, LANG_CPP);
+	put_named(&file, SPACE, "shapes");
+	declaration = put_function(&file, MANGLED, "area<unknown>", 0, 0);
+	put_string(info(&file), "_ZN6shapes4areaITkunknown");
+	put_end(&file);
+	put(info(&file), OF_DECLARATION, 1);
+	put(info(&file), declaration, 4);
+	put(info(&file), 0x1000, 8);
+	put(info(&file), 0x10, 8);
+	end_unit(&file);
+	for (unsigned i = 0; i < 2; i++) {
+		CLEANUP(dwarf_cleanup) struct dwarf *dwarf = dwarf_of(&file);
+		bool is_readable = i;
+		const struct dwarf_demangler demangler = {can_demangle, &is_readable};
+		struct arena arena = {0};
+		struct inline_chain chain;
+
+		dwarf_resolve(dwarf, dwarf_unit_of(dwarf, vaddr), &vaddr, 1, &demangler, &arena,
+			      &chain);
+		assert_true(chain.calls[0].is_linkage_name);
+		assert_string_equal(chain.calls[0].name, "_ZN6shapes4areaITkunknown");
+		assert_string_equal(chain.calls[0].plain_name,
+				    is_readable ? "area<unknown>" : "shapes::area<unknown>");
+		arena_deinit(&arena);
+	}
 }
 
 TEST(a_nested_function_is_not_inlined_into_the_one_around_it)
@@ -1170,7 +1209,7 @@ static void assert_reading(unsigned version, unsigned form, bool has_unread, boo
 	dwarf = dwarf_of(&file);
 	assert_int_equal(dwarf_has_unread(dwarf), has_unread);
 	if (!has_unread)
-		assert_int_equal(dwarf_resolve(dwarf, dwarf_unit_of(dwarf, vaddr), &vaddr, 1,
+		assert_int_equal(dwarf_resolve(dwarf, dwarf_unit_of(dwarf, vaddr), &vaddr, 1, NULL,
 					       &arena, &chain),
 				 is_read);
 	arena_deinit(&arena);

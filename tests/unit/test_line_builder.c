@@ -24,6 +24,9 @@ __attribute__((noinline, used)) static void some_function(void)
 	__asm__ volatile("");
 }
 
+/* As GNAT's run-time library has them: with it, this program has Ada code. */
+__attribute__((used)) static int __gnat_like;
+
 static struct fixture fixture_new(void)
 {
 	void (*function)(void) = some_function;
@@ -194,4 +197,60 @@ TEST(names_from_symbol_lists_are_demangled)
 	assert_int_equal(rust.count, 1);
 	assert_string_equal(rust.lines[0].name, "foo::init [rust_module]");
 	assert_int_equal(line_builder_listed(fixture.builder, NULL, NULL).count, 0);
+}
+
+TEST(a_name_that_no_demangler_reads_is_that_of_dwarf)
+{
+	static const struct call calls[] = {
+		{.name = "_ZN6shapes4areaITkunknown",
+		 .is_linkage_name = true,
+		 .plain_name = "shapes::area<unknown>"},
+		{.name = "_ZN6shapes4areaITkunknown", .is_linkage_name = true},
+		{.name = "_Z4areav", .is_linkage_name = true, .plain_name = "area"},
+	};
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+
+	for (unsigned i = 0; i < ARRAY_SIZE(calls); i++)
+		assert_int_equal(line_builder_can_demangle(fixture.builder, calls[i].name), i == 2);
+	assert_true(line_builder_can_demangle(fixture.builder, "main"));
+	assert_string_equal(name_calls(&fixture, &calls[0], 1).lines[0].name,
+			    "shapes::area<unknown>");
+	assert_string_equal(name_calls(&fixture, &calls[0], 1).lines[0].system_name, calls[0].name);
+	assert_string_equal(name_calls(&fixture, &calls[1], 1).lines[0].name, calls[1].name);
+	assert_string_equal(name_calls(&fixture, &calls[2], 1).lines[0].name, "area()");
+}
+
+TEST(names_of_a_program_with_ada_code_are_of_ada)
+{
+	static const struct call calls[] = {
+		{.name = "_Z5innerv", .is_linkage_name = true},
+		{.name = "pkg__child__half__2", .is_linkage_name = true},
+		{.name = "pkg__child__hot"},
+		{.name = "some_name"},
+		{.name = "some_func", .is_linkage_name = true},
+	};
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	struct symbolized naming = name_calls(&fixture, calls, ARRAY_SIZE(calls));
+
+	assert_true(symtab_is_of_ada(fixture.source.symtab));
+	assert_string_equal(naming.lines[0].name, "inner()");
+	assert_string_equal(naming.lines[1].name, "pkg.child.half");
+	assert_string_equal(naming.lines[1].system_name, "pkg__child__half__2");
+	assert_string_equal(naming.lines[2].name, "pkg.child.hot");
+	assert_string_equal(naming.lines[3].name, "some_name");
+	assert_string_equal(naming.lines[4].name, "some_function");
+}
+
+TEST(parts_of_a_function_are_called_like_it)
+{
+	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
+	struct symbolized kernel = line_builder_kernel(fixture.builder, "parse.isra.0.cold");
+	struct symbolized listed = line_builder_listed(fixture.builder, "parse.isra.0.cold", NULL);
+
+	assert_string_equal(kernel.lines[0].name, "parse");
+	assert_string_equal(kernel.lines[0].system_name, "parse.isra.0.cold");
+	assert_string_equal(listed.lines[0].name, "parse.isra.0.cold");
+	kernel = line_builder_kernel(fixture.builder, "_Z3foov.part.0");
+	assert_string_equal(kernel.lines[0].name, "foo()");
+	assert_int_equal(line_builder_kernel(fixture.builder, NULL).count, 0);
 }

@@ -558,6 +558,22 @@ TEST(the_main_program_is_the_first_mapping_even_unused)
 	assert_string_equal(string_at(message, message->mapping[1].filename), "/lib/x.so");
 }
 
+TEST(addresses_of_a_function_without_a_symbol_have_one_function)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	static const struct profile_segment segment = {0x1000, 0x1000, 0x1000};
+
+	profile_describe_module(profile, 0,
+				&(struct profile_module){.path = text_of(profile, "/lib/x.so"),
+							 .segments = &segment,
+							 .segment_count = 1});
+	profile_set_into_function(profile, profile_frame(profile, 0, 0x1010, false), 0x10);
+	profile_set_into_function(profile, profile_frame(profile, 0, 0x1028, false), 0x28);
+	profile_frame(profile, 0, 0x1038, false);
+	CLEANUP(message_cleanup) struct message *message = written(profile);
+	assert_int_equal(message->n_function, 2);
+}
+
 TEST(every_address_lies_in_its_mapping)
 {
 	static const uint64_t offsets[] = {0,

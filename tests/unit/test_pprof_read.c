@@ -543,6 +543,41 @@ TEST(a_function_without_a_name_leaves_the_address)
 	assert_folded(profile, WEIGHT_SAMPLES, "program;main;[program+0x401234] 500\n");
 }
 
+TEST(the_name_of_an_unknown_function_is_an_address_in_it)
+{
+	static const struct {
+		const char *name;
+		uint64_t function_address;
+		bool is_known;
+	} cases[] = {
+		{"[program+0x401234]", 0x401234, false},
+		{"[program+0x401200]", 0x401200, false},
+		{"[program+0x0]", 0, false},
+		{"[program+0x401235]", 0x401234, true},
+		{"[program+0x401200", 0x401234, true},
+		{"[program+0x401200]]", 0x401234, true},
+		{"[program+0x-1]", 0x401234, true},
+		{"[program+401200]", 0x401234, true},
+		{"program+0x401200]", 0x401234, true},
+		{"[program+0xfffffffffffffffff]", 0x401234, true},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(free_ptr) struct sample_message *message = sample_message();
+		CLEANUP(profile_cleanup) struct profile *profile = NULL;
+
+		message->strings[STR_WORK] = (char *)(uintptr_t)cases[i].name;
+		message->functions[1].name = message->functions[1].system_name = STR_WORK;
+		message->locations[1].n_line = 1;
+		message->lines[1].function_id = message->functions[1].id;
+		message->lines[1].line = 0;
+		profile = must_read_message(&message->of);
+		assert_int_equal(profile_get_frame(profile, 1).line_count, cases[i].is_known);
+		assert_int_equal(profile_frame_function_address(profile, 1),
+				 cases[i].function_address);
+	}
+}
+
 TEST(without_mappings_there_is_no_process)
 {
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();

@@ -363,6 +363,30 @@ TEST(a_frame_without_a_name_is_called_by_its_module_and_address)
 	}
 }
 
+TEST(a_frame_without_a_name_is_called_by_the_start_of_its_function)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	CLEANUP(profile_cleanup) struct profile *copy = profile_new();
+	frame_id frame = profile_frame(profile, 0, 0x1a2c, true), copied;
+	CLEANUP(idmap_deinit) struct idmap modules = {0};
+	CLEANUP(free_ptr) char *name = NULL;
+	struct transfer transfer;
+
+	profile_describe_module(profile, 0,
+				&(struct profile_module){.path = text(profile, "/lib/libfoo.so")});
+	assert_int_equal(profile_frame_function_address(profile, frame), 0x1a2b);
+	profile_set_into_function(profile, frame, 0x2b);
+	name = profile_frame_address_name(profile, frame);
+	assert_string_equal(name, "[libfoo.so+0x1a00]");
+	assert_int_equal(profile_frame_address(profile, frame), 0x1a2b);
+	transfer_init(&transfer, profile, copy, &modules);
+	copied = transfer_frame(&transfer, frame);
+	transfer_deinit(&transfer);
+	assert_int_equal(profile_frame_function_address(copy, copied), 0x1a00);
+	profile_set_lines(profile, frame, &(struct profile_line){.function = 0}, 1);
+	assert_int_equal(profile_frame_into_function(profile, frame), 0);
+}
+
 TEST(named_frames_of_equal_content_are_one_frame)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();

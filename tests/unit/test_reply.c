@@ -12,7 +12,7 @@ static const struct symbolized_line inlined[] = {
 };
 
 static const struct symbolized some_lines[] = {
-	{.lines = inlined, .count = 2}, {0}, {.lines = inlined + 1, .count = 1}};
+	{.lines = inlined, .count = 2}, {.into_function = 300}, {.lines = inlined + 1, .count = 1}};
 
 enum { ADDRESSES = ARRAY_SIZE(some_lines) };
 
@@ -60,6 +60,8 @@ TEST(a_reply_says_what_the_engine_found)
 	assert_string_equal(reply_sources(reply).missing_file, some_sources.missing_file);
 	assert_int_equal(reply_function_count(reply), 2);
 	assert_int_equal(reply_lines(reply, 1, lines), 0);
+	assert_int_equal(reply_into_function(reply, 1), 300);
+	assert_int_equal(reply_into_function(reply, 0), 0);
 	assert_int_equal(reply_lines(reply, 0, lines), 2);
 	assert_int_equal(lines[0].line, 7);
 	assert_int_equal(lines[1].line, 300);
@@ -102,7 +104,7 @@ TEST(a_reply_that_is_too_short_or_too_long_is_refused)
 }
 
 /* problem, symbols, sources, split and missing units, Rust, debug file, missing file, strings,
- * functions, lines of one address */
+ * functions, lines of one address or the bytes from the start of its function */
 TEST(a_reply_that_lies_is_refused)
 {
 	static const struct {
@@ -111,10 +113,13 @@ TEST(a_reply_that_lies_is_refused)
 		size_t len;
 	} replies[] = {
 		{true, {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 'f', 1, 1, 1, 0, 5, 1, 0, 9}, 19},
-		{true, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 11},
-		{true, {0, 0, 1, 2, 1, 0, 1, 'd', 0, 0, 0, 0}, 12},
-		{false, {0, 0, 0xff, 0x7f, 0, 0, 0, 0, 0, 0, 0, 0}, 12}, /* unknown sources */
-		{false, {0, 0, 1, 2, 3, 0, 0, 0, 0, 0, 0}, 11}, /* more missing units than units */
+		{true, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 12},
+		{false, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 11}, /* no start of the function */
+		{true, {0, 0, 1, 2, 1, 0, 1, 'd', 0, 0, 0, 0, 7}, 13},
+		{false, {0, 0, 0xff, 0x7f, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 13}, /* unknown sources */
+		{false,
+		 {0, 0, 1, 2, 3, 0, 0, 0, 0, 0, 0, 0},
+		 12}, /* more missing units than units */
 		{false,
 		 {9, 0, 0, 0, 0, 0, 0, 0, 1, 1, 'f', 1, 1, 1, 0, 5, 1, 0, 9},
 		 19}, /* unknown problem */

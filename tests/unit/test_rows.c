@@ -104,6 +104,30 @@ TEST(a_frame_without_a_name_is_known_by_its_address)
 	assert_row(&rows, 0, "[x.so+0x10]", 1, 1);
 }
 
+TEST(addresses_of_a_function_without_a_symbol_are_one_row)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
+	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
+	CLEANUP(view_deinit) struct view view;
+	CLEANUP(rows_deinit) struct rows rows;
+
+	profile_describe_module(profile, 0,
+				&(struct profile_module){.path = text_of(profile, "/lib/x.so")});
+	for (uint64_t offset = 0x10; offset < 0x20; offset++) {
+		frame_id frame = profile_frame(profile, 0, offset, false);
+
+		profile_set_into_function(profile, frame, offset % 8);
+		profile_add(profile, thread, profile_push(profile, STACK_EMPTY, frame), event,
+			    offset < 0x18 ? 3 : 1);
+	}
+	view_init(&view, profile, event);
+	rows_init(&rows, &view, ROW_FUNCTION);
+	assert_int_equal(rows.count, 2);
+	assert_row(&rows, 0, "[x.so+0x10]", 24, 24);
+	assert_row(&rows, 1, "[x.so+0x18]", 8, 8);
+}
+
 TEST(only_the_chosen_event_is_summed)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();

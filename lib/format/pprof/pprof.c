@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/gzip.h"
+#include "base/idmap.h"
 #include "format/pprof/limits.h"
 #include "format/pprof/mapping.h"
 #include "format/pprof/read.h"
@@ -26,7 +27,8 @@ struct writer {
 	event_id event; /* the default sample type, whose samples are counted */
 	struct pprof_mappings mappings;
 	struct function_names names;
-	bool is_small; /* leaves out what readers know without it */
+	frame_id *first_of_function; /* by frame without lines: the first one of its function */
+	bool is_small;		     /* leaves out what readers know without it */
 };
 
 static uint64_t text(struct writer *writer, string_id id)
@@ -269,6 +271,26 @@ static void put_functions(struct writer *writer)
 		put_function(writer, i);
 }
 
+static void group_addresses(struct writer *writer)
+{
+	const struct profile *profile = writer->profile;
+	uint32_t count = profile_frame_count(profile);
+	CLEANUP(idmap_deinit) struct idmap first = {0};
+
+	writer->first_of_function = xcalloc(count, sizeof(*writer->first_of_function));
+	for (frame_id i = 0; i < count; i++) {
+		struct profile_frame frame = profile_get_frame(profile, i);
+		uint32_t *id;
+
+		if (frame.line_count)
+			continue;
+		id = idmap_put(&first, profile_frame_function_address(profile, i), frame.module);
+		if (*id == IDMAP_NONE)
+			*id = i;
+		writer->first_of_function[i] = *id;
+	}
+}
+
 /*
  * The function of an unknown frame gets its address as name: many readers show nothing for a
  * location without a function. `go tool pprof` still looks for the real name, since has_functions
@@ -276,7 +298,8 @@ static void put_functions(struct writer *writer)
  */
 static uint64_t function_of_address(const struct writer *writer, frame_id frame)
 {
-	return (uint64_t)profile_function_count(writer->profile) + 1 + frame;
+	return (uint64_t)profile_function_count(writer->profile) + 1 +
+	       writer->first_of_function[frame];
 }
 
 static void put_function_of_address(struct writer *writer, frame_id frame)
@@ -294,7 +317,8 @@ static void put_function_of_address(struct writer *writer, frame_id frame)
 static void put_functions_of_addresses(struct writer *writer)
 {
 	for (frame_id i = 0; i < profile_frame_count(writer->profile); i++)
-		if (!profile_get_frame(writer->profile, i).line_count)
+		if (!profile_get_frame(writer->profile, i).line_count &&
+		    writer->first_of_function[i] == i)
 			put_function_of_address(writer, i);
 }
 
@@ -343,6 +367,7 @@ static int write_message(const struct profile *profile, const struct format_opti
 	pprof_stream_init(&writer.stream, out);
 	pprof_mappings_init(&writer.mappings, profile);
 	function_names_init(&writer.names, profile, options->names);
+	group_addresses(&writer);
 	put_sample_types(&writer);
 	put_times(&writer);
 	put_segments(&writer, options);
@@ -355,6 +380,7 @@ static int write_message(const struct profile *profile, const struct format_opti
 	error = pprof_stream_finish(&writer.stream);
 	pprof_mappings_deinit(&writer.mappings);
 	function_names_deinit(&writer.names);
+	free(writer.first_of_function);
 	pprof_stream_deinit(&writer.stream);
 	free(writer.message.bytes);
 	free(writer.nested.bytes);

@@ -244,17 +244,31 @@ static struct error *read_line(struct reader *reader, struct bytes message)
 	return add_line(reader, field[PPROF_LINE_FUNCTION], field[PPROF_LINE_LINE]);
 }
 
-/* "[libfoo.so+0x1a2b]" is what writers put for an unknown name; it is treated as unknown. */
-static bool is_address_name(const char *name, uint64_t address)
+/*
+ * "[libfoo.so+0x1a2b]" is what writers put for an unknown name: the address, or that of the start
+ * of its function. It is treated as unknown. Returns false if the name is another one.
+ */
+static bool is_address_name(const char *name, uint64_t address, uint64_t *start)
 {
-	char tail[32];
-	size_t len, name_len;
+	const char *tail = strrchr(name, '+');
+	char *end;
 
-	if (name[0] != '[')
+	if (name[0] != '[' || !tail || strncmp(tail, "+0x", 3) != 0 ||
+	    !isxdigit((unsigned char)tail[3]))
 		return false;
-	len = (size_t)snprintf(tail, sizeof(tail), "+0x%" PRIx64 "]", address);
-	name_len = strlen(name);
-	return name_len > len && !strcmp(name + name_len - len, tail);
+	*start = strtoull(tail + 3, &end, 16);
+	return !strcmp(end, "]") && *start <= address;
+}
+
+/* start: of its function; the address if that is unknown. */
+static frame_id add_address(struct reader *reader, struct pprof_place place, uint64_t address,
+			    uint64_t start)
+{
+	frame_id frame = profile_frame(reader->profile, place.module, place.offset, false);
+
+	if (start != address)
+		profile_set_into_function(reader->profile, frame, address - start);
+	return frame;
 }
 
 static bool is_note(const char *name)
@@ -265,6 +279,7 @@ static bool is_note(const char *name)
 static frame_id add_frame(struct reader *reader, uint64_t mapping_id, uint64_t address)
 {
 	struct pprof_place place = pprof_modules_place(&reader->modules, mapping_id, address);
+	uint64_t start = address;
 	const char *name = "";
 
 	if (reader->line_count == 1 && !reader->lines[0].line) {
@@ -272,8 +287,8 @@ static frame_id add_frame(struct reader *reader, uint64_t mapping_id, uint64_t a
 
 		name = string(reader, profile_get_function(reader->profile, function)->name);
 	}
-	if (!reader->line_count || is_address_name(name, address))
-		return profile_frame(reader->profile, place.module, place.offset, false);
+	if (!reader->line_count || is_address_name(name, address, &start))
+		return add_address(reader, place, address, start);
 	if (place.module == PPROF_NO_MAPPING && !address && is_note(name))
 		return profile_synthetic_frame(reader->profile, name);
 	return profile_named_frame(reader->profile, place.module, place.offset, reader->lines,
