@@ -134,6 +134,7 @@ static void push(struct run *run)
 static int finish(struct run *run)
 {
 	CLEANUP(finalize_result_deinit) struct finalize_result finalized = {0};
+	bool misses_programs = recorder_lost_execs(run->recording.recorder)->count;
 	int status;
 
 	if (!run->options.output.quiet)
@@ -150,6 +151,7 @@ static int finish(struct run *run)
 		.finalized = &finalized,
 		.sampling_cpu_ns = run->sampling_cpu_ns,
 		.unsampled_hint = record_unsampled_hint(&run->recording, &finalized.quality.counts),
+		.explains_emptiness = misses_programs,
 	});
 	if (run->is_snapshot)
 		return status;

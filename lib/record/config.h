@@ -79,8 +79,9 @@ struct record_config {
 	 * The target: a command that launch_prepare() has started, else processes, else threads,
 	 * else the whole system.
 	 */
-	pid_t command;	     /* 0: not a command */
-	const char *program; /* its name, as the shell takes it; NULL: not a command */
+	pid_t command;		    /* 0: not a command */
+	char *const *command_words; /* its argv; NULL: not a command */
+	const char *program;	    /* its name, as the shell takes it; NULL: not a command */
 	bool commands_later; /* the command starts those that are recorded, which are given to
 				recorder_add_command(); it inherits */
 	const pid_t *pids;
