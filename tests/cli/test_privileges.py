@@ -4,6 +4,7 @@ import os
 import resource
 import struct
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from conftest import NOBODY
 from lacking import lacking
 from profiles import Stacks, assert_rooted
+from until_busy import wait
 
 MLOCK_KB = Path("/proc/sys/kernel/perf_event_mlock_kb")
 SOMEBODY, ANOTHER, NO_ONE = (5_000_000 + 3 * os.getpid() + number for number in range(3))  # who run nothing else
@@ -139,6 +141,46 @@ def test_a_program_that_keeps_its_rights_is_not_explained(ordinary, paranoid, ta
     paranoid(2)
     result = ordinary("record", "-o", "out.folded", "--", "sh", "-c", f"{ordinary.bring(target('shares'))} 0.1; :")
     assert "was not sampled" not in result.stderr
+
+
+CHANGES_ITS_USER = f"""
+import ctypes, os, sys
+os.setgroups([])
+os.setgid({NOBODY})
+os.setuid({NOBODY})
+for dumpable in map(int, sys.argv[1:]):
+    assert ctypes.CDLL(None).prctl(4, dumpable, 0, 0, 0) == 0  # PR_SET_DUMPABLE
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def assert_not_dumpable(result):
+    assert result.returncode == 1
+    assert "not dumpable" in result.stderr and "as root" in result.stderr, result.stderr
+    assert "sysctl" not in result.stderr
+
+
+@pytest.mark.parametrize("dumpable", [[], ["1", "0"]], ids=["user changed", "inspection forbidden"])
+def test_a_process_that_is_not_dumpable_is_refused_with_the_reason(ordinary, paranoid, started, dumpable):
+    """No level of perf_event_paranoid lets its user sample it."""
+    paranoid(1)
+    process = started(subprocess.Popen([sys.executable, "-c", CHANGES_ITS_USER, *dumpable], text=True,
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+    assert process.stdout.readline() == "ready\n"
+    assert_not_dumpable(ordinary("record", "-p", process.pid, "-o", "out.folded", "--", "true"))
+
+
+def test_a_process_that_gained_rights_is_refused_with_the_reason(ordinary, paranoid, started, protected):
+    paranoid(1)
+    program, reason = protected
+    process = started(subprocess.Popen([program, "600"], user=NOBODY, group=NOBODY, extra_groups=[]))
+    wait(process.pid, 0.1)
+    result = ordinary("record", "-p", process.pid, "-o", "out.folded", "--", "true")
+    if reason == REASONS["user"]:
+        assert result.returncode == 1 and "another user" in result.stderr, result.stderr
+    else:
+        assert_not_dumpable(result)
 
 
 def test_under_sudo_the_files_belong_to_the_user(prof, root, target):
