@@ -86,7 +86,8 @@ struct record_config {
 				recorder_add_command(); it inherits */
 	const pid_t *pids;
 	size_t pid_count;
-	bool pids_were_found; /* as target.were_found */
+	size_t found_count; /* as target.found_count, of pids */
+	bool with_children; /* as target.with_children */
 	/* pids are those that it lists, maybe none, and those that follow are recorded, too; NULL:
 	 * no others follow. */
 	const struct process_choice *choice;
