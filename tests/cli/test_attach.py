@@ -97,6 +97,20 @@ def test_children_that_run_already_are_recorded_with_the_option(prof, started, u
     assert "--children" not in recording.result.stderr
 
 
+def test_children_that_run_already_are_counted_without_the_option(prof, started, until_busy):
+    parent, grandchild = family(started, "child")
+    result = prof("record", "-p", parent, "-o", "out.folded", "--", *until_busy(grandchild))
+    assert result.returncode == 0, result.stderr
+    assert re.search(rf"1 child process .* used [0-9.]+ m?s of CPU time .*-p {parent} --children", result.stderr), result.stderr
+
+
+def test_children_that_use_no_cpu_time_are_not_mentioned(prof, started, until_busy):
+    parent, _ = family(started, "parent")
+    recording = prof.record("-p", parent, "--", *until_busy(parent))
+    assert set(recording.pprof.by_label("pid")) == {parent}
+    assert "child process" not in recording.result.stderr
+
+
 FORKS_ALL_THE_TIME = """
 import os, sys
 print("ready", flush=True)
