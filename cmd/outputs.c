@@ -243,6 +243,7 @@ static void summarize(const struct outputs_finish *finish)
 		.sampling_cpu_ns = finish->sampling_cpu_ns,
 		.verbose = finish->options->verbose,
 		.unsampled_hint = finish->unsampled_hint,
+		.explains_emptiness = finish->explains_emptiness,
 	});
 }
 

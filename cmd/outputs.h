@@ -59,6 +59,7 @@ struct outputs_finish {
 	bool reading;				 /* the samples are from a file */
 	uint64_t sampling_cpu_ns;		 /* of prof, up to the last sample */
 	const char *unsampled_hint;		 /* as in struct summary */
+	bool explains_emptiness;		 /* likewise */
 };
 
 /* Writes the profile, prints the summary and opens a viewer. Returns a status. */

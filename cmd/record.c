@@ -24,6 +24,7 @@
 #include "cmd/ui/message.h"
 #include "cmd/words.h"
 #include "record/java_maps.h"
+#include "record/running_children.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -42,6 +43,8 @@ struct run {
 	struct outputs outputs;
 	struct output *raw; /* the perf.data file; NULL: none */
 	struct recording recording;
+	struct running_children running_children;
+	struct running_children_usage running_usage;
 	struct kept_symbolizer symbolizer;
 	struct checkpoints checkpoints;
 	struct rotation rotation;
@@ -131,13 +134,36 @@ static void push(struct run *run)
 		run->is_unpushed = true;
 }
 
+/* Other options than -p find the children themselves, -i asks for none, and the library is in all
+ * of them. */
+static void begin_running_children(struct run *run)
+{
+	const struct record_config *config = &run->recording.config;
+
+	if (config->pid_count && !config->found_count && !config->with_children &&
+	    config->inherit && !config->alloc_period)
+		running_children_begin(&run->running_children, config->pids, config->pid_count);
+}
+
+/* To be freed; NULL: nothing worth a message. */
+static char *running_children_of(const struct run *run)
+{
+	const struct record_config *config = &run->recording.config;
+
+	return running_children_text(&run->running_usage, config->pids, config->pid_count);
+}
+
 static int finish(struct run *run)
 {
 	CLEANUP(finalize_result_deinit) struct finalize_result finalized = {0};
+	CLEANUP(free_ptr) char *children = running_children_of(run);
+	bool misses_programs = recorder_lost_execs(run->recording.recorder)->count;
 	int status;
 
 	if (!run->options.output.quiet)
 		record_say_end(&run->recording);
+	if (!run->options.output.quiet && children)
+		message("%s", children);
 	if (!run->options.output.quiet && run->programs)
 		say_programs(run);
 	if (!run->options.output.quiet && recorder_needs_library(run->recording.recorder))
@@ -150,6 +176,7 @@ static int finish(struct run *run)
 		.finalized = &finalized,
 		.sampling_cpu_ns = run->sampling_cpu_ns,
 		.unsampled_hint = record_unsampled_hint(&run->recording, &finalized.quality.counts),
+		.explains_emptiness = misses_programs || children,
 	});
 	if (run->is_snapshot)
 		return status;
@@ -319,6 +346,7 @@ static struct error *open_all(struct run *run)
 		err = run->programs->open(run->programs->user, recording);
 	if (!err && run->raw)
 		err = output_begin(run->raw, &raw_fd);
+	begin_running_children(run);
 	if (!err)
 		err = recording_open(recording, raw_fd);
 	if (!err && run->program)
@@ -454,6 +482,7 @@ static int record(struct run *run)
 	if (err)
 		return message_failure(err, recording_failure_status(recording));
 	run->sampling_cpu_ns = clock_own_cpu_ns();
+	run->running_usage = running_children_usage(&run->running_children);
 	if (run->programs)
 		run->programs->stop(run->programs->user);
 	ask_java(run);
@@ -624,6 +653,7 @@ static void run_deinit(struct run *run)
 	push_segments_deinit(&run->push_segments);
 	push_close(&run->push);
 	recording_deinit(&run->recording);
+	running_children_deinit(&run->running_children);
 	words_deinit(&run->notices);
 	outputs_close(&run->outputs);
 	record_options_deinit(&run->options);

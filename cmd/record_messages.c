@@ -89,10 +89,24 @@ static void say_left_out(const struct recording *recording)
 			counts.threads);
 }
 
+static void say_lost_execs(const struct lost_execs *lost)
+{
+	for (size_t i = 0; i < lost->count; i++) {
+		CLEANUP(free_ptr) char *text = lost_exec_text(&lost->items[i], lost->command);
+
+		message("%s", text);
+	}
+	if (lost->unlisted)
+		message("%" PRIu64 " executions of further programs were not sampled for the same "
+			"reasons",
+			lost->unlisted);
+}
+
 void record_say_end(const struct recording *recording)
 {
 	double seconds = recording_seconds(recording);
 
+	say_lost_execs(recorder_lost_execs(recording->recorder));
 	say_left_out(recording);
 	if (recording->config.starts_paused && seconds <= 0)
 		message("the command \"enable\" did not come (-D -1)");

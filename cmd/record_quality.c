@@ -42,6 +42,8 @@ const char *record_unsampled_hint(const struct recording *recording,
 	const struct sampler_facts *facts = recorder_facts(recording->recorder);
 	bool is_command = recording->is_of_command;
 
+	if (recorder_lost_execs(recording->recorder)->count)
+		return NULL; /* record_say_end() has said why */
 	if (counts->lost)
 		return "mostly what was lost";
 	if (counts->throttled)

@@ -76,8 +76,10 @@ static void on_command_end(void *user)
 
 struct error *recording_choose(struct recording *recording)
 {
-	if (recording->is_of_command)
+	if (recording->is_of_command) {
 		recording->config.program = recording->command[0];
+		recording->config.command_words = recording->command;
+	}
 	record_config_settle(&recording->config, &recording->listener);
 	return recorder_new(&recording->config, &recording->listener, &recording->recorder);
 }

@@ -1,6 +1,7 @@
 #include "cmd/sampling_options.h"
 
 #include "base/alloc.h"
+#include "base/descendants.h"
 #include "base/nearest.h"
 #include "base/text.h"
 #include "perf/branch.h"
@@ -498,6 +499,8 @@ static struct error *check_memory(const struct sampling_options *options)
 		const char *name, *hint;
 	} excluded[] = {
 		{options->tids.count, "-t", "-p PID records the memory of all threads"},
+		{options->with_children, "--children",
+		 "children that run with prof's library are recorded in any case"},
 		{options->user.is_given, "-u", "prof inside COMMAND, then --alloc -p PID"},
 		{target_is_chosen(&options->target), "-G, --container or --name",
 		 "--alloc -p PID records one process"},
@@ -541,6 +544,10 @@ struct error *sampling_options_check(const struct sampling_options *options)
 		return err;
 	if (targets > 1)
 		return error_new("-p, -t, -u, -a, -G, --container and --name exclude each other");
+	if (options->with_children && !options->pids.count)
+		return error_hint(error_new("--children needs -p PID"),
+				  "the children of a command are sampled in any case; --name "
+				  "NAME also samples children");
 	if (options->all_user && options->all_kernel)
 		return error_new("--all-user and --all-kernel exclude each other");
 	if (options->stacks.kind == CALL_GRAPH_LBR && options->branch_filter)
@@ -559,33 +566,67 @@ struct error *sampling_options_check(const struct sampling_options *options)
 	return err ? err : sampling_find_event(options, &(size_t){0});
 }
 
-struct error *sampling_find_targets(struct sampling_options *options, bool says_wait)
+static void add_children(struct sampling_options *options)
+{
+	struct id_list *pids = &options->pids;
+	CLEANUP(free_ptr) pid_t *children = NULL;
+	size_t count;
+
+	pids->count -= options->found_count; /* by an earlier call */
+	/* A parent is a process; -p takes a thread's number, too. */
+	for (size_t i = 0; i < pids->count; i++) {
+		pid_t process = process_of_thread(pids->items[i]);
+
+		if (process)
+			pids->items[i] = process;
+	}
+	descendants_list(pids->items, pids->count, &children, &count);
+	for (size_t i = 0; i < count; i++)
+		add_id(pids, (unsigned)children[i]);
+	options->found_count = count;
+}
+
+static struct error *find_processes_of_user(struct sampling_options *options)
 {
 	struct id_list *pids = &options->pids;
 
-	if (target_is_chosen(&options->target))
-		return target_options_find(&options->target, options->events.count, says_wait,
-					   &pids->items, &pids->count);
-	if (!options->user.is_given)
-		return NULL;
 	targets_of_user(options->user.id, &pids->items, &pids->count);
+	options->found_count = pids->count;
 	return pids->count
 		       ? NULL
 		       : error_new("no process of user %u is running", (unsigned)options->user.id);
+}
+
+struct error *sampling_find_targets(struct sampling_options *options, bool says_wait)
+{
+	struct id_list *pids = &options->pids;
+	struct error *err = NULL;
+
+	if (target_is_chosen(&options->target)) {
+		err = target_options_find(&options->target, options->events.count, says_wait,
+					  &pids->items, &pids->count);
+		options->found_count = pids->count;
+	} else if (options->user.is_given) {
+		err = find_processes_of_user(options);
+	} else if (options->with_children) {
+		add_children(options);
+	}
+	return err;
 }
 
 void sampling_targets_apply(const struct sampling_options *options, struct record_config *config)
 {
 	config->pids = options->pids.items;
 	config->pid_count = options->pids.count;
-	config->pids_were_found = options->user.is_given || target_is_chosen(&options->target);
+	config->found_count = options->found_count;
+	config->with_children = options->with_children;
 	config->tids = options->tids.items;
 	config->tid_count = options->tids.count;
 	config->cpus = options->cpus.items;
 	config->cpu_count = options->cpus.count;
 	config->inherit = !options->no_inherit;
 	config->labels_cgroups = options->system_wide || options->cpus.count ||
-				 config->pids_were_found;
+				 options->user.is_given || target_is_chosen(&options->target);
 	target_options_apply(&options->target, config);
 }
 

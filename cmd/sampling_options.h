@@ -52,6 +52,8 @@ struct sampling_options {
 	uint64_t least_call_ns;	 /* of --latency */
 	struct user user;	 /* his processes become pids: sampling_find_targets() */
 	struct id_list pids, tids;
+	bool with_children; /* of pids: sampling_find_targets() adds those that run already */
+	size_t found_count; /* so many of pids, the last ones, were found and not given */
 	struct target_options target;
 	struct cpu_list cpus; /* none: all */
 	bool system_wide;
@@ -79,8 +81,8 @@ MUST_CHECK struct error *sampling_options_check(const struct sampling_options *o
 /* The index of shown_event among the events of the profile; an unknown name is an error with a
  * suggestion. */
 MUST_CHECK struct error *sampling_find_event(const struct sampling_options *options, size_t *ret);
-/* If a user is given, or -G, --container or --name, finds the processes and adds them, except prof
- * itself, to pids. says_wait: as target_options_find(). */
+/* If a user is given, or -G, --container, --name or --children, finds the processes and adds them,
+ * except prof itself, to pids. says_wait: as target_options_find(). */
 MUST_CHECK struct error *sampling_find_targets(struct sampling_options *options, bool says_wait);
 /* Set the targets, or everything, in config; the options' lists are borrowed. */
 void sampling_targets_apply(const struct sampling_options *options, struct record_config *config);
@@ -114,8 +116,13 @@ option_take sampling_take_via;	      /* enum record_via */
  */
 #define SAMPLING_TARGET_ENTRIES(type, member)                                                      \
 	SAMPLING_ENTRY('p', "pid", "PID[,PID]",                                                    \
-		       "sample these running processes, their threads and children",               \
+		       "sample these running processes: their threads, and children that start "   \
+		       "later; --children adds those that run already",                            \
 		       sampling_take_ids, offsetof(type, member.pids)),                            \
+		SAMPLING_ENTRY(0, "children", NULL,                                                \
+			       "with -p, also sample the children of these processes that run "    \
+			       "already, and their children",                                      \
+			       option_true, offsetof(type, member.with_children)),                 \
 		SAMPLING_ENTRY('t', "tid", "TID[,TID]", "sample only these threads",               \
 			       sampling_take_ids, offsetof(type, member.tids)),                    \
 		SAMPLING_ENTRY('u', "uid", "USER",                                                 \

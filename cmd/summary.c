@@ -289,8 +289,8 @@ static void print_counted(const struct summary *summary)
 	}
 	if (is_poor && summary->unsampled_hint)
 		message("[not sampled] is %s", summary->unsampled_hint);
-	else if (!summary->quality->counts.samples && !is_of_waiting(summary) &&
-		 !memory_is_alone(summary->profile))
+	else if (!summary->quality->counts.samples && !summary->explains_emptiness &&
+		 !is_of_waiting(summary) && !memory_is_alone(summary->profile))
 		message("no samples: nothing ran long enough on a CPU, or the event did not occur");
 }
 

@@ -20,6 +20,7 @@ struct summary {
 	bool verbose;
 	/* What is not sampled and what would sample it: "time in the kernel; …"; NULL: unknown. */
 	const char *unsampled_hint;
+	bool explains_emptiness; /* a message has told why there are no samples */
 };
 
 void summary_print(const struct summary *summary);

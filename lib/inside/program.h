@@ -1,8 +1,6 @@
 /*
- * The program that a command executes, or that a process runs, as an open file.
- *
- * Commands are looked up as execvp(3) does. Scripts are followed to their interpreter (execve(2)),
- * env(1) to the command that it executes.
+ * The program that a command executes (proc/executed_file.h), or that a process runs, as an open
+ * file.
  */
 #ifndef PROF_INSIDE_PROGRAM_H
 #define PROF_INSIDE_PROGRAM_H

@@ -3,14 +3,11 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "proc/exec_privileges.h"
 
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/statvfs.h>
-#include <sys/xattr.h>
-#include <unistd.h>
 
 #if defined(__x86_64__)
 enum { OWN_MACHINE = EM_X86_64 };
@@ -73,25 +70,12 @@ static bool needs_address_sanitizer(struct elf_file *elf)
 	return section_holds(elf, ".dynstr", "libasan.so.");
 }
 
-/* Neither a mount without set-user-ID nor a process without new rights lets it. */
-static bool may_gain_rights(const char *path)
-{
-	struct statvfs system;
-
-	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 &&
-	       (statvfs(path, &system) < 0 || !(system.f_flag & ST_NOSUID));
-}
-
 /* The dynamic loader ignores LD_PRELOAD then. */
 static bool gains_rights(const struct inside_program *program)
 {
-	const struct stat *file = &program->file;
+	enum exec_privileges after = exec_privileges_of(program->path, &program->file);
 
-	return may_gain_rights(program->path) &&
-	       ((file->st_mode & S_ISUID && file->st_uid != getuid()) ||
-		((file->st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
-		 file->st_gid != getgid()) ||
-		(getuid() != 0 && getxattr(program->path, "security.capability", NULL, 0) > 0));
+	return after != EXEC_KEEPS_PRIVILEGES && after != EXEC_FORBIDS_READING;
 }
 
 static const char go_hint[] =

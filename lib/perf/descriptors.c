@@ -1,6 +1,7 @@
 #include "perf/descriptors.h"
 
 #include "base/alloc.h"
+#include "base/descendants.h"
 #include "perf/cpus.h"
 #include "perf/group_counts.h"
 #include "perf/refusal.h"
@@ -43,6 +44,7 @@ static void close_all(struct descriptors *d)
 	command_counters_free(STEAL(d->counters));
 	late_threads_deinit(&d->late_threads);
 	d->late_threads = (struct late_threads){0};
+	d->denied_count = 0;
 }
 
 void descriptors_deinit(struct descriptors *descriptors)
@@ -326,19 +328,54 @@ static struct error *open_listed(struct descriptors *d, pid_t tid, bool is_late)
 	return NULL;
 }
 
+static size_t asked_count(const struct target *target)
+{
+	return target->id_count - target->found_count;
+}
+
+static struct error *list_children(const struct target *target, struct thread_list *list)
+{
+	CLEANUP(free_ptr) pid_t *children = NULL;
+	size_t count;
+	struct error *err = NULL;
+
+	descendants_list(target->ids, target->id_count, &children, &count);
+	for (size_t i = 0; !err && i < count; i++) {
+		err = thread_list_add_process(list, children[i]);
+		if (!err || error_number(err) != ESRCH)
+			continue;
+		error_free(err);
+		err = NULL;
+	}
+	return err;
+}
+
 static struct error *list_processes(const struct target *target, bool is_first,
 				    struct thread_list *list)
 {
 	for (size_t i = 0; i < target->id_count; i++) {
 		struct error *err = thread_list_add_process(list, target->ids[i]);
-		bool may_be_wrong = is_first && !target->were_found;
+		bool may_be_wrong = is_first && i < asked_count(target);
 
 		/* At first the number is wrong; later the process has ended. */
 		if (err && (may_be_wrong || error_number(err) != ESRCH))
 			return err;
 		error_free(err);
 	}
-	return NULL;
+	return target->with_children ? list_children(target, list) : NULL;
+}
+
+/* Whether the thread is of a process that was asked for by its number. */
+static bool is_asked_for(const struct target *target, pid_t tid)
+{
+	for (size_t i = 0; i < asked_count(target); i++) {
+		CLEANUP(free_ptr)
+		char *path = xasprintf("/proc/%d/task/%d", (int)target->ids[i], (int)tid);
+
+		if (access(path, F_OK) == 0)
+			return true;
+	}
+	return false;
 }
 
 static bool is_denial(const struct error *err)
@@ -364,11 +401,12 @@ static struct error *open_processes(struct descriptors *d, const struct target *
 		for (; opened < list.count; opened++) {
 			/* Without inheritance a thread can only be counted once. */
 			err = open_listed(d, list.items[opened], !is_first && target->inherit);
-			if (err && !(target->were_found && is_denial(err)))
+			if (err && !(is_denial(err) && !is_asked_for(target, list.items[opened])))
 				return err;
 			if (err) {
 				error_free(denial);
 				denial = err;
+				d->denied_count++;
 			}
 		}
 	}
@@ -389,7 +427,7 @@ void descriptors_add_process(struct descriptors *d, pid_t pid, bool is_enabled)
 				      .ids = &pid,
 				      .id_count = 1,
 				      .inherit = d->side_attr.inherit,
-				      .were_found = true};
+				      .found_count = 1};
 	size_t samples = d->samples.count, switches = d->switches.count;
 
 	error_free(open_processes(d, &target));

@@ -54,7 +54,8 @@ struct descriptors {
 	bool whole_cpus;     /* whatever runs there is sampled, whatever the target is */
 
 	struct fd_list side, samples, switches;
-	int leader_fd; /* of the group that is being opened; -1: none */
+	size_t denied_count; /* threads of found processes that may not be sampled */
+	int leader_fd;	     /* of the group that is being opened; -1: none */
 	/* Of commands, where more than they are is sampled; else NULL. */
 	struct command_counters *counters;
 	struct late_threads late_threads;

@@ -51,9 +51,12 @@ struct target {
 	 * than that.
 	 */
 	bool prefers_cpus;
-	/* The processes come from a listing of /proc. Processes that have ended or may not be
-	 * sampled are skipped; it is an error if that leaves none. */
-	bool were_found;
+	/* So many of the ids, the last ones, come from a listing of /proc. Processes that have
+	 * ended or may not be sampled are skipped; it is an error if that leaves none. */
+	size_t found_count;
+	/* Of TARGET_PROCESSES: descendants of the ids that run already are sampled, too, and
+	 * treated as found. */
+	bool with_children;
 	/*
 	 * Of TARGET_PROCESSES: ids are those that the rule applies to by now, maybe none; NULL:
 	 * there is no rule. Where it is allowed, whole CPUs are sampled (facts.follows_rule) and no

@@ -56,6 +56,21 @@ static struct error *explain_foreign(const struct refusal *refusal)
 	return error_hint(err, "run prof as root (sudo)");
 }
 
+/* At any paranoid level. A process with more capabilities than ours is guarded like this, too. */
+static struct error *explain_guarded(const struct refusal *refusal, bool is_undumpable)
+{
+	const char *why = is_undumpable
+				  ? "it is not dumpable (it changed its credentials, its program "
+				    "may not be read, or it called prctl(PR_SET_DUMPABLE, 0))"
+				  : "it has capabilities that prof lacks, or a security module "
+				    "protects it";
+	struct error *err = error_errno(refusal->number, "cannot sample process %d: %s",
+					(int)refusal->tid, why);
+
+	return error_hint(err, "run prof as root (sudo); kernel.perf_event_paranoid does not "
+			       "matter here");
+}
+
 /* Level 1 denies whole CPUs, 2 the kernel, too; 3 and 4 of Debian and Ubuntu everything. */
 static struct error *explain_paranoid(const struct refusal *refusal, int paranoid)
 {
@@ -106,6 +121,8 @@ static struct error *explain_denial(const struct refusal *refusal,
 		return explain_probe_denial(refusal);
 	if (around->foreign_user && !around->privileged)
 		return explain_foreign(refusal);
+	if (around->guarded && !around->privileged)
+		return explain_guarded(refusal, around->undumpable);
 	if (!around->privileged && around->paranoid > allowed_up_to)
 		return explain_paranoid(refusal, around->paranoid);
 	if (around->seccomp)
@@ -255,11 +272,27 @@ static void slurp(const char *path, char *text, size_t room)
 	text[len] = '\0';
 }
 
+/* The directory belongs to the target's user even if the files in it belong to root. */
+static void examine_target(pid_t tid, struct circumstances *around)
+{
+	CLEANUP(free_ptr) char *directory = xasprintf("/proc/%d", (int)tid);
+	CLEANUP(free_ptr) char *status = xasprintf("%s/status", directory);
+	CLEANUP(free_ptr) char *exe = xasprintf("%s/exe", directory);
+	struct stat of_directory, of_status;
+	char target;
+
+	if (stat(directory, &of_directory) < 0 || stat(status, &of_status) < 0)
+		return;
+	around->foreign_user = of_directory.st_uid != geteuid();
+	around->undumpable = of_status.st_uid != of_directory.st_uid;
+	around->guarded = around->undumpable ||
+			  (readlink(exe, &target, sizeof(target)) < 0 && is_denial(errno));
+}
+
 struct error *refusal_explain(const struct refusal *refusal)
 {
 	struct circumstances around = {0};
 	char text[8192];
-	struct stat st;
 
 	slurp("/proc/sys/kernel/perf_event_paranoid", text, sizeof(text));
 	if (sscanf(text, "%d", &around.paranoid) != 1)
@@ -269,8 +302,7 @@ struct error *refusal_explain(const struct refusal *refusal)
 		around.privileged = geteuid() == 0;
 	slurp("/proc/self/uid_map", text, sizeof(text));
 	around.privileged &= !maps_users(text);
-	snprintf(text, sizeof(text), "/proc/%d", (int)refusal->tid);
-	around.foreign_user = refusal->tid > 0 && is_denial(refusal->number) &&
-			      stat(text, &st) == 0 && st.st_uid != geteuid();
+	if (refusal->tid > 0 && is_denial(refusal->number))
+		examine_target(refusal->tid, &around);
 	return refusal_explain_in(refusal, &around);
 }

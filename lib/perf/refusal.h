@@ -2,7 +2,8 @@
  * Errors of perf_event_open(2): why it failed, and what to do.
  *
  * EACCES and EPERM have half a dozen reasons. The circumstances tell them apart: the paranoid
- * level, our capabilities, a seccomp filter, the owner of the target.
+ * level, our capabilities, a seccomp filter, the owner of the target, whether it is dumpable
+ * (ptrace(2), "Ptrace access mode checking"; "Dumpable" in prctl(2) and proc(5)).
  */
 #ifndef PROF_PERF_REFUSAL_H
 #define PROF_PERF_REFUSAL_H
@@ -28,6 +29,8 @@ struct circumstances {
 	bool privileged;   /* CAP_PERFMON or CAP_SYS_ADMIN, in the first user namespace */
 	bool seccomp;	   /* our system calls are filtered */
 	bool foreign_user; /* the target runs under another user id */
+	bool undumpable;   /* root owns the target's files in /proc, although its user is ours */
+	bool guarded;	   /* we may not inspect the target: its /proc/PID/exe cannot be read */
 };
 
 /* The error's number is the refusal's. */

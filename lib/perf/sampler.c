@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/descendants.h"
 #include "base/sched_attributes.h"
 #include "perf/attr.h"
 #include "perf/capture.h"
@@ -299,6 +300,17 @@ static void count_descriptors(struct sampler *s)
 	s->facts.descriptors = d->side.count + d->samples.count + d->switches.count;
 }
 
+/* To be called when the side band is open: its records tell of later children. */
+static void add_children(struct process_tree *tree, const struct target *target)
+{
+	CLEANUP(free_ptr) pid_t *children = NULL;
+	size_t count;
+
+	descendants_list(target->ids, target->id_count, &children, &count);
+	for (size_t i = 0; i < count; i++)
+		process_tree_add_process(tree, children[i]);
+}
+
 static struct error *open_target(struct sampler *s, const struct target *target)
 {
 	struct error *err = NULL;
@@ -320,6 +332,8 @@ static struct error *open_target(struct sampler *s, const struct target *target)
 		note_lacking_cpus(s);
 	if (err)
 		return err;
+	if (s->tree && target->with_children)
+		add_children(s->tree, target);
 	if (s->facts.is_tree && s->plan.may_filter)
 		s->facts.is_filtered = filter_samples(s);
 	if (!attach_stack_program(s, 0))
@@ -327,6 +341,7 @@ static struct error *open_target(struct sampler *s, const struct target *target)
 	prepare_layouts(s);
 	s->facts.kernel_excluded = s->descriptors.kernel_excluded;
 	s->facts.is_joint = s->descriptors.is_joint;
+	s->facts.denied_threads = s->descriptors.denied_count;
 	s->facts.cpus = (unsigned)s->cpu_count;
 	count_descriptors(s);
 	s->facts.has_switches = s->descriptors.switches.count && gives_balance(s, target);

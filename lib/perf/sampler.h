@@ -43,6 +43,7 @@ struct sampler_facts {
 	size_t copies_bytes;  /* of a stack, as that many fit into a ring; 0: as large as asked for
 			       */
 	size_t descriptors;
+	size_t denied_threads; /* of processes that were found, not asked for by number */
 	/* For lack of descriptors the side band begins with sampling, and shares the rings of
 	 * switches or samples (descriptors.h). */
 	bool is_joint;

@@ -1,6 +1,7 @@
 #include "perf/target_counters.h"
 
 #include "base/alloc.h"
+#include "base/descendants.h"
 #include "perf/counter.h"
 #include "perf/cpus.h"
 #include "perf/event.h"
@@ -28,6 +29,16 @@ static void place_deinit(struct place *place)
 	free(place->cpus);
 }
 
+static void add_children(const struct target *target, struct thread_list *threads)
+{
+	CLEANUP(free_ptr) pid_t *children = NULL;
+	size_t count;
+
+	descendants_list(target->ids, target->id_count, &children, &count);
+	for (size_t i = 0; i < count; i++)
+		error_free(thread_list_add_process(threads, children[i]));
+}
+
 static void find_place(const struct target *target, struct place *place)
 {
 	for (size_t i = 0; i < target->id_count; i++) {
@@ -36,6 +47,8 @@ static void find_place(const struct target *target, struct place *place)
 		else
 			thread_list_add(&place->threads, target->ids[i]);
 	}
+	if (target->with_children)
+		add_children(target, &place->threads);
 	if (target->kind == TARGET_SYSTEM)
 		error_free(cpus_choose(target->cpus, target->cpu_count, &place->cpus,
 				       &place->cpu_count));

@@ -79,13 +79,15 @@ struct record_config {
 	 * The target: a command that launch_prepare() has started, else processes, else threads,
 	 * else the whole system.
 	 */
-	pid_t command;	     /* 0: not a command */
-	const char *program; /* its name, as the shell takes it; NULL: not a command */
+	pid_t command;		    /* 0: not a command */
+	char *const *command_words; /* its argv; NULL: not a command */
+	const char *program;	    /* its name, as the shell takes it; NULL: not a command */
 	bool commands_later; /* the command starts those that are recorded, which are given to
 				recorder_add_command(); it inherits */
 	const pid_t *pids;
 	size_t pid_count;
-	bool pids_were_found; /* as target.were_found */
+	size_t found_count; /* as target.found_count, of pids */
+	bool with_children; /* as target.with_children */
 	/* pids are those that it lists, maybe none, and those that follow are recorded, too; NULL:
 	 * no others follow. */
 	const struct process_choice *choice;

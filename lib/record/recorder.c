@@ -10,6 +10,7 @@
 #include "record/fresh_maps.h"
 #include "record/intake.h"
 #include "record/latencies.h"
+#include "record/lost_execs.h"
 #include "record/memory.h"
 #include "record/raw_file.h"
 #include "record/sampling.h"
@@ -55,8 +56,10 @@ struct recorder {
 	struct latencies *latencies; /* NULL: no event measures calls */
 	struct memory *memory;	     /* NULL: memory is not recorded */
 	struct stat_counting stat;
-	uint64_t waits_ns; /* when to call waiting_end_batch(); 0: at any time */
-	uint64_t triggers; /* samples of config->trigger_event */
+	struct lost_execs lost_execs;
+	bool watches_execs; /* events are of tasks, not of whole CPUs */
+	uint64_t waits_ns;  /* when to call waiting_end_batch(); 0: at any time */
+	uint64_t triggers;  /* samples of config->trigger_event */
 
 	struct loop *loop;
 	struct loop_watch *records;
@@ -263,6 +266,8 @@ static void feed(struct recorder *recorder, struct record *record)
 
 	count_trigger(recorder, record);
 	balance_feed(recorder->balancing.balance, recorder->pipeline.names, record);
+	if (recorder->watches_execs)
+		lost_execs_feed(&recorder->lost_execs, record);
 	if (!takes(recorder, record))
 		return;
 	raw_file_put(&recorder->raw, record);
@@ -577,6 +582,7 @@ static void recorder_close(struct recorder *recorder)
 	cgroup_labels_free(STEAL(recorder->cgroup_labels));
 	sample_filter_deinit(&recorder->filter);
 	arrivals_deinit(&recorder->arrivals);
+	lost_execs_deinit(&recorder->lost_execs);
 	fresh_maps_deinit(&recorder->fresh_maps);
 	intake_close(STEAL(recorder->intake));
 	balancing_close(&recorder->balancing);
@@ -592,6 +598,18 @@ void recorder_free(struct recorder *recorder)
 	free(recorder);
 }
 
+/* The kernel removes events of tasks alone. */
+static void begin_lost_execs(struct recorder *recorder)
+{
+	const struct record_config *config = recorder->config;
+	const struct sampler_facts *facts = intake_facts(recorder->intake);
+	bool is_of_tasks = config->command || config->pid_count || config->choice ||
+			   config->tid_count;
+
+	recorder->lost_execs = (struct lost_execs){.command = config->command_words};
+	recorder->watches_execs = is_of_tasks && !facts->is_tree && !facts->follows_rule;
+}
+
 static struct error *open_all(struct recorder *recorder, int raw_fd)
 {
 	const struct record_config *config = recorder->config;
@@ -603,6 +621,7 @@ static struct error *open_all(struct recorder *recorder, int raw_fd)
 		return err;
 	}
 	open_pipeline(recorder);
+	begin_lost_execs(recorder);
 	sample_filter_init(&recorder->filter, config->thread_names, config->thread_name_count,
 			   config->keeps_own);
 	balancing_open(&recorder->balancing, config, &recorder->sampling, recorder->intake);
@@ -838,6 +857,11 @@ const char *recorder_remarks(const struct recorder *recorder)
 struct memory_counts recorder_memory(const struct recorder *recorder)
 {
 	return memory_counts(recorder->memory);
+}
+
+const struct lost_execs *recorder_lost_execs(const struct recorder *recorder)
+{
+	return &recorder->lost_execs;
 }
 
 struct sample_filter_counts recorder_left_out(const struct recorder *recorder)

@@ -13,6 +13,7 @@
 #include "perf/sampler.h"
 #include "record/balance.h"
 #include "record/config.h"
+#include "record/lost_execs.h"
 #include "record/memory.h"
 #include "record/pipeline.h"
 #include "record/sample_filter.h"
@@ -126,6 +127,8 @@ bool recorder_needs_library(const struct recorder *recorder);
 /* As intake_remarks(). */
 const char *recorder_remarks(const struct recorder *recorder);
 struct inside_counts recorder_inside(const struct recorder *recorder);
+/* The programs that could not be sampled so far. */
+const struct lost_execs *recorder_lost_execs(const struct recorder *recorder);
 struct sample_filter_counts recorder_left_out(const struct recorder *recorder);
 struct memory_counts recorder_memory(const struct recorder *recorder);
 /* Of the whole recording; a rotation does not change its start. */

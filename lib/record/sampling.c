@@ -243,7 +243,8 @@ struct target sampling_target(const struct record_config *config)
 		target.kind = TARGET_PROCESSES;
 		target.ids = config->pids;
 		target.id_count = config->pid_count;
-		target.were_found = config->pids_were_found;
+		target.found_count = config->found_count;
+		target.with_children = config->with_children;
 		target.rule = config->choice ? &config->choice->rule : NULL;
 	} else if (config->tid_count) {
 		target.kind = TARGET_THREADS;
@@ -334,6 +335,11 @@ void sampling_notice(const struct sampling *sampling, const struct record_config
 		listener_notice(listener,
 				"user space only: no permission to sample the kernel (sudo sysctl "
 				"kernel.perf_event_paranoid=1 gives it)");
+	if (config->with_children && facts->denied_threads)
+		listener_notice(listener,
+				"%zu threads of child processes are not sampled: the kernel "
+				"denies it; run prof as root (sudo)",
+				facts->denied_threads);
 	if (config->choice && !facts->follows_rule)
 		listener_notice(listener,
 				"processes that begin later are looked for twice per second%s",

@@ -47,7 +47,7 @@ static struct error *open_sampler(struct switch_stacks *stacks, const struct rec
 		.ids = stacks->refused,
 		.id_count = stacks->refused_count,
 		.inherit = config->inherit,
-		.were_found = true, /* those that end are left out */
+		.found_count = stacks->refused_count, /* those that end are left out */
 	};
 	const struct sampler_options options = {0};
 	struct error *err = event_parse("context-switches", pmus, &stacks->event);

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/descendants.h"
 #include "base/pids.h"
 #include "perf/threads.h"
 #include "proc/process_links.h"
@@ -47,18 +48,32 @@ void target_snapshot_all(struct pipeline *pipeline, struct raw_file *raw)
 		target_snapshot_process(pipeline, raw, pid);
 }
 
+/* Also those that were forked after config->pids had been listed. */
+static void add_children(const struct record_config *config, struct pipeline *pipeline,
+			 struct raw_file *raw)
+{
+	CLEANUP(free_ptr) pid_t *children = NULL;
+	size_t count;
+
+	descendants_list(config->pids, config->pid_count, &children, &count);
+	for (size_t i = 0; i < count; i++)
+		target_snapshot_process(pipeline, raw, children[i]);
+}
+
 void target_snapshot(const struct record_config *config, struct pipeline *pipeline,
 		     struct raw_file *raw)
 {
 	for (size_t i = 0; i < config->pid_count; i++)
 		target_snapshot_process(pipeline, raw, process_of_thread(config->pids[i]));
+	if (config->with_children)
+		add_children(config, pipeline, raw);
 	for (size_t i = 0; i < config->tid_count; i++)
 		target_snapshot_process(pipeline, raw, process_of_thread(config->tids[i]));
 	if (config->commands_later)
 		return;
 	if (config->command)
 		session_set_main_process(pipeline->session, config->command);
-	else if (config->pid_count && !config->pids_were_found)
+	else if (config->pid_count > config->found_count)
 		set_main_program(pipeline->session, config->pids[0]);
 	else if (config->tid_count)
 		set_main_program(pipeline->session, config->tids[0]);

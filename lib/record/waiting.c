@@ -150,7 +150,8 @@ static void add_target(struct waiting *waiting, uint64_t start_ns)
 	    (config->delay_ns || config->starts_paused))
 		add_process(waiting, config->command, start_ns);
 	for (size_t i = 0; i < config->pid_count; i++)
-		if (!config->pids_were_found || !is_kernel_thread(config->pids[i]))
+		if (i < config->pid_count - config->found_count ||
+		    !is_kernel_thread(config->pids[i]))
 			add_process(waiting, process_of_thread(config->pids[i]), start_ns);
 	for (size_t i = 0; i < config->tid_count; i++)
 		waits_add_thread(waiting->waits, process_of_thread(config->tids[i]),

@@ -68,6 +68,78 @@ def until_both(until_busy, *processes):
     return ["sh", "-c", " & ".join(" ".join(map(str, until_busy(process.pid))) for process in processes) + "; wait"]
 
 
+FAMILY = """
+import os, signal, sys
+def burn():
+    while True:
+        sum(range(1000))
+if os.fork() == 0:
+    child = os.fork()
+    if child == 0:
+        burn() if sys.argv[1] == "child" else signal.pause()
+    print(child, flush=True)
+    signal.pause()
+burn() if sys.argv[1] == "parent" else signal.pause()
+"""
+
+
+def family(started, who_works):
+    """A process and its grandchild, one of which uses CPU time."""
+    process = started(subprocess.Popen([sys.executable, "-c", FAMILY, who_works], stdout=subprocess.PIPE, text=True,
+                                       start_new_session=True))
+    return process.pid, int(process.stdout.readline())
+
+
+def test_children_that_run_already_are_recorded_with_the_option(prof, started, until_busy):
+    parent, grandchild = family(started, "child")
+    recording = prof.record("-p", parent, "--children", "--", *until_busy(grandchild))
+    assert recording.pprof.by_label("pid")[grandchild] > max(50, 0.9 * recording.stacks.total)
+    assert "--children" not in recording.result.stderr
+
+
+def test_children_that_run_already_are_counted_without_the_option(prof, started, until_busy):
+    parent, grandchild = family(started, "child")
+    result = prof("record", "-p", parent, "-o", "out.folded", "--", *until_busy(grandchild))
+    assert result.returncode == 0, result.stderr
+    assert re.search(rf"1 child process .* used [0-9.]+ m?s of CPU time .*-p {parent} --children", result.stderr), result.stderr
+
+
+def test_children_that_use_no_cpu_time_are_not_mentioned(prof, started, until_busy):
+    parent, _ = family(started, "parent")
+    recording = prof.record("-p", parent, "--", *until_busy(parent))
+    assert set(recording.pprof.by_label("pid")) == {parent}
+    assert "child process" not in recording.result.stderr
+
+
+FORKS_ALL_THE_TIME = """
+import os, sys
+print("ready", flush=True)
+while True:
+    child = os.fork()
+    if child == 0:
+        sum(range(100000))
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+
+
+def test_children_that_end_while_prof_attaches_are_no_error(prof, started, until_busy):
+    script = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {FORKS_ALL_THE_TIME!r}])"
+    process = started(subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True,
+                                       start_new_session=True))
+    assert process.stdout.readline() == "ready\n"
+    with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
+        forker = int(file.read())
+    recording = prof.record("-p", process.pid, "--children", "--", *until_busy(forker))
+    assert len(recording.pprof.by_label("pid")) > 1
+
+
+def test_the_children_of_nothing_are_an_error(prof):
+    result = prof("record", "--children", "true")
+    assert result.returncode == 2
+    assert "--children needs -p PID" in result.stderr
+
+
 def test_several_processes_are_recorded_at_once(prof, service, started, target, until_busy):
     other = started(subprocess.Popen([target("shares"), "50"]))
     stacks = prof.record("-p", f"{service.pid},{other.pid}", "--", *until_both(until_busy, service, other)).stacks

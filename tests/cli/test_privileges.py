@@ -2,13 +2,17 @@
 
 import os
 import resource
+import struct
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from conftest import NOBODY
+from lacking import lacking
 from profiles import Stacks, assert_rooted
+from until_busy import wait
 
 MLOCK_KB = Path("/proc/sys/kernel/perf_event_mlock_kb")
 SOMEBODY, ANOTHER, NO_ONE = (5_000_000 + 3 * os.getpid() + number for number in range(3))  # who run nothing else
@@ -82,6 +86,101 @@ def test_the_process_of_another_is_refused_with_the_reason(ordinary, paranoid, s
     assert result.returncode == 1
     assert str(service.pid) in result.stderr
     assert not (ordinary.folder / "out.folded").exists()
+
+
+CAP_CHOWN = struct.pack("<5I", 0x02000001, 1, 0, 0, 0)  # vfs_cap_data: version 2, effective; CAP_CHOWN permitted
+REASONS = {"user": "set-user-ID", "group": "set-group-ID", "capabilities": "file capabilities", "unreadable": "chmod a+r"}
+
+
+@pytest.fixture(params=REASONS)
+def protected(request, ordinary, target):
+    """A program that loses its perf events at exec, and the reason that prof has to give."""
+    program = ordinary.bring(target("shares"))
+    if request.param == "capabilities":
+        os.setxattr(program, "security.capability", CAP_CHOWN)
+    else:
+        program.chmod({"user": 0o4755, "group": 0o2755, "unreadable": 0o711}[request.param])
+    if os.statvfs(program).f_flag & os.ST_NOSUID and request.param != "unreadable":
+        lacking("a folder for temporary files without nosuid")
+    return program, REASONS[request.param]
+
+
+def as_script(folder, program):
+    script = folder / "script"
+    script.write_text(f"#!{program}\n", encoding="ascii")
+    script.chmod(0o755)
+    return [script]
+
+
+@pytest.mark.parametrize("command", [
+    lambda folder, program: [program, "0.1"], lambda folder, program: [program.name, "0.1"], as_script,
+    lambda folder, program: ["sh", "-c", f"{program} 0.1; :"], lambda folder, program: ["env", program, "0.1"],
+], ids=["by path", "in PATH", "interpreter", "executed later", "by env"])
+def test_a_program_that_loses_its_events_at_exec_is_explained(ordinary, paranoid, protected, command):
+    """A new user, group or capabilities, or a file that may not be read: the kernel removes the events."""
+    paranoid(2)
+    program, reason = protected
+    environment = {**os.environ, "PATH": f"{ordinary.folder}:{os.environ['PATH']}"}
+    result = ordinary("record", "-o", "out.folded", "--", *command(ordinary.folder, program), env=environment)
+    assert f"{program} was not sampled" in result.stderr, result.stderr
+    assert reason in result.stderr
+    assert "nothing ran long enough" not in result.stderr
+
+
+def test_root_records_a_program_that_gains_rights(prof, root, target):
+    program = prof.folder / "shares"
+    subprocess.run(["cp", target("shares"), program], check=True)
+    os.chown(program, NOBODY, NOBODY)
+    program.chmod(0o6755)
+    recording = prof.record("--", program, "0.3")
+    assert "was not sampled" not in recording.result.stderr
+    assert recording.stacks.share("main", "spend") > 0.5
+
+
+def test_a_program_that_keeps_its_rights_is_not_explained(ordinary, paranoid, target):
+    paranoid(2)
+    result = ordinary("record", "-o", "out.folded", "--", "sh", "-c", f"{ordinary.bring(target('shares'))} 0.1; :")
+    assert "was not sampled" not in result.stderr
+
+
+CHANGES_ITS_USER = f"""
+import ctypes, os, sys
+os.setgroups([])
+os.setgid({NOBODY})
+os.setuid({NOBODY})
+for dumpable in map(int, sys.argv[1:]):
+    assert ctypes.CDLL(None).prctl(4, dumpable, 0, 0, 0) == 0  # PR_SET_DUMPABLE
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def assert_not_dumpable(result):
+    assert result.returncode == 1
+    assert "not dumpable" in result.stderr and "as root" in result.stderr, result.stderr
+    assert "sysctl" not in result.stderr
+
+
+@pytest.mark.parametrize("dumpable", [[], ["1", "0"]], ids=["user changed", "inspection forbidden"])
+def test_a_process_that_is_not_dumpable_is_refused_with_the_reason(ordinary, paranoid, started, dumpable):
+    """No level of perf_event_paranoid lets its user sample it."""
+    paranoid(1)
+    process = started(subprocess.Popen([sys.executable, "-c", CHANGES_ITS_USER, *dumpable], text=True,
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+    assert process.stdout.readline() == "ready\n"
+    assert_not_dumpable(ordinary("record", "-p", process.pid, "-o", "out.folded", "--", "true"))
+
+
+def test_a_process_that_gained_rights_is_refused_with_the_reason(ordinary, paranoid, started, protected):
+    paranoid(1)
+    program, reason = protected
+    process = started(subprocess.Popen([program, "600"], user=NOBODY, group=NOBODY, extra_groups=[]))
+    wait(process.pid, 0.1)
+    result = ordinary("record", "-p", process.pid, "-o", "out.folded", "--", "true")
+    if reason == REASONS["user"]:
+        assert result.returncode == 1 and "another user" in result.stderr, result.stderr
+    else:
+        assert_not_dumpable(result)
 
 
 def test_under_sudo_the_files_belong_to_the_user(prof, root, target):
