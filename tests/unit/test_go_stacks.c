@@ -39,7 +39,8 @@ struct stack_case {
 	enum unwind_stop stop;
 	unsigned callers[FRAMES]; /* up to a 0 */
 	bool needs_go;
-	uint64_t g_at, saved_sp_at, other_end;
+	uint64_t g_at, saved_sp_at;
+	uint64_t needed_bytes, other_end; /* 0: not checked */
 };
 
 struct program {
@@ -131,6 +132,7 @@ static void check(struct program *program, unsigned number, const struct stack_c
 		if (stop != made->stop || chain.count != right || made->callers[right - 1] ||
 		    chain.needs_go != made->needs_go || chain.g_at != made->g_at ||
 		    chain.saved_sp_at != made->saved_sp_at ||
+		    (made->needed_bytes && chain.needed_bytes != made->needed_bytes) ||
 		    (made->other_end && chain.interrupted_end != other_end))
 			fail_msg("case %u, %u: stop %d, %u of %u frames, go %d %lx, at %lx, %lx",
 				 number, i, stop, right, chain.count, chain.needs_go, chain.g_at,
@@ -318,6 +320,9 @@ TEST(c_under_asmcgocall_goes_on_where_the_goroutine_was_left)
 		 .own = {[2] = IN(ASMCGOCALL), S(6), 0, CALLER_AT(S, 6)}},
 		{IN(C_FRAME), .fp = S(8), .lacks_other = true, .callers = {IN(ASMCGOCALL)},
 		 .own = {[2] = IN(ASMCGOCALL), S(3), 0, CALLER_AT(S, 6)}, .stop = UNWIND_TRUNCATED},
+		{IN(C_FRAME), .lacks_other = true, .callers = {IN(ASMCGOCALL)},
+		 .own = {[2] = IN(ASMCGOCALL), S(OWN_WORDS + 9)}, .stop = UNWIND_TRUNCATED,
+		 .needed_bytes = 8 * (OWN_WORDS + 10)},
 	};
 
 	check_all(go_program_init, cases, ARRAY_SIZE(cases));
@@ -383,6 +388,17 @@ TEST(calls_from_go_to_c_and_back_lead_through_both_stacks)
 		 .stop = UNWIND_TRUNCATED, .callers = {IN(CGOCALLBACK)}, .saved_sp_at = S(0)},
 		{IN_GO, .own = {CALLBACK_AT(0, O(-1))}, .stop = UNWIND_TRUNCATED,
 		 .callers = {IN(CGOCALLBACK)}, .saved_sp_at = S(0)},
+		/* A leaf has not switched. */
+		{.pc = IN(CGOCALLBACK),
+		 .fp = O(0),
+		 .own = {[3] = S(5), IN(MAIN), 0, ROOT},
+		 .callers = {IN(MAIN), ROOT}},
+		/* To C whose frame is found by the stack pointer. */
+		{IN_GO, .own = {CALLBACK_AT(0, O(0)), CALLER_AT(S, 7)},
+		 .other = {0, IN(CROSSCALL2), [10] = S(9), IN(C_FRAME), [14] = IN(ASMCGOCALL),
+			   DEPTH, G},
+		 .callers = {IN(CGOCALLBACK), IN(CROSSCALL2), IN(C_FRAME), FROM_ASMCGOCALL},
+		 .saved_sp_at = S(0)},
 		/* A stack that begins here, and a frame pointer that is none. */
 		{IN_GO, .own = {CALLBACK_AT(0, 0)}, .callers = {IN(CGOCALLBACK)}},
 		{IN_GO, .own = {CALLBACK_AT(0, O(0) + 4)}, .stop = UNWIND_TRUNCATED,
@@ -672,6 +688,43 @@ TEST(calls_lead_to_functions_that_begin_where_one_may_begin)
 		if (added != (cases[i / 2].is_function ? enough : 0) ||
 		    (added && last_vaddr != CODE_OFFSET + target))
 			fail_msg("case %u: %u times, at %lx", i / 2, added, last_vaddr);
+	}
+}
+
+/* Large code is read in pieces of a mebibyte. */
+TEST(calls_at_the_borders_of_pieces_of_code_are_found)
+{
+	enum { START_AT = 64 << 10, PIECE = 1 << 20, BYTES = PIECE + 4096, CALL_BYTES = 5 };
+	CLEANUP(free_ptr) unsigned char *data = xmalloc(START_AT + BYTES);
+	static struct built_elf file;
+	Elf64_Shdr *text;
+
+	built_elf_init(&file);
+	built_elf_segment(&file, (Elf64_Phdr){.p_type = PT_LOAD,
+					      .p_flags = PF_R | PF_X,
+					      .p_offset = START_AT,
+					      .p_vaddr = START_AT,
+					      .p_filesz = BYTES,
+					      .p_memsz = BYTES});
+	text = built_elf_section(&file, (Elf64_Shdr){.sh_type = SHT_PROGBITS}, ".text", NULL, 0);
+	text->sh_flags = SHF_ALLOC | SHF_EXECINSTR;
+	text->sh_addr = text->sh_offset = START_AT;
+	text->sh_size = BYTES;
+	built_elf_finish(&file);
+	memcpy(data, file.data, START_AT);
+	for (unsigned i = 0; i < 18; i++) {
+		unsigned at = i < 17 ? PIECE - i : BYTES - CALL_BYTES;
+		CLEANUP(elf_file_cleanup) struct elf_file *elf = NULL;
+
+		memset(data + START_AT, 0x90, BYTES);
+		put_call(data + START_AT, at, 0x40);
+		assert_null(elf_file_from_memory(data, START_AT + BYTES, "test", &elf));
+		added = 0;
+		enough = UINT32_MAX;
+		called_functions_find(elf, add_function, NULL);
+		if (added != 1)
+			fail_msg("call at %x: %u times", at, added);
+		assert_int_equal(last_vaddr, START_AT + 0x40);
 	}
 }
 

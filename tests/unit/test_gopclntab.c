@@ -499,3 +499,28 @@ TEST(sizes_of_frames_are_not_read_in_files_that_others_may_write_to)
 				 cases[i].has_switches ? GO_MORE_STACK : GO_ORDINARY);
 	}
 }
+
+TEST(a_file_with_a_section_of_go_is_of_go)
+{
+	static const struct {
+		const char *section;
+		bool is_of_go;
+	} cases[] = {{".gopclntab", true},
+		     {".data.rel.ro.gopclntab", true},
+		     {".go.buildinfo", true},
+		     {".data.rel.ro", false}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(elf_file_cleanup) struct elf_file *elf = NULL;
+		struct built_elf file;
+		struct go_code code;
+
+		built_elf_init(&file);
+		built_elf_section(&file, (Elf64_Shdr){.sh_type = SHT_PROGBITS}, cases[i].section,
+				  "", 1);
+		built_elf_finish(&file);
+		assert_null(elf_file_from_memory(file.data, file.len, "test", &elf));
+		go_code_read(&code, elf);
+		assert_int_equal(code.is_of_go, cases[i].is_of_go);
+	}
+}
