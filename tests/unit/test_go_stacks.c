@@ -308,6 +308,11 @@ TEST(c_under_asmcgocall_goes_on_where_the_goroutine_was_left)
 		{UNDER_ASMCGOCALL, .sched = {.sp = O(0), .fp = O(0)},
 		 .other = {IN(MAIN), IN(CALLER)}, .stop = UNWIND_TRUNCATED,
 		 .callers = {IN(ASMCGOCALL), IN(CALLER)}},
+		/* A return address that is none, and the end of a stack. */
+		{UNDER_ASMCGOCALL, .sched = {.sp = O(0), .fp = ANYTHING}, .other = {O(3), ANYTHING},
+		 .stop = UNWIND_TRUNCATED, .callers = {IN(ASMCGOCALL)}},
+		{UNDER_ASMCGOCALL, .sched = {.sp = O(0), .fp = ANYTHING}, .other = {O(3), 0},
+		 .callers = {IN(ASMCGOCALL)}},
 		/* Not known where, or not copied there. */
 		{UNDER_ASMCGOCALL, .lacks_other = true, .stop = UNWIND_TRUNCATED,
 		 .callers = {IN(ASMCGOCALL)}},
