@@ -404,6 +404,10 @@ TEST(calls_from_go_to_c_and_back_lead_through_both_stacks)
 			   DEPTH, G},
 		 .callers = {IN(CGOCALLBACK), IN(CROSSCALL2), IN(C_FRAME), FROM_ASMCGOCALL},
 		 .saved_sp_at = S(0)},
+		/* The copy of C's stack ends before the registers. */
+		{IN_GO, .own = {CALLBACK_AT(0, O(20))}, .other = {[21] = IN(CROSSCALL2)},
+		 .stop = UNWIND_TRUNCATED, .callers = {IN(CGOCALLBACK), IN(CROSSCALL2)},
+		 .saved_sp_at = S(0)},
 		/* A stack that begins here, and a frame pointer that is none. */
 		{IN_GO, .own = {CALLBACK_AT(0, 0)}, .callers = {IN(CGOCALLBACK)}},
 		{IN_GO, .own = {CALLBACK_AT(0, O(0) + 4)}, .stop = UNWIND_TRUNCATED,
