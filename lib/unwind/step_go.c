@@ -131,12 +131,15 @@ static bool leave_to_c(struct walk *walk)
 	return true;
 }
 
-/* The callee has pushed the frame pointer next to its return address. */
+/*
+ * The callee has pushed the frame pointer next to its return address. The first one leads to the
+ * lowest address of the other stack.
+ */
 static void note_saved_fp(struct walk *walk)
 {
 	uint64_t at = sp_of(walk) - 2 * WORD_BYTES;
 
-	if (!walk->changed_stack && walk_has(walk, at, WORD_BYTES) &&
+	if (!walk->changed_stack && !walk->saved_sp_at && walk_has(walk, at, WORD_BYTES) &&
 	    walk_word(walk, at) == fp_of(walk))
 		walk->saved_sp_at = at;
 }

@@ -113,12 +113,20 @@ static bool has(struct bytes copy, uint64_t start, uint64_t address)
 	return address - start < bytes_left(&copy);
 }
 
+/* Go allocates stacks next to each other: sp is on the one that starts closer below it. */
+static bool is_on_own(const struct walk *walk, uint64_t sp)
+{
+	uint64_t other_start = walk->copies->interrupted_start;
+
+	return sp - walk->own_start < STACK_REACH_BYTES &&
+	       !(other_start > walk->own_start && has(walk->copies->interrupted, other_start, sp));
+}
+
 bool walk_switch(struct walk *walk, uint64_t sp)
 {
-	const struct stack_copies *copies = walk->copies;
-	bool is_own = sp - walk->own_start < STACK_REACH_BYTES;
-	struct bytes copy = is_own ? copies->own : copies->interrupted;
-	uint64_t start = is_own ? walk->own_start : copies->interrupted_start;
+	bool is_own = is_on_own(walk, sp);
+	struct bytes copy = is_own ? walk->copies->own : walk->copies->interrupted;
+	uint64_t start = is_own ? walk->own_start : walk->copies->interrupted_start;
 
 	if ((!is_own && !has(copy, start, sp)) || walk->go.switches++ == SWITCHES_MAX)
 		return walk_stop(walk, UNWIND_TRUNCATED);

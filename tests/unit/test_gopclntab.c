@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
 #define GO_1_18 0xfffffff0u
 #define GO_1_20 0xfffffff1u
@@ -85,7 +87,15 @@ static void put_function(struct blob *blob, const struct program *program, uint3
 			 uint32_t name, bool is_described)
 {
 	const uint32_t first[] = {
-		start, name, 0, 0, 0, is_described ? FILES : 0, is_described ? LINES : 0, 3, UNIT,
+		start,
+		name,
+		0,
+		0,
+		is_described ? LINES : INLINED,
+		is_described ? FILES : 0,
+		is_described ? LINES : 0,
+		3,
+		UNIT,
 	};
 	static const uint32_t start_line = 9;
 	static const unsigned char last[] = {0, 0, 0, 4};
@@ -428,5 +438,89 @@ TEST(functions_that_switch_stacks_are_known_by_name)
 		assert_int_equal(function_of(cases[i].name, usual.text + 0x20), cases[i].function);
 		assert_int_equal(function_of(cases[i].name, usual.text + 0x2f), cases[i].function);
 		assert_int_equal(function_of(cases[i].name, usual.text + 0x1f), GO_ORDINARY);
+	}
+}
+
+/* The fixture uses the lines as sizes of frames, in the second function the inlined calls. */
+TEST(the_table_has_the_size_of_the_frame_at_each_address)
+{
+	static const struct {
+		uint64_t offset;
+		int64_t depth; /* -1: there is none */
+	} cases[] = {
+		{-1, -1},   {0, 10},	{7, 10},    {8, 20},   {0xf, 20},  {0x10, 30},
+		{0x18, 11}, {0x1f, 11}, {0x20, -1}, {0x28, 0}, {0x30, -1}, {1 << 20, -1},
+	};
+	CLEANUP(fixture_deinit) struct fixture fixture;
+	struct go_code code, none = {0};
+	uint32_t depth = 0;
+
+	fixture_init(&fixture, &usual);
+	go_code_read(&code, fixture.elf);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		if (go_code_depth(&code, usual.text + cases[i].offset, &depth) !=
+			    (cases[i].depth >= 0) ||
+		    (cases[i].depth >= 0 && depth != cases[i].depth))
+			fail_msg("case %zu: %u bytes", i, depth);
+	assert_false(go_code_depth(&none, 0, &depth));
+}
+
+TEST(sizes_of_frames_are_not_read_in_files_that_others_may_write_to)
+{
+	static const struct {
+		mode_t mode;
+		Elf64_Half machine;
+		bool has_sizes, has_switches;
+	} cases[] = {
+		{0755, EM_X86_64, true, true},
+		{0757, EM_X86_64, false, true},
+		{0755, EM_AARCH64, false, false},
+	};
+	struct program program = usual;
+	CLEANUP(fixture_deinit) struct fixture fixture;
+
+	program.plain = "runtime.morestack";
+	fixture_init(&fixture, &program);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		int fd = memfd_create("test", MFD_CLOEXEC);
+		CLEANUP(elf_file_cleanup) struct elf_file *elf = NULL;
+		struct go_code code;
+		uint32_t depth;
+
+		fixture.file.header.e_machine = cases[i].machine;
+		memcpy(fixture.file.data, &fixture.file.header, sizeof(fixture.file.header));
+		assert_int_equal(write(fd, fixture.file.data, fixture.file.len), fixture.file.len);
+		assert_int_equal(fchmod(fd, cases[i].mode), 0);
+		assert_null(elf_file_open(fd, "test", &elf));
+		go_code_read(&code, elf);
+		assert_int_equal(go_code_depth(&code, usual.text, &depth), cases[i].has_sizes);
+		assert_int_equal(go_code_at(&code, usual.text), GO_ORDINARY);
+		assert_int_equal(go_code_at(&code, usual.text + 0x20),
+				 cases[i].has_switches ? GO_MORE_STACK : GO_ORDINARY);
+	}
+}
+
+TEST(a_file_with_a_section_of_go_is_of_go)
+{
+	static const struct {
+		const char *section;
+		bool is_of_go;
+	} cases[] = {{".gopclntab", true},
+		     {".data.rel.ro.gopclntab", true},
+		     {".go.buildinfo", true},
+		     {".data.rel.ro", false}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(elf_file_cleanup) struct elf_file *elf = NULL;
+		struct built_elf file;
+		struct go_code code;
+
+		built_elf_init(&file);
+		built_elf_section(&file, (Elf64_Shdr){.sh_type = SHT_PROGBITS}, cases[i].section,
+				  "", 1);
+		built_elf_finish(&file);
+		assert_null(elf_file_from_memory(file.data, file.len, "test", &elf));
+		go_code_read(&code, elf);
+		assert_int_equal(code.is_of_go, cases[i].is_of_go);
 	}
 }

@@ -84,3 +84,31 @@ TEST(in_a_handler_with_a_stack_of_its_own_the_interrupted_stack_is_copied_up_to_
 	stack_extents_note(extents, TID + STACK_EXTENTS, whole(100, false));
 	assert_int_equal(stack_extents_saved_sp_at(extents, TID + STACK_EXTENTS, sp), 0);
 }
+
+TEST(a_thread_that_has_run_go_on_its_system_stack_is_known_and_where_its_g_was)
+{
+	CLEANUP(free_ptr) struct stack_extents *extents = xcalloc(1, sizeof(*extents));
+	static const struct {
+		int64_t below; /* a pointer to its g, a sample has its stack pointer */
+		bool may_be_there;
+	} cases[] = {{0, true}, {-1, false}, {(8 << 20) - 1, true}, {8 << 20, false}};
+	uint64_t g_at;
+
+	assert_false(stack_extents_need_go(extents, TID, sp, &g_at));
+	stack_extents_note(extents, TID, (struct stack_extent){.needs_go = true});
+	assert_true(stack_extents_need_go(extents, TID, sp, &g_at));
+	assert_int_equal(g_at, 0);
+	/* Samples of other places do not change it. */
+	stack_extents_note(extents, TID, (struct stack_extent){.needs_go = true, .g_at = sp});
+	stack_extents_note(extents, TID, (struct stack_extent){.needs_go = true});
+	stack_extents_note(extents, TID, whole(100000, true));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_true(stack_extents_need_go(extents, TID, sp - cases[i].below, &g_at));
+		assert_int_equal(g_at, cases[i].may_be_there ? sp : 0);
+	}
+	/* Another thread in its place. */
+	assert_false(stack_extents_need_go(extents, TID + STACK_EXTENTS, sp, &g_at));
+	stack_extents_note(extents, TID + STACK_EXTENTS, whole(100, false));
+	assert_false(stack_extents_need_go(extents, TID + STACK_EXTENTS, sp, &g_at));
+	assert_int_equal(g_at, 0);
+}

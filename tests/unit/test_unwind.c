@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "built_elf.h"
 #include "lacking.h"
+#include "mapped_program.h"
 #include "ucontext_regs.h"
 #include "unit_test.h"
 #include "unwind/outer_walk.h"
@@ -20,8 +21,6 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 
@@ -1170,27 +1169,6 @@ static void at_every_instruction_the_callers_are_those_that_called(void **state)
 #endif
 
 /* --- Another machine -------------------------------------------------------------------------- */
-
-/* A process that is not, which has mapped the file. */
-static void map_program(struct address_spaces *spaces, pid_t pid, const void *program,
-			size_t length, uint64_t start)
-{
-	char path[] = "/tmp/test_unwind.XXXXXX";
-	CLEANUP(close_fd) int fd = mkstemp(path);
-	struct stat st;
-
-	assert_int_equal(write(fd, program, length), length);
-	assert_int_equal(fstat(fd, &st), 0);
-	struct mapping mapping = {.start = start,
-				  .end = start + 0x1000,
-				  .device_major = major(st.st_dev),
-				  .device_minor = minor(st.st_dev),
-				  .inode = st.st_ino,
-				  .path = path};
-
-	address_spaces_map(spaces, pid, 0, &mapping);
-	unlink(path);
-}
 
 static void assert_pcs(const struct walked *walked, const uint64_t *pcs, unsigned count)
 {
