@@ -405,7 +405,7 @@ TEST_IN_FOLDER(a_process_that_becomes_a_machine_or_another_one_is_looked_at_agai
 	address_spaces_map(spaces, getpid(), 6,
 			   &(struct mapping){.start = (uint64_t)libjvm,
 					     .end = (uint64_t)libjvm + 4096,
-					     .path = "//anon"});
+					     .path = "/another"});
 	assert_null(jvms_find(jvms, getpid(), 7));
 	jvms_free(jvms);
 	address_spaces_free(spaces);
