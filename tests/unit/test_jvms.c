@@ -402,6 +402,7 @@ TEST_IN_FOLDER(a_process_that_becomes_a_machine_or_another_one_is_looked_at_agai
 	assert_non_null(jvms_find(jvms, getpid(), 4));
 	assert_non_null(jvms_find(jvms, getpid(), 5));
 	assert_int_equal(fake.opened, 1);
+	munmap(libjvm, 4096);
 	address_spaces_map(spaces, getpid(), 6,
 			   &(struct mapping){.start = (uint64_t)libjvm,
 					     .end = (uint64_t)libjvm + 4096,
@@ -409,7 +410,6 @@ TEST_IN_FOLDER(a_process_that_becomes_a_machine_or_another_one_is_looked_at_agai
 	assert_null(jvms_find(jvms, getpid(), 7));
 	jvms_free(jvms);
 	address_spaces_free(spaces);
-	munmap(libjvm, 4096);
 }
 
 TEST_IN_FOLDER(a_replaced_blob_has_the_new_ones_rule)
