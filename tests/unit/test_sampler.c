@@ -53,9 +53,11 @@ static void spin(unsigned ms)
 /* With much stack above it, to be dumped. */
 __attribute__((noinline)) static void spin_deep(unsigned ms)
 {
-	char stack[100000];
+	volatile char stack[100000];
 
-	memset(stack, 1, sizeof(stack));
+	/* From above, as stacks grow: what a sample finds filled has all its pages. */
+	for (size_t i = sizeof(stack); i-- > 0;)
+		stack[i] = 1;
 	/* Else there is no need for it. */
 	__asm__ volatile("" : : "r"(stack) : "memory");
 	spin(ms);
