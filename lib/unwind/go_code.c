@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+/* The largest Go programs have 500,000; of more no names are compared. */
+enum { FUNCTIONS_MAX = 4 << 20 };
+
 /* Of pcsp in a _func: after the start, the name, args and deferreturn. */
 enum { PCSP_AT = 16 };
 
@@ -65,7 +68,7 @@ void go_code_read(struct go_code *code, struct elf_file *elf)
 		return;
 	code->start = table.text + go_table_start(&table, 0);
 	code->end = table.text + go_table_start(&table, table.count);
-	if (elf_file_machine(elf) != EM_X86_64)
+	if (elf_file_machine(elf) != EM_X86_64 || table.count > FUNCTIONS_MAX)
 		return;
 	for (uint32_t i = 0; i < table.count; i++)
 		add_switch(code, &table, i);
