@@ -187,7 +187,6 @@ static struct rule rule_at(struct unwinder *unwinder, const struct module_cfi *c
 		rule.kind |= full.is_inferred ? RULE_INFERRED : 0;
 	}
 	rule.go = (uint8_t)go_at(unwinder, cfi, at);
-	walk->is_unread = !is_final;
 	if (is_final)
 		rules_put(unwinder->rules, at->module, at->offset, rule);
 	return rule;
@@ -357,25 +356,25 @@ static bool step_inferred(struct unwinder *unwinder, const struct module_cfi *cf
 
 /*
  * Whether the function at the pc has not set up a frame pointer, as far as is known: then the frame
- * pointer is its caller's, or none, and leads past the caller.
+ * pointer is its caller's, or none, and leads past the caller. Code that runs in the frame of
+ * another function (V8's bytecode handlers) has symbols.
  */
 static bool lacks_fp(struct unwinder *unwinder, const struct module_cfi *cfi,
 		     const struct walk *walk)
 {
 	const struct elf_file *elf = address_spaces_module(unwinder->spaces, walk->at.module)->elf;
 	struct function_range function;
-	size_t start = 0, len;
+	size_t start, len;
 	uint64_t vaddr;
 
 	if (!walk->arch->may_set_fp || !cfi->functions ||
 	    !elf_file_offset_to_vaddr(elf, walk->at.offset, &vaddr) ||
-	    !functions_find(cfi->functions, vaddr, &function))
+	    !functions_find(cfi->functions, vaddr, &function) || !function.is_inferred)
 		return false;
 	len = vaddr - function.start;
 	if (len > CODE_RULE_BYTES_MAX || !elf_file_read(elf, function.start, unwinder->code, len))
 		return false;
-	if (function.is_inferred)
-		start = called_functions_last(unwinder->code, len);
+	start = called_functions_last(unwinder->code, len);
 	return !walk->arch->may_set_fp(unwinder->code + start, len - start);
 }
 
@@ -407,8 +406,6 @@ step_by_cfi(struct unwinder *unwinder, const struct module_cfi *cfi, struct walk
 		return step_full(walk, &full) || owners_step(unwinder->owners, walk);
 	if (rule.kind == RULE_NONE && !is_signal_frame(walk) && begins_stack(unwinder, cfi, walk))
 		return walk_stop(walk, UNWIND_ROOT);
-	if (walk->is_unread)
-		return walk_stop(walk, UNWIND_TRUNCATED);
 	walk->lacks_fp = lacks_fp(unwinder, cfi, walk);
 	return step_guess(walk, unwinder->owners);
 }
@@ -429,7 +426,7 @@ static inline ALWAYS_INLINE bool step(struct unwinder *unwinder, struct walk *wa
 {
 	const struct module_cfi *cfi = cfi_cache_get(unwinder->cfi, walk->at.module);
 
-	walk->is_go = walk->lacks_fp = walk->is_unread = false;
+	walk->is_go = walk->lacks_fp = false;
 	if (!cfi)
 		return step_without_cfi(unwinder, walk);
 	if (step_by_cfi(unwinder, cfi, walk, notes))

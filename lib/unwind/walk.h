@@ -48,7 +48,6 @@ struct walk {
 	bool is_return_address; /* of regs.pc: the call precedes it */
 	bool is_go;		/* the code at the pc is of Go */
 	bool lacks_fp;		/* its function does not set up a frame pointer */
-	bool is_unread;		/* what may have its rule has not been read yet */
 	bool is_bare;		/* began with sp and pc alone */
 	bool sought_owner;	/* see owners.h: once a walk … */
 	bool omitted_owner;	/* … or not at all, but it should be if the walk is lost */

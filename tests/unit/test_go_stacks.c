@@ -222,25 +222,25 @@ static void add_functions(struct built_elf *file)
 static void add_go_table(struct built_elf *file)
 {
 	enum { NAMES_AT = 80, NAME_BYTES = 32, DESCRIPTION_WORDS = 11 };
-	struct {
+	struct table {
 		uint64_t header[NAMES_AT / 8];
 		char names[GO_FUNCTIONS][NAME_BYTES];
 		unsigned char sizes[16];
 		uint32_t starts[GO_FUNCTIONS + 1][2];
 		uint32_t descriptions[GO_FUNCTIONS][DESCRIPTION_WORDS];
 	} table = {.header = {UINT64_C(0x08010000fffffff1), GO_FUNCTIONS}};
-	const size_t names_at = offsetof(typeof(table), names);
+	const size_t names_at = offsetof(struct table, names);
 	uint64_t module[64] = {TABLE_VADDR, TABLE_VADDR + names_at, [22] = CODE_OFFSET};
 
 	table.header[4] = names_at;
-	table.header[7] = offsetof(typeof(table), sizes);
-	table.header[8] = offsetof(typeof(table), starts);
+	table.header[7] = offsetof(struct table, sizes);
+	table.header[8] = offsetof(struct table, starts);
 	memcpy(table.sizes, sizes, sizeof(sizes));
 	for (uint32_t i = 0; i < GO_FUNCTIONS; i++) {
 		strcpy(table.names[i], go_functions[i].name);
 		table.starts[i][0] = i * FUNCTION_BYTES;
-		table.starts[i][1] = (uint32_t)(offsetof(typeof(table), descriptions[i]) -
-						offsetof(typeof(table), starts));
+		table.starts[i][1] = (uint32_t)(offsetof(struct table, descriptions[i]) -
+						offsetof(struct table, starts));
 		table.descriptions[i][1] = i * NAME_BYTES;
 		table.descriptions[i][4] = go_functions[i].size;
 	}
