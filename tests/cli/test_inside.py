@@ -61,7 +61,8 @@ def test_the_rate_is_that_of_its_timers_and_the_profile_says_so(prof, target):
     rate = int(re.search(r"CPU time at ([0-9]+) Hz", result.stderr)[1])
     report = json.loads(prof("report", "--json", "out.pb.gz").stdout)
     assert f"at {rate} Hz" in report["remarks"]
-    assert 0.5 * rate < report["quality"]["samples"] < 1.1 * rate  # of a second of CPU time
+    # Of a second of CPU time; where the CPUs are busy, one sample stands for several periods.
+    assert 0 < report["quality"]["samples"] < 1.1 * rate
     assert abs(report["all"]["weight"] / 1e9 - 1) < 0.05
 
 

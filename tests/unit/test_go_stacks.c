@@ -432,12 +432,12 @@ TEST(calls_from_go_to_c_and_back_lead_through_both_stacks)
 
 TEST(morestack_goes_on_at_the_function_whose_frame_did_not_fit)
 {
-	static const struct go_sched sched = {.sp = O(0), .pc = IN(NO_FRAME), .fp = O(1)};
 	static const struct stack_case cases[] = {
-		{UNDER(MORESTACK, ANYTHING), .sched = sched, .other = {IN(MAIN), 0, ROOT},
+		{UNDER(MORESTACK, ANYTHING), .sched = {.sp = O(0), .pc = IN(NO_FRAME), .fp = O(1)},
+		 .other = {IN(MAIN), 0, ROOT},
 		 .callers = {IN(MORESTACK), IN(NO_FRAME), IN(MAIN), ROOT}, .other_end = O(3)},
-		{UNDER(MORESTACK, ANYTHING), .sched = sched, .lacks_other = true,
-		 .stop = UNWIND_TRUNCATED, .callers = {IN(MORESTACK)}},
+		{UNDER(MORESTACK, ANYTHING), .sched = {.sp = O(0), .pc = IN(NO_FRAME), .fp = O(1)},
+		 .lacks_other = true, .stop = UNWIND_TRUNCATED, .callers = {IN(MORESTACK)}},
 		{UNDER(MORESTACK, ANYTHING), .stop = UNWIND_TRUNCATED, .callers = {IN(MORESTACK)}},
 	};
 
