@@ -87,7 +87,8 @@ def test_without_any_unwind_table_callers_are_found_by_their_call_instructions(p
 def test_signal_frames_are_recognized_by_their_code_if_the_c_library_has_no_cfi(prof, target):
     stacks = prof.record(*FAST, "--", target("signals_musl"), SECONDS).stacks
     in_order = stacks.holding("_start", "main", "spend", "interrupted", "on_trap", "on_illegal", "work", "spin")
-    assert in_order >= 0.97 * stacks.total > 100, stacks.hottest()
+    cut = stacks.count(lambda frames: frames[1] == "[truncated]")  # while the code is being read
+    assert in_order + cut >= 0.97 * stacks.total > 100 and in_order > cut, stacks.hottest()
 
 
 def test_exception_handling_is_called_by_the_function_that_throws(prof, target):
