@@ -257,6 +257,16 @@ static bool has_switched_stacks(const struct walk *walk, struct rule rule)
 	return !arch->ra_in_register && rule.cfa_words == 1 && regs->values[arch->fp] == 0;
 }
 
+/* Whether the pc is at the entry of a program, whose code has no caller. */
+static bool is_at_entry(const struct unwinder *unwinder, const struct walk *walk)
+{
+	const struct elf_file *elf = address_spaces_module(unwinder->spaces, walk->at.module)->elf;
+	uint64_t entry = elf ? elf_file_entry(elf) : 0, vaddr;
+
+	return entry && elf_file_offset_to_vaddr(elf, walk->at.offset, &vaddr) &&
+	       vaddr - entry < ENTRY_BYTES_MAX;
+}
+
 /*
  * Whether the stack begins here: at a program entry without CFI, or at a pc without a call before
  * it, because the creator of the stack set the start of a function as return address of the first
@@ -264,12 +274,9 @@ static bool has_switched_stacks(const struct walk *walk, struct rule rule)
  */
 static bool begins_stack(struct unwinder *unwinder, const struct module_cfi *cfi, struct walk *walk)
 {
-	const struct elf_file *elf = address_spaces_module(unwinder->spaces, walk->at.module)->elf;
 	struct location at = walk->at;
-	uint64_t entry = elf_file_entry(elf), vaddr;
 
-	if (entry && elf_file_offset_to_vaddr(elf, at.offset, &vaddr) &&
-	    vaddr - entry < ENTRY_BYTES_MAX)
+	if (is_at_entry(unwinder, walk))
 		return true;
 	at.offset++;
 	walk->was_not_called = walk->is_return_address &&
@@ -300,7 +307,7 @@ static inline ALWAYS_INLINE bool step_plainly(struct walk *walk, struct rule rul
 		return false;
 	switch ((enum rule_kind)rule.kind) {
 	case RULE_SP:
-		if (rule.go && begins_goroutine(walk, rule))
+		if (begins_goroutine(walk, rule))
 			*more = walk_stop(walk, UNWIND_ROOT);
 		else if (rule.go && has_switched_stacks(walk, rule))
 			*more = step_to_other_stack(walk);
@@ -328,12 +335,12 @@ static bool is_called_from(const struct module_cfi *cfi, const struct elf_file *
 	struct function_range function;
 	uint64_t vaddr, target;
 
-	if (!is_return_address(walk, return_address) ||
-	    !elf_file_offset_to_vaddr(elf, walk->at.offset, &vaddr) ||
+	if (!elf_file_offset_to_vaddr(elf, walk->at.offset, &vaddr) ||
 	    !functions_find(cfi->functions, vaddr, &function))
 		return false;
-	return !called_function(walk, return_address, &target) ||
-	       target == walk_pc(walk) - (vaddr - function.start) || may_jump_here(walk, target);
+	if (!called_function(walk, return_address, &target))
+		return is_return_address(walk, return_address);
+	return target == walk_pc(walk) - (vaddr - function.start) || may_jump_here(walk, target);
 }
 
 /*
@@ -410,7 +417,10 @@ step_by_cfi(struct unwinder *unwinder, const struct module_cfi *cfi, struct walk
 	return step_guess(walk, unwinder->owners);
 }
 
-/* Code without a file: of a Java virtual machine, or of a JIT compiler with frame pointers. */
+/*
+ * Code without a file, of a Java virtual machine, or of a JIT compiler with frame pointers; or of a
+ * file whose CFI has not been read yet.
+ */
 static bool step_without_cfi(struct unwinder *unwinder, struct walk *walk)
 {
 	struct jvm *jvm = NULL;
@@ -418,6 +428,8 @@ static bool step_without_cfi(struct unwinder *unwinder, struct walk *walk)
 	if (unwinder->jvms &&
 	    address_spaces_module(unwinder->spaces, walk->at.module)->kind == MODULE_JIT)
 		jvm = jvms_find(unwinder->jvms, walk->pid, walk->time_ns);
+	if (is_at_entry(unwinder, walk))
+		return walk_stop(walk, UNWIND_ROOT);
 	return jvm ? step_java(walk, jvm) : step_guess(walk, unwinder->owners);
 }
 
