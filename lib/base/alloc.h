@@ -14,9 +14,9 @@
 __attribute__((malloc, alloc_size(1), returns_nonnull)) void *xmalloc(size_t size_bytes);
 __attribute__((malloc, alloc_size(1, 2), returns_nonnull)) void *xcalloc(size_t count,
 									 size_t size_bytes);
-/* count * size bytes. */
 /* For libiberty, which calls its allocators by the names of these. */
 __attribute__((alloc_size(2), returns_nonnull)) void *xrealloc(void *ptr, size_t size_bytes);
+/* count * size bytes. */
 __attribute__((alloc_size(2, 3), returns_nonnull)) void *xreallocarray(void *ptr, size_t count,
 								       size_t size_bytes);
 __attribute__((malloc, returns_nonnull)) char *xstrdup(const char *str);

@@ -106,6 +106,14 @@ BYTES_DEFINE_READ(u16, uint16_t)
 BYTES_DEFINE_READ(u32, uint32_t)
 BYTES_DEFINE_READ(u64, uint64_t)
 
+/* The number at an offset from the current position; 0 if it is outside. */
+static inline uint32_t bytes_u32_at(struct bytes bytes, uint64_t offset)
+{
+	struct bytes at = bytes_at(bytes, offset);
+
+	return bytes_u32(&at);
+}
+
 uint64_t bytes_uint_small(struct bytes *bytes, unsigned size_bytes);
 
 /* An unsigned integer of 1, 2, 3, 4 or 8 bytes; any other size fails the cursor. */

@@ -27,7 +27,7 @@ pid_t descendants_parent(const char *stat)
 	return rest && sscanf(rest + 1, " %*c %d", &parent) == 1 ? parent : 0;
 }
 
-static pid_t read_parent(pid_t pid)
+pid_t descendants_parent_of(pid_t pid)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d/stat", (int)pid);
 	CLEANUP(close_file) FILE *file = fopen(path, "re");
@@ -45,7 +45,7 @@ static void list_all(struct process_list *list)
 	for (pid_t pid; (pid = pids_next(proc));) {
 		GROW(list->items, list->count, list->room);
 		list->items[list->count++] = (struct process){.pid = pid,
-							      .parent = read_parent(pid)};
+							      .parent = descendants_parent_of(pid)};
 	}
 }
 

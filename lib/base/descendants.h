@@ -18,6 +18,8 @@
  */
 void descendants_list(const pid_t *pids, size_t count, pid_t **ret, size_t *ret_count);
 
+/* The parent of a process; 0: it has none, or has ended. */
+pid_t descendants_parent_of(pid_t pid);
 /* The parent's id in the text of /proc/PID/stat; 0: the text is damaged. */
 pid_t descendants_parent(const char *stat);
 

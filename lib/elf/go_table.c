@@ -38,13 +38,6 @@ enum {
 	VALUES_BYTES_MAX = 1 << 20,
 };
 
-static uint32_t u32_at(struct bytes bytes, uint64_t offset)
-{
-	struct bytes at = bytes_at(bytes, offset);
-
-	return bytes_u32(&at);
-}
-
 static struct bytes at_most(struct bytes bytes, size_t len)
 {
 	if (bytes_left(&bytes) > len)
@@ -151,7 +144,7 @@ bool go_table_open(struct go_table *table, struct elf_file *elf)
 
 uint32_t go_table_start(const struct go_table *table, uint32_t index)
 {
-	return u32_at(table->functions, index * UINT64_C(8));
+	return bytes_u32_at(table->functions, index * UINT64_C(8));
 }
 
 uint32_t go_table_find(const struct go_table *table, uint64_t offset)
@@ -173,7 +166,7 @@ uint32_t go_table_find(const struct go_table *table, uint64_t offset)
 
 struct bytes go_table_description(const struct go_table *table, uint32_t index)
 {
-	return bytes_at(table->functions, u32_at(table->functions, index * UINT64_C(8) + 4));
+	return bytes_at(table->functions, bytes_u32_at(table->functions, index * UINT64_C(8) + 4));
 }
 
 /* A table has pairs of the difference to the previous value and the number of bytes it applies to,
@@ -201,7 +194,8 @@ int32_t go_table_value(const struct go_table *table, uint32_t values, uint64_t o
 
 struct bytes go_table_name(const struct go_table *table, uint32_t index)
 {
-	struct bytes at = bytes_at(table->names, u32_at(go_table_description(table, index), 4));
+	struct bytes at = bytes_at(table->names,
+				   bytes_u32_at(go_table_description(table, index), 4));
 
 	return bytes_text(&at);
 }

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/descendants.h"
 #include "inside/layout.h"
 #include "proc/jit_map.h"
 #include "proc/maps.h"
@@ -59,22 +60,6 @@ static bool maps_file(const struct members *members, struct bytes text)
 	return false;
 }
 
-/* 0: it has none, or has ended. */
-static pid_t parent_of(pid_t pid)
-{
-	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d/stat", (int)pid);
-	CLEANUP(close_file) FILE *file = fopen(path, "re");
-	char text[256];
-	size_t len = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
-	const char *name_end;
-	int parent = 0;
-
-	text[len] = '\0';
-	/* The name may contain anything, and is at most 64 bytes long. */
-	name_end = strrchr(text, ')');
-	return name_end && sscanf(name_end + 1, " %*c %d", &parent) == 1 ? (pid_t)parent : 0;
-}
-
 static bool is_target(const struct members *members, pid_t pid)
 {
 	if (!members->target_count)
@@ -90,7 +75,7 @@ static bool descends_from_target(const struct members *members, pid_t pid)
 	for (unsigned i = 0; i < ANCESTORS_MAX && pid > 0; i++) {
 		if (is_target(members, pid))
 			return true;
-		pid = parent_of(pid);
+		pid = descendants_parent_of(pid);
 	}
 	return false;
 }

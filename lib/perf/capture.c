@@ -113,6 +113,17 @@ static bool newest_sample(struct copier *copier, struct sampled_thread *ret, siz
 
 enum copied { COPIED, NOT_COPIED, LEFT_BEHIND };
 
+/* Copies as much of the other stack, from sp on, as is worth copying. */
+static void copy_other(const struct capture *all, pid_t tid, uint64_t sp,
+		       struct captured_stack *into)
+{
+	size_t wanted = stack_extents_interrupted(&all->extents, tid, sp);
+
+	captured_stack_prepare_interrupted(into, wanted);
+	into->interrupted_start = sp;
+	into->interrupted_len = all->read(tid, sp, into->interrupted, wanted);
+}
+
 /*
  * Copies the stack that a signal handler has interrupted, whose stack pointer was saved here. After
  * a stack overflow that points into the page below the stack.
@@ -120,19 +131,14 @@ enum copied { COPIED, NOT_COPIED, LEFT_BEHIND };
 static void copy_interrupted(const struct capture *all, pid_t tid, uint64_t saved_sp_at,
 			     struct captured_stack *into)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), wanted;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	uint64_t sp = 0;
 
 	if (all->read(tid, saved_sp_at, &sp, sizeof(sp)) != sizeof(sp))
 		return;
-	wanted = stack_extents_interrupted(&all->extents, tid, sp);
-	captured_stack_prepare_interrupted(into, wanted);
-	into->interrupted_start = sp;
-	into->interrupted_len = all->read(tid, sp, into->interrupted, wanted);
-	if (into->interrupted_len)
-		return;
-	into->interrupted_start = (sp | (page - 1)) + 1;
-	into->interrupted_len = all->read(tid, into->interrupted_start, into->interrupted, wanted);
+	copy_other(all, tid, sp, into);
+	if (!into->interrupted_len)
+		copy_other(all, tid, (sp | (page - 1)) + 1, into);
 }
 
 /*
@@ -143,19 +149,14 @@ static void copy_goroutine(const struct capture *all, const struct sampled_threa
 			   struct captured_stack *into)
 {
 	uint64_t g_at, g;
-	size_t wanted;
 
 	if (!stack_extents_need_go(&all->extents, thread->tid, thread->sp, &g_at))
 		return;
 	go_thread_read(all->read, thread->tid, thread->g, thread->sp, &into->go);
 	if (!into->go.sp && g_at && all->read(thread->tid, g_at, &g, sizeof(g)) == sizeof(g))
 		go_thread_read(all->read, thread->tid, g, thread->sp, &into->go);
-	if (!into->go.sp)
-		return;
-	wanted = stack_extents_interrupted(&all->extents, thread->tid, into->go.sp);
-	captured_stack_prepare_interrupted(into, wanted);
-	into->interrupted_start = into->go.sp;
-	into->interrupted_len = all->read(thread->tid, into->go.sp, into->interrupted, wanted);
+	if (into->go.sp)
+		copy_other(all, thread->tid, into->go.sp, into);
 }
 
 static enum copied copy_stack(struct copier *copier, const struct sampled_thread *thread,

@@ -26,13 +26,6 @@ struct function {
 	uint32_t tree;			/* offset in `trees`, or NO_TREE */
 };
 
-static uint32_t u32_at(struct bytes bytes, uint64_t offset)
-{
-	struct bytes at = bytes_at(bytes, offset);
-
-	return bytes_u32(&at);
-}
-
 /* Empty if there is none. */
 static struct bytes text_at(struct bytes strings, uint32_t offset)
 {
@@ -68,9 +61,9 @@ static void read_lists(struct bytes at, uint32_t value_count, uint32_t data_coun
 	struct bytes values = at, data = bytes_at(at, value_count * UINT64_C(4));
 
 	if (INLINE_INDEX_TABLE < value_count)
-		function->inlined = u32_at(values, INLINE_INDEX_TABLE * 4);
+		function->inlined = bytes_u32_at(values, INLINE_INDEX_TABLE * 4);
 	if (INLINE_TREE < data_count)
-		function->tree = u32_at(data, INLINE_TREE * 4);
+		function->tree = bytes_u32_at(data, INLINE_TREE * 4);
 }
 
 static bool find_function(const struct go_table *table, uint64_t vaddr, struct function *ret)
@@ -108,7 +101,7 @@ static const char *file_at(const struct go_table *table, const struct function *
 {
 	int32_t file = go_table_value(table, function->files, offset);
 	uint64_t entry = ((uint64_t)function->unit + (uint32_t)file) * 4;
-	uint32_t name = u32_at(table->units, entry);
+	uint32_t name = bytes_u32_at(table->units, entry);
 
 	return file < 0 || name == UINT32_MAX ? NULL : string_at(table->files, name, arena);
 }
@@ -143,9 +136,9 @@ static bool inlined_at(const struct go_table *table, const struct function *func
 		return false;
 	at = bytes_at(table->trees, function->tree + (uint64_t)index * layout->inlined_bytes);
 	at = bytes_sub(&at, layout->inlined_bytes);
-	*ret = call_at(table, function, u32_at(at, layout->name_at), offset, arena);
-	ret->start_line = layout->start_line_at ? u32_at(at, layout->start_line_at) : 0;
-	*caller = u32_at(at, layout->caller_at);
+	*ret = call_at(table, function, bytes_u32_at(at, layout->name_at), offset, arena);
+	ret->start_line = layout->start_line_at ? bytes_u32_at(at, layout->start_line_at) : 0;
+	*caller = bytes_u32_at(at, layout->caller_at);
 	return bytes_ok(&at) && ret->name;
 }
 

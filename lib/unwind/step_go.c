@@ -205,7 +205,7 @@ static bool leave(struct walk *walk, enum go_function function)
 	case GO_NONE:
 		break;
 	}
-	return step_to_other_stack(walk);
+	return walk_stop(walk, UNWIND_LOST);
 }
 
 bool step_go(struct walk *walk, enum go_function function)
