@@ -31,8 +31,7 @@ enum module_word {
 
 enum {
 	HEADER_ALIGNMENT = 8,
-	/* Of sections that are searched word by word. The largest Go programs have 200 MB in all.
-	 */
+	/* A section is searched word by word. The largest Go programs have 200 MB. */
 	SEARCH_BYTES_MAX = 256 << 20,
 	/* A function of a megabyte of code has pc-value tables of 200 KB. */
 	VALUES_BYTES_MAX = 1 << 20,

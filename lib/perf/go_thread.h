@@ -1,6 +1,6 @@
 /*
  * A thread of a Go program, as it stands: where it left the stack of its goroutine for the system
- * stack on which it runs. Of x86-64, Go 1.18 to 1.26.
+ * stack on which it runs. For Go 1.18 to 1.26 on x86-64.
  */
 #ifndef PROF_PERF_GO_THREAD_H
 #define PROF_PERF_GO_THREAD_H

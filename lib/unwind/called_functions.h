@@ -2,7 +2,7 @@
  * Where the functions of a file without a symbol table begin: where its direct calls and the
  * pointers in its data lead (R_X86_64_RELATIVE). All code is decoded once, one instruction after
  * the other, so a target can be wrong where data lies between functions; one that does not look
- * like the beginning of a function is left out. Of x86-64.
+ * like the start of a function is omitted. For x86-64.
  */
 #ifndef PROF_UNWIND_CALLED_FUNCTIONS_H
 #define PROF_UNWIND_CALLED_FUNCTIONS_H
@@ -14,8 +14,8 @@ void called_functions_find(struct elf_file *elf, bool (*add)(void *user, uint64_
 			   void *user);
 
 /*
- * In code from the beginning of a function on: where the last function begins, of those that no
- * call leads to, too. They are aligned, and the code before them does not go on.
+ * Code starts with a function. Returns the offset at which the last function in it starts, also if
+ * no call leads to that: functions are aligned, and the code before one does not go on.
  */
 size_t called_functions_last(const unsigned char *code, size_t len);
 

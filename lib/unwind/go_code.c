@@ -7,7 +7,7 @@
 /* The largest Go programs have 500,000; of more no names are compared. */
 enum { FUNCTIONS_MAX = 4 << 20 };
 
-/* Of pcsp in a _func: after the start, the name, args and deferreturn. */
+/* The offset of pcsp in a _func: after the start, the name, args and deferreturn. */
 enum { PCSP_AT = 16 };
 
 /* Assembly functions have names with the calling convention that they keep to, or without. */
