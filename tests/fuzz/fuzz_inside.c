@@ -4,7 +4,8 @@
  * Input: a first byte of 255 and then operations (struct input), or plain bytes. Plain bytes are
  * parts of 32-bit words: the lane (low byte), the place in it (0: its beginning, 1: before its end,
  * 2: where it stands), by how much its head moves, the number of bytes that follow, and these. The
- * lanes are read after each part.
+ * lanes are read after each part. Time passes by operations alone, so that the machine's load
+ * changes no outcome.
  */
 #include "../unit/lane_writer.h"
 #include "base/alloc.h"
@@ -18,6 +19,9 @@
 #include <sys/prctl.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+/* Instead of the clocks of base/clock.h (--wrap). */
+uint64_t __wrap_clock_now_ns(void); /* NOLINT: the names that the linker wants */
+uint64_t __wrap_clock_thread_cpu_ns(void); /* NOLINT */
 
 enum {
 	PC_BIT = 8,
@@ -34,6 +38,20 @@ static struct {
 	struct inside_file file;
 	pid_t self, child, stranger; /* the stranger does not share the file */
 } world;
+
+static struct {
+	uint64_t now_ns, cpu_ns;
+} clocks = {.now_ns = 1000 * NS_PER_SECOND};
+
+uint64_t __wrap_clock_now_ns(void) /* NOLINT */
+{
+	return ++clocks.now_ns;
+}
+
+uint64_t __wrap_clock_thread_cpu_ns(void) /* NOLINT */
+{
+	return clocks.cpu_ns;
+}
 
 static void check(bool holds)
 {
@@ -293,6 +311,16 @@ static void steer(struct input *input)
 	}
 }
 
+static void let_time_pass(struct input *input)
+{
+	const unsigned times_ms[] = {1, 10, 60, 200, 1000, 5000};
+	uint64_t time_ns = times_ms[take(input, ARRAY_SIZE(times_ms))] * NS_PER_MS;
+
+	clocks.now_ns += time_ns;
+	if (take(input, 2))
+		clocks.cpu_ns += time_ns;
+}
+
 static void operate(struct input *input)
 {
 	unsigned kind = take(input, 16);
@@ -320,6 +348,9 @@ static void operate(struct input *input)
 		break;
 	case 11:
 		steer(input);
+		break;
+	case 12:
+		let_time_pass(input);
 		break;
 	default:
 		change_ring(input);
