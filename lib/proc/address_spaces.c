@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/effort.h"
 #include "base/idmap.h"
 #include "base/text.h"
 #include "base/time_share.h"
@@ -89,7 +90,7 @@ struct address_spaces {
 	size_t maps_until_bound;
 	uint64_t other_resident_bytes;	    /* when pages of modules were released last */
 	struct timed_caller *memory_reader; /* for copied text */
-	struct time_share comparing;
+	struct time_share comparing, reading;
 };
 
 /* The directory that has proc/ and sys/; the caller frees it. NULL: it is not known. */
@@ -504,10 +505,16 @@ void address_spaces_exit(struct address_spaces *spaces, pid_t pid, uint64_t time
 
 void address_spaces_snapshot(struct address_spaces *spaces, pid_t pid, uint64_t time_ns)
 {
+	struct effort effort = effort_begin();
+	bool is_cut;
 	size_t len;
-	CLEANUP(free_ptr) char *text = maps_load(spaces->proc, pid, &len);
+	CLEANUP(free_ptr)
+	char *text = maps_load_within(&spaces->reading, spaces->proc, pid, &len, &is_cut);
 
 	address_spaces_add_maps(spaces, pid, time_ns, bytes_of(text, len));
+	if (is_cut)
+		regions_note_loss(&space_of(spaces, pid)->regions);
+	time_share_spend(&spaces->reading, effort_ns(&effort));
 }
 
 /* Text that was copied to memory before the process was known. */

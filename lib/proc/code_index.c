@@ -11,7 +11,13 @@
 enum { ALL_MAX = 1 << 20, OWN_MIN = 8 << 10 };
 
 /* Addresses are looked up by pages. Functions in one page, those that were replaced included. */
-enum { PAGE_SHIFT = 12, PAGE_FUNCTIONS_MAX = 4096, PAGE_OVERLAPS_MAX = 64, PAGES_MAX = 1024 };
+enum { PAGE_SHIFT = 12, PAGE_FUNCTIONS_MAX = 512, PAGE_OVERLAPS_MAX = 64, PAGES_MAX = 1024 };
+
+/* A step takes no longer, unless the machine is busy. */
+enum { STEP_NS = 4 };
+
+/* What one may read in a second whatever the others do. */
+#define OWN_READING_NS (NS_PER_MS / 2)
 
 /* In a page: the function that came last, and the link of the one before. */
 struct code_link {
@@ -38,6 +44,21 @@ bool code_index_take(struct code_index *index, uint64_t count)
 	return true;
 }
 
+bool code_index_may_read(struct code_index *index, uint64_t now_ns, uint64_t max_ns)
+{
+	struct time_share *all = &index->budget->reading, *own = &index->reading;
+
+	if (time_share_is_left(own, now_ns, max_ns) && own->spent_ns < OWN_READING_NS)
+		return true;
+	return time_share_is_left(all, now_ns, max_ns) && own->spent_ns < max_ns - all->spent_ns;
+}
+
+void code_index_spend(struct code_index *index, uint64_t steps)
+{
+	time_share_spend(&index->reading, steps * STEP_NS);
+	time_share_spend(&index->budget->reading, steps * STEP_NS);
+}
+
 static void add_link(struct code_index *index, uint64_t page, uint32_t range)
 {
 	uint32_t *last = idmap_put(&index->pages, page, 0);
@@ -60,26 +81,30 @@ void code_index_add(struct code_index *index, const struct code_range *range)
 	index->count++;
 }
 
-uint32_t code_index_find(const struct code_index *index, uint64_t pc, uint64_t time_ns)
+uint32_t code_index_find(const struct code_index *index, uint64_t pc, uint64_t time_ns,
+			 uint64_t *steps)
 {
-	uint32_t link = idmap_get(&index->pages, pc >> PAGE_SHIFT, 0), later = CODE_NONE;
+	uint32_t link = idmap_get(&index->pages, pc >> PAGE_SHIFT, 0), found = CODE_NONE;
+	unsigned i;
 
-	for (unsigned i = 0; link != IDMAP_NONE && i < PAGE_FUNCTIONS_MAX; i++) {
+	for (i = 0; link != IDMAP_NONE && i < PAGE_FUNCTIONS_MAX; i++) {
 		const struct code_link *at = &index->links[link];
 		const struct code_range *range = &index->ranges[at->range];
 
 		link = at->next;
 		if (pc < range->start || pc >= range->end)
 			continue;
+		found = at->range;
 		if (range->from_ns <= time_ns)
-			return at->range;
-		later = at->range;
+			break;
 	}
-	return later;
+	if (steps)
+		*steps += i;
+	return found;
 }
 
 static bool page_overlaps(const struct code_index *index, uint64_t page, uint64_t start,
-			  uint64_t end, uint64_t mark)
+			  uint64_t end, uint64_t mark, uint64_t *steps)
 {
 	uint32_t link = idmap_get(&index->pages, page, 0);
 
@@ -87,6 +112,7 @@ static bool page_overlaps(const struct code_index *index, uint64_t page, uint64_
 		const struct code_link *at = &index->links[link];
 		const struct code_range *range = &index->ranges[at->range];
 
+		++*steps;
 		link = at->next;
 		if (range->mark == mark && range->start < end && start < range->end)
 			return true;
@@ -95,14 +121,15 @@ static bool page_overlaps(const struct code_index *index, uint64_t page, uint64_
 }
 
 bool code_index_overlaps(const struct code_index *index, uint64_t start, uint64_t end,
-			 uint64_t mark)
+			 uint64_t mark, uint64_t *steps)
 {
 	uint64_t first = start >> PAGE_SHIFT, last = (end - 1) >> PAGE_SHIFT;
 
 	if (last - first >= PAGES_MAX)
 		last = first + PAGES_MAX - 1;
+	*steps += last - first;
 	for (uint64_t page = first; page <= last; page++)
-		if (page_overlaps(index, page, start, end, mark))
+		if (page_overlaps(index, page, start, end, mark, steps))
 			return true;
 	return false;
 }

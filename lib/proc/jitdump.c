@@ -11,6 +11,9 @@
 #define INTERVAL_NS (100 * NS_PER_MS)
 enum { CHUNKS_PER_LOOK = 32 };
 
+/* What a record costs, and what it costs to read a part of the file. */
+enum { RECORD_STEPS = 32, CHUNK_STEPS = 16 << 10 };
+
 /* A pc that the file did not reach. */
 struct open_pc {
 	uint64_t pc;
@@ -27,6 +30,7 @@ struct jitdump {
 	uint64_t position; /* of the next record */
 	uint64_t last_ns;  /* the latest time in it */
 	uint64_t looked_ns;
+	uint64_t reading_max_ns; /* in a second */
 	struct code_index index; /* offsets are in the file */
 	struct open_pc *open;
 	uint32_t open_count, open_room;
@@ -91,11 +95,13 @@ static void take_move(struct jitdump *jitdump, const struct jitdump_record *reco
 {
 	struct jitdump_move move;
 	struct code_range load;
+	uint64_t steps = 0;
 	uint32_t old;
 
 	if (!jitdump_read_move(from, &move))
 		return;
-	old = code_index_find(&jitdump->index, move.from, record->time_ns);
+	old = code_index_find(&jitdump->index, move.from, record->time_ns, &steps);
+	code_index_spend(&jitdump->index, steps);
 	if (old == CODE_NONE)
 		return;
 	load = jitdump->index.ranges[old];
@@ -161,8 +167,16 @@ static void take_record(struct jitdump *jitdump, const struct jitdump_record *re
 	if (record->time_ns > jitdump->last_ns)
 		jitdump->last_ns = record->time_ns;
 	jitdump->position += record->size_bytes;
+	code_index_spend(&jitdump->index, RECORD_STEPS);
 	if (jitdump->position >= JITDUMP_BYTES_MAX)
 		jitdump->is_over = true;
+}
+
+static bool may_read(struct jitdump *jitdump)
+{
+	return !jitdump->is_over &&
+	       (jitdump->options.is_complete ||
+		code_index_may_read(&jitdump->index, jitdump->looked_ns, jitdump->reading_max_ns));
 }
 
 /* The records that are whole in these bytes, which are at the position. */
@@ -171,7 +185,7 @@ static void take_records(struct jitdump *jitdump, struct bytes from)
 	const uint64_t start = jitdump->position;
 	struct jitdump_record record;
 
-	while (!jitdump->is_over) {
+	while (may_read(jitdump)) {
 		struct bytes rest = bytes_at(from, jitdump->position - start);
 
 		if (bytes_left(&rest) < JITDUMP_RECORD_BYTES)
@@ -202,6 +216,7 @@ static bool read_some(struct jitdump *jitdump)
 		return false;
 	}
 	bytes = bytes_of(tail->bytes, tail->len);
+	code_index_spend(&jitdump->index, CHUNK_STEPS);
 	if (jitdump->is_begun)
 		take_records(jitdump, bytes);
 	else
@@ -209,35 +224,28 @@ static bool read_some(struct jitdump *jitdump)
 	return jitdump->position != from && !jitdump->is_over;
 }
 
-static void read_chunks(struct jitdump *jitdump, unsigned count)
+static void read_chunks(struct jitdump *jitdump, unsigned count, uint64_t max_ns)
 {
-	for (unsigned i = 0; i < count && !jitdump->is_over; i++)
+	jitdump->looked_ns = clock_now_ns();
+	jitdump->reading_max_ns = max_ns;
+	for (unsigned i = 0; i < count && may_read(jitdump); i++)
 		if (!read_some(jitdump))
 			return;
 }
 
-/* False if it was looked at just now. */
-static bool look(struct jitdump *jitdump)
+static void look(struct jitdump *jitdump)
 {
-	uint64_t now_ns;
-
 	if (jitdump->is_over)
-		return false;
-	if (jitdump->options.is_complete) {
+		return;
+	if (jitdump->options.is_complete)
 		jitdump_read_on(jitdump);
-		return true;
-	}
-	now_ns = clock_now_ns();
-	if (now_ns - jitdump->looked_ns < INTERVAL_NS)
-		return false;
-	jitdump->looked_ns = now_ns;
-	read_chunks(jitdump, CHUNKS_PER_LOOK);
-	return true;
+	else if (clock_now_ns() - jitdump->looked_ns >= INTERVAL_NS)
+		read_chunks(jitdump, CHUNKS_PER_LOOK, CODE_READING_MAX_NS);
 }
 
 void jitdump_read_on(struct jitdump *jitdump)
 {
-	read_chunks(jitdump, UINT_MAX);
+	read_chunks(jitdump, UINT_MAX, CODE_LAST_READING_MAX_NS);
 	if (jitdump->options.is_complete)
 		jitdump->is_over = true;
 }
@@ -279,7 +287,7 @@ bool jitdump_locate(struct jitdump *jitdump, uint64_t pc, uint64_t time_ns,
 		look(jitdump);
 	if (jitdump->has_other_clock)
 		time_ns = UINT64_MAX;
-	load = code_index_find(&jitdump->index, pc, time_ns);
+	load = code_index_find(&jitdump->index, pc, time_ns, NULL);
 	if (jitdump->options.is_complete ? load == CODE_NONE
 					 : !jitdump->is_begun && jitdump->is_over)
 		return false;
@@ -306,7 +314,7 @@ bool jitdump_settle(const struct jitdump *jitdump, uint64_t offset, uint64_t *re
 	/* Another function may have come in between: most of the time counts. */
 	if (load == CODE_NONE)
 		load = code_index_find(&jitdump->index, open->pc,
-				       open->first_ns + (open->last_ns - open->first_ns) / 2);
+				       open->first_ns + (open->last_ns - open->first_ns) / 2, NULL);
 	if (load == CODE_NONE)
 		return false;
 	*ret = offset_in(&jitdump->index.ranges[load], open->pc);

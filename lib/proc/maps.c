@@ -11,6 +11,9 @@
  */
 enum { BYTES_MAX = 32 << 20 };
 
+#define SHARE_MAX_NS (200 * NS_PER_MS)
+enum { BYTES_MIN = 64 << 10 };
+
 static struct bytes take_line(struct bytes *text)
 {
 	size_t left = bytes_left(text);
@@ -102,7 +105,7 @@ static size_t whole_lines(const char *text, size_t len)
 }
 
 /* Takes name. */
-static char *load(char *name, size_t max_bytes, size_t *len)
+static char *load(char *name, size_t max_bytes, size_t *len, bool *is_cut)
 {
 	CLEANUP(free_ptr) char *path = name;
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -111,6 +114,7 @@ static char *load(char *name, size_t max_bytes, size_t *len)
 	ssize_t got = 0;
 
 	*len = 0;
+	*is_cut = false;
 	if (fd < 0)
 		return NULL;
 	do {
@@ -121,9 +125,26 @@ static char *load(char *name, size_t max_bytes, size_t *len)
 		}
 		got = read(fd, text + *len, room - *len);
 	} while (got > 0 && *len < max_bytes);
-	if (*len >= max_bytes)
+	*is_cut = *len >= max_bytes;
+	if (*is_cut)
 		*len = whole_lines(text, max_bytes);
 	return STEAL(text);
+}
+
+static char *load_some(const char *proc, pid_t pid, size_t max_bytes, size_t *len, bool *is_cut)
+{
+	CLEANUP(free_ptr) char *tasks = xasprintf("%s/%d/task", proc, (int)pid);
+	char *text = load(xasprintf("%s/%d/maps", proc, (int)pid), max_bytes, len, is_cut);
+	CLEANUP(close_dir) DIR *dir = NULL;
+
+	/* The maps of an ended main thread are empty, though other threads may still run. */
+	if (!text || *len || !(dir = opendir(tasks)))
+		return text;
+	for (pid_t tid; !*len && (tid = pids_next(dir));) {
+		free(text);
+		text = load(xasprintf("%s/%d/maps", tasks, (int)tid), max_bytes, len, is_cut);
+	}
+	return text;
 }
 
 char *maps_load(const char *proc, pid_t pid, size_t *len)
@@ -133,16 +154,15 @@ char *maps_load(const char *proc, pid_t pid, size_t *len)
 
 char *maps_load_some(const char *proc, pid_t pid, size_t max_bytes, size_t *len)
 {
-	CLEANUP(free_ptr) char *tasks = xasprintf("%s/%d/task", proc, (int)pid);
-	char *text = load(xasprintf("%s/%d/maps", proc, (int)pid), max_bytes, len);
-	CLEANUP(close_dir) DIR *dir = NULL;
+	bool is_cut;
 
-	/* The maps of an ended main thread are empty, though other threads may still run. */
-	if (!text || *len || !(dir = opendir(tasks)))
-		return text;
-	for (pid_t tid; !*len && (tid = pids_next(dir));) {
-		free(text);
-		text = load(xasprintf("%s/%d/maps", tasks, (int)tid), max_bytes, len);
-	}
-	return text;
+	return load_some(proc, pid, max_bytes, len, &is_cut);
+}
+
+char *maps_load_within(struct time_share *share, const char *proc, pid_t pid, size_t *len,
+		       bool *is_cut)
+{
+	bool is_whole = time_share_is_left(share, clock_now_ns(), SHARE_MAX_NS);
+
+	return load_some(proc, pid, is_whole ? BYTES_MAX : BYTES_MIN, len, is_cut);
 }

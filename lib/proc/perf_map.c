@@ -23,6 +23,9 @@ enum { NUMBERS_BYTES = 64 };
 /* As much as names are read of (symbol/perfmap.h). */
 enum { BYTES_MAX = 256 << 20 };
 
+/* What a line costs, and what it costs to read a part of the file. */
+enum { LINE_STEPS = 32, CHUNK_STEPS = 16 << 10 };
+
 /* A line without an end is no line. */
 enum { LINE_BYTES_MAX = TAIL_BYTES };
 
@@ -95,9 +98,9 @@ static bool parse_line(struct bytes line, struct code_range *ret)
 }
 
 /* A line that was written again. */
-static bool is_known(const struct perf_map *map, const struct code_range *range)
+static bool is_known(const struct perf_map *map, const struct code_range *range, uint64_t *steps)
 {
-	uint32_t number = code_index_find(&map->index, range->start, UINT64_MAX);
+	uint32_t number = code_index_find(&map->index, range->start, UINT64_MAX, steps);
 	const struct code_range *known;
 
 	if (number == CODE_NONE)
@@ -108,24 +111,11 @@ static bool is_known(const struct perf_map *map, const struct code_range *range)
 }
 
 /* Code that has samples in this generation is replaced. */
-static bool begins_generation(const struct perf_map *map, const struct code_range *range)
+static bool begins_generation(const struct perf_map *map, const struct code_range *range,
+			      uint64_t *steps)
 {
 	return map->count < PERF_MAP_GENERATIONS_MAX &&
-	       code_index_overlaps(&map->index, range->start, range->end, map->count);
-}
-
-static void take_line(struct perf_map *map, struct bytes line, uint64_t changed_ns)
-{
-	struct code_range range = {0};
-
-	if (!parse_line(line, &range))
-		return;
-	range.offset = hash_bytes(line.at, bytes_left(&line));
-	if (is_known(map, &range))
-		return;
-	if (begins_generation(map, &range))
-		begin_generation(map, changed_ns, map->position);
-	code_index_add(&map->index, &range);
+	       code_index_overlaps(&map->index, range->start, range->end, map->count, steps);
 }
 
 /* mtime(7) is on another clock than samples. */
@@ -143,28 +133,59 @@ static uint64_t changed_ns(const struct tail *tail)
 	return age_ns < AGE_NS_MAX ? now_ns - age_ns : now_ns;
 }
 
+static void take_line(struct perf_map *map, struct bytes line, const struct tail *tail)
+{
+	struct code_range range = {0};
+	uint64_t steps = LINE_STEPS + bytes_left(&line) / LINE_STEPS;
+
+	if (!parse_line(line, &range))
+		return;
+	range.offset = hash_bytes(line.at, bytes_left(&line));
+	if (!is_known(map, &range, &steps)) {
+		if (begins_generation(map, &range, &steps))
+			begin_generation(map, changed_ns(tail), map->position);
+		code_index_add(&map->index, &range);
+	}
+	code_index_spend(&map->index, steps);
+}
+
+static bool next_line(struct bytes *rest, struct bytes *ret)
+{
+	const unsigned char *newline = bytes_left(rest) ? memchr(rest->at, '\n', bytes_left(rest))
+							: NULL;
+
+	if (!newline)
+		return false;
+	*ret = bytes_of(rest->at, (size_t)(newline - rest->at));
+	bytes_skip(rest, bytes_left(ret) + 1);
+	return true;
+}
+
+static bool may_read(struct perf_map *map)
+{
+	return code_index_may_read(&map->index, map->looked_ns, CODE_READING_MAX_NS);
+}
+
 /* False if there is no more for now. */
 static bool read_some(struct perf_map *map)
 {
 	CLEANUP(tail_cleanup)
 	struct tail *tail = tail_read(map->caller, map->place, map->fd, map->position);
-	const unsigned char *newline;
-	struct bytes rest;
+	struct bytes rest, line;
+	bool has_line;
 
 	if (!tail) {
 		map->is_over = true;
 		return false;
 	}
 	rest = bytes_of(tail->bytes, tail->len);
-	while (bytes_left(&rest) && (newline = memchr(rest.at, '\n', bytes_left(&rest)))) {
-		size_t len = (size_t)(newline - rest.at);
-
-		take_line(map, bytes_of(rest.at, len), changed_ns(tail));
-		bytes_skip(&rest, len + 1);
-		map->position += len + 1;
+	code_index_spend(&map->index, CHUNK_STEPS);
+	while ((has_line = next_line(&rest, &line)) && may_read(map)) {
+		take_line(map, line, tail);
+		map->position += bytes_left(&line) + 1;
 	}
-	if (bytes_left(&rest) == LINE_BYTES_MAX || map->position > BYTES_MAX)
-		map->is_over = true;
+	map->is_over = (!has_line && bytes_left(&rest) == LINE_BYTES_MAX) ||
+		       map->position > BYTES_MAX;
 	return tail->len == TAIL_BYTES && !map->is_over;
 }
 
@@ -179,7 +200,7 @@ static void look(struct perf_map *map, uint64_t time_ns)
 	if (now_ns - map->looked_ns < INTERVAL_NS)
 		return;
 	map->looked_ns = now_ns;
-	for (unsigned i = 0; i < CHUNKS_PER_LOOK; i++)
+	for (unsigned i = 0; i < CHUNKS_PER_LOOK && may_read(map); i++)
 		if (!read_some(map))
 			return;
 }
@@ -195,7 +216,7 @@ uint32_t perf_map_generation(struct perf_map *map, uint64_t pc, uint64_t time_ns
 	while (generation && map->generations[generation].from_ns > time_ns)
 		generation--;
 	*start = *end = 0;
-	number = code_index_find(&map->index, pc, UINT64_MAX);
+	number = code_index_find(&map->index, pc, UINT64_MAX, NULL);
 	if (number == CODE_NONE)
 		return generation;
 	range = &map->index.ranges[number];

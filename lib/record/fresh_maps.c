@@ -3,9 +3,8 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/effort.h"
 #include "proc/maps.h"
-
-#include <sys/resource.h>
 
 enum {
 	COST_SHARE = 20, /* of the time may be taken: 5 % */
@@ -77,30 +76,6 @@ static char *load(const struct fresh_maps *fresh, pid_t pid, size_t *len)
 			     : maps_load_some("/proc", pid, TEXT_BYTES_MAX, len);
 }
 
-struct effort {
-	uint64_t time_ns, cpu_ns;
-	long sleeps;
-};
-
-static struct effort effort_now(void)
-{
-	struct rusage usage = {.ru_nvcsw = 0};
-
-	getrusage(RUSAGE_THREAD, &usage);
-	return (struct effort){.time_ns = clock_now_ns(),
-			       .cpu_ns = clock_thread_cpu_ns(),
-			       .sleeps = usage.ru_nvcsw};
-}
-
-/* The time in which the thread waits for a CPU is not the process's fault. */
-static uint64_t effort_since(const struct effort *before)
-{
-	struct effort now = effort_now();
-
-	return now.sleeps != before->sleeps ? now.time_ns - before->time_ns
-					    : now.cpu_ns - before->cpu_ns;
-}
-
 bool fresh_maps_find(struct fresh_maps *fresh, pid_t pid, uint64_t time_ns, uint64_t pc)
 {
 	uint64_t begin_ns, cost_ns;
@@ -117,11 +92,11 @@ bool fresh_maps_find(struct fresh_maps *fresh, pid_t pid, uint64_t time_ns, uint
 		fresh->start_ns = begin_ns;
 	if (!is_due(fresh, pid, begin_ns))
 		return false;
-	effort = effort_now();
+	effort = effort_begin();
 	text = load(fresh, pid, &len);
 	address_spaces_add_maps(fresh->spaces, pid, time_ns, bytes_of(text, text ? len : 0));
 	is_found = address_spaces_locate(fresh->spaces, pid, time_ns, pc, &location);
-	cost_ns = effort_since(&effort);
+	cost_ns = effort_ns(&effort);
 	time_share_spend(&fresh->share, cost_ns);
 	set_due(fresh, pid, cost_ns, clock_now_ns(), is_found);
 	return is_found;

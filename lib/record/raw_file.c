@@ -1,6 +1,7 @@
 #include "record/raw_file.h"
 
 #include "base/alloc.h"
+#include "base/effort.h"
 #include "base/pids.h"
 #include "perf/tracepoint.h"
 #include "perfdata/tracing_data.h"
@@ -190,7 +191,9 @@ static void add_threads(struct raw_file *raw, struct names *names, pid_t pid)
 
 void raw_file_add_process(struct raw_file *raw, struct names *names, pid_t pid)
 {
+	struct effort effort = effort_begin();
 	size_t len;
+	bool is_cut;
 	CLEANUP(free_ptr) char *text = NULL;
 	struct mapping mapping;
 	struct maps maps;
@@ -198,13 +201,14 @@ void raw_file_add_process(struct raw_file *raw, struct names *names, pid_t pid)
 	if (!raw->writer)
 		return;
 	add_threads(raw, names, pid);
-	text = maps_load("/proc", pid, &len);
+	text = maps_load_within(&raw->reading, "/proc", pid, &len, &is_cut);
 	maps = (struct maps){.rest = bytes_of(text, len), .data = true};
 	while (maps_next(&maps, &mapping)) {
 		struct record record = mapping_record(pid, &mapping, maps.executable);
 
 		perfdata_writer_put(raw->writer, &record);
 	}
+	time_share_spend(&raw->reading, effort_ns(&effort));
 }
 
 /* Those of context switches are prof's own. */

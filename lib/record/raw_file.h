@@ -4,6 +4,7 @@
 #ifndef PROF_RECORD_RAW_FILE_H
 #define PROF_RECORD_RAW_FILE_H
 
+#include "base/time_share.h"
 #include "perf/sampler.h"
 #include "perfdata/writer.h"
 #include "proc/address_spaces.h"
@@ -18,6 +19,7 @@ struct raw_file {
 	size_t event_count;
 	const struct event *sampled; /* of the sampler; borrowed */
 	struct perfdata_writer *writer;
+	struct time_share reading; /* of mappings */
 };
 
 /* Takes fd, a regular file that is empty. events: those of the sampler; borrowed. */

@@ -18,7 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 
-KINDS = ("mappings descending split memfd huge anonymous inherited guards libraries threads forks execs names switches").split()
+KINDS = ("mappings descending split memfd huge anonymous inherited guards libraries threads forks execs names switches overlaps moves "
+         "sharers").split()
 NOBODY = 65534
 
 
@@ -40,12 +41,15 @@ def record(prof, folder, seconds, is_interrupted):
 
 def row(prof, folder, seconds, command):
     storms = [subprocess.Popen(command, user=NOBODY, stderr=subprocess.DEVNULL) for _ in range(2)] if command else []
+    time.sleep(2 if command else 0)  # until their files are written
     try:
         return [record(prof, folder, seconds, is_interrupted) for is_interrupted in (False, True)]
     finally:
         for storm in storms:
             storm.kill()
             storm.wait()
+            for left in (f"/tmp/perf-{storm.pid}.map", f"/tmp/jit-{storm.pid}.dump"):
+                Path(left).unlink(missing_ok=True)
 
 
 def main():

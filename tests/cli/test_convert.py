@@ -17,7 +17,7 @@ from until_busy import wait
 
 EXTENSIONS = (".folded", ".html", ".svg", ".firefox.json.gz", ".speedscope.json", ".perf.txt", ".ndjson")
 
-HEADER = re.compile(r"(?P<comm>.*?\S)\s+(?P<tid>\d+)\s*(?P<frame>[0-9a-f]+ .*)?")
+HEADER = re.compile(r"(?P<comm>.*?\S)\s+(?P<tid>-?\d+)\s*(?P<frame>[0-9a-f]+ .*)?")
 FRAME = re.compile(r"\s*(?P<address>[0-9a-f]+) (?P<name>.*) \((?P<file>.*)\)")
 
 

@@ -17,6 +17,9 @@
  *	inherited forks children of a process that has had 60,000 mappings, each of which maps FILE
  *	guards    makes memory executable and writable in turn
  *	libraries opens and closes the library FILE
+ *	overlaps  runs code of whose perf map each line covers a megabyte, as the others do
+ *	moves     runs code that its jitdump moves to and fro a million times
+ *	sharers   has 300 children that share its 65,000 mappings
  *	hostile   maps FILE executable once, and burns
  */
 #include "work.h"
@@ -24,6 +27,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,6 +42,11 @@ enum {
 	PAGES = 256,
 	HUGE_BYTES = 2 << 20,
 	HERITAGE = 60000,
+	SHARERS = 300,
+	SHARED = 65000,
+	SHARER_STACK_BYTES = 8192,
+	CODE_BYTES = 1 << 20,
+	LINES = 1000000,
 	EXECUTABLE = PROT_READ | PROT_EXEC,
 };
 
@@ -232,6 +241,116 @@ static void libraries(const char *path)
 	dlclose(library);
 }
 
+/* A loop that returns. Elsewhere than on x86-64 it is not run. */
+static unsigned char *compile(void)
+{
+	static const unsigned char loop[] = {0xb9, 0, 0, 1, 0, 0xff, 0xc9, 0x75, 0xfc, 0xc3};
+	unsigned char *code = mmap(NULL, CODE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (code == MAP_FAILED)
+		exit(1);
+	memcpy(code, loop, sizeof(loop));
+	return code;
+}
+
+static void run(const unsigned char *code)
+{
+#ifdef __x86_64__
+	((void (*)(void))(uintptr_t)code)();
+#else
+	spin();
+#endif
+}
+
+static FILE *create(const char *format)
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), format, (int)getpid());
+	file = fopen(path, "w+");
+	if (!file)
+		exit(1);
+	return file;
+}
+
+static void overlaps(const char *unused)
+{
+	static unsigned char *code;
+
+	if (!code) {
+		FILE *map = create("/tmp/perf-%d.map");
+
+		code = compile();
+		for (unsigned i = 0; i < LINES; i++)
+			fprintf(map, "%lx %x f%u\n", (unsigned long)code + 16 + i % 997,
+				CODE_BYTES - 1024, i);
+		fclose(map);
+	}
+	run(code);
+}
+
+static void write_record(FILE *dump, uint32_t kind, const uint64_t *fields, size_t bytes)
+{
+	const uint32_t head[] = {kind, (uint32_t)(16 + bytes)};
+	const uint64_t time_ns = 1;
+
+	fwrite(head, sizeof(head), 1, dump);
+	fwrite(&time_ns, sizeof(time_ns), 1, dump);
+	fwrite(fields, bytes, 1, dump);
+}
+
+static void moves(const char *unused)
+{
+	static unsigned char *code;
+
+	if (!code) {
+		FILE *dump = create("/tmp/jit-%d.dump");
+		const uint32_t header[10] = {0x4a695444, 1, 40, 62, 0, (uint32_t)getpid()};
+		const uint64_t at = (uint64_t)(uintptr_t)(code = compile());
+		const uint64_t load[] = {0, at, at, 16, 1, 'f', 0, 0};
+
+		fwrite(header, sizeof(header), 1, dump);
+		write_record(dump, 0, load, 5 * 8 + 2 + 16);
+		for (uint64_t i = 0; i < LINES; i++) {
+			const uint64_t move[] = {0, at, at, at + i % PAGE_BYTES, 1 << 20, 1};
+
+			write_record(dump, 1, move, sizeof(move));
+		}
+		fflush(dump);
+		mmap(NULL, PAGE_BYTES, EXECUTABLE, MAP_PRIVATE, fileno(dump), 0);
+	}
+	run(code);
+}
+
+static int wait_for_the_end(void *unused)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		pause();
+	return unused != NULL;
+}
+
+static void sharers(const char *unused)
+{
+	static char *memory;
+
+	if (!memory) {
+		memory = mmap(NULL, SHARED * PAGE_BYTES, PROT_NONE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		for (size_t i = 0; i < SHARED; i += 2)
+			mprotect(memory + i * PAGE_BYTES, PAGE_BYTES, EXECUTABLE);
+		for (unsigned i = 0; i < SHARERS; i++) {
+			char *stack = malloc(SHARER_STACK_BYTES);
+
+			clone(wait_for_the_end, stack + SHARER_STACK_BYTES, CLONE_VM | SIGCHLD,
+			      NULL);
+		}
+	}
+	spin();
+}
+
 static void hostile(const char *path)
 {
 	static void *mapped;
@@ -253,7 +372,8 @@ int main(int argc, char **argv)
 		     {"libraries", libraries}, {"descending", descending},
 		     {"split", split},	       {"memfd", memfd},
 		     {"huge", huge},	       {"anonymous", anonymous},
-		     {"inherited", inherited}};
+		     {"inherited", inherited}, {"overlaps", overlaps},
+		     {"moves", moves},	       {"sharers", sharers}};
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (unsigned i = 0; argc > 1 && i < sizeof(kinds) / sizeof(kinds[0]); i++)

@@ -14,9 +14,11 @@ enum { PC = 0x7000, CODE_BYTES = 32, RECORD_BYTES_MAX = 256 };
 struct fixture {
 	int fd;
 	struct timed_caller *caller;
-	struct code_budget budget;
 	struct jitdump *jitdump;
 };
+
+/* Of all files. */
+static struct code_budget budget;
 
 static void write_bytes(const struct fixture *fixture, const void *bytes, size_t len)
 {
@@ -71,6 +73,8 @@ static struct fixture fixture_new(void)
 				  .caller = timed_caller_new()};
 
 	assert_true(fixture.fd >= 0);
+	assert_int_equal(budget.used, 0);
+	budget = (struct code_budget){0};
 	return fixture;
 }
 
@@ -78,7 +82,7 @@ static void open_jitdump(struct fixture *fixture, bool is_complete, bool has_oth
 {
 	fixture->jitdump = jitdump_new(dup(fixture->fd), &(struct jitdump_options){
 								 .caller = fixture->caller,
-								 .budget = &fixture->budget,
+								 .budget = &budget,
 								 .is_complete = is_complete,
 								 .has_other_time = has_other_time,
 							 });
@@ -87,7 +91,6 @@ static void open_jitdump(struct fixture *fixture, bool is_complete, bool has_oth
 static void fixture_deinit(struct fixture *fixture)
 {
 	jitdump_free(fixture->jitdump);
-	assert_int_equal(fixture->budget.used, 0);
 	timed_caller_free(fixture->caller);
 	close_fd(&fixture->fd);
 }
@@ -254,7 +257,35 @@ TEST(what_a_file_claims_is_bounded)
 	open_jitdump(&fixture, false, false);
 	jitdump_read_on(fixture.jitdump);
 	assert_true(jitdump_count(fixture.jitdump) < MOVES);
-	assert_true(fixture.budget.used <= 1 << 20);
+	assert_true(budget.used <= 1 << 20);
+}
+
+/* Each of the moves looks for its function among those that came to its page since. */
+TEST(a_file_that_takes_long_is_read_by_and_by_and_others_meanwhile)
+{
+	CLEANUP(fixture_deinit) struct fixture slow = fixture_new(), other = fixture_new();
+	enum { MOVES = 200000, LAST = PC + (1 << 16) };
+	struct jitdump_place place;
+	uint64_t last, settled;
+
+	write_header(&slow, 0, 0);
+	write_load(&slow, 100, PC, "f");
+	for (unsigned i = 0; i < MOVES; i++)
+		write_move(&slow, 100, PC, PC + CODE_BYTES);
+	last = write_load(&slow, 100, LAST, "last");
+	write_header(&other, 0, 0);
+	write_load(&other, 100, PC, "g");
+	write_load(&other, 200, LAST, "last");
+	open_jitdump(&slow, false, false);
+	open_jitdump(&other, false, false);
+
+	assert_true(jitdump_locate(slow.jitdump, LAST, 100, &place));
+	assert_true(place.offset & JITDUMP_OPEN);
+	assert_false(jitdump_settle(slow.jitdump, place.offset, &settled));
+	assert_int_not_equal(place_of(&other, PC, 100), 0);
+	jitdump_read_on(slow.jitdump);
+	assert_true(jitdump_settle(slow.jitdump, place.offset, &settled));
+	assert_int_equal(settled, last);
 }
 
 TEST(names_and_lines_are_found_by_the_place_of_the_code)

@@ -131,6 +131,33 @@ TEST(of_long_maps_the_first_lines_are_read)
 	assert_int_equal(len, 0);
 }
 
+TEST(beyond_their_share_of_the_time_the_first_mappings_are_read)
+{
+	char proc[] = "/tmp/test_maps.XXXXXX";
+	CLEANUP(free_ptr) char *folder = (assert_non_null(mkdtemp(proc)), xasprintf("%s/7", proc));
+	CLEANUP(free_ptr) char *path = xasprintf("%s/maps", folder);
+	struct time_share share = {0};
+	bool is_cut;
+	size_t len;
+
+	assert_int_equal(mkdir(folder, 0700), 0);
+	CLEANUP(close_file) FILE *file = fopen(path, "we");
+	for (unsigned i = 0; i < 1000; i++)
+		fprintf(file, "%x000-%x000 r-xp 00000000 fe:00 1 /%0100u\n", i, i + 1, i);
+	fflush(file);
+	free(maps_load_within(&share, proc, 7, &len, &is_cut));
+	assert_false(is_cut);
+	assert_int_equal(len, ftell(file));
+
+	time_share_spend(&share, NS_PER_SECOND);
+	free(maps_load_within(&share, proc, 7, &len, &is_cut));
+	assert_true(is_cut);
+	assert_in_range(len, 60 << 10, 64 << 10);
+	remove(path);
+	rmdir(folder);
+	rmdir(proc);
+}
+
 static void write_file(char *path, const char *text)
 {
 	CLEANUP(free_ptr) char *name = path;
