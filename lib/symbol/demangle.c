@@ -7,6 +7,7 @@
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ enum {
 
 struct output {
 	char *text;
-	size_t len, room;
+	size_t len, room, longest;
 	jmp_buf too_long;
 };
 
@@ -62,7 +63,7 @@ static void output_callback(const char *text, size_t len, void *opaque)
 	if (!len)
 		return; /* text may be NULL then */
 	output_add(out, text, len);
-	if (out->len > LONGEST_RESULT && is_ascii(text, len))
+	if (out->len > out->longest && is_ascii(text, len))
 		longjmp(out->too_long, 1);
 }
 
@@ -124,7 +125,7 @@ static bool mask_binders(char *name, char mask)
 static bool unmask(const char *name, struct output *out)
 {
 	CLEANUP(free_ptr) char *masked = xstrdup(name);
-	struct output other = {0};
+	struct output other = {.longest = out->longest};
 	bool ok;
 
 	mask_binders(masked, 'J');
@@ -353,22 +354,41 @@ static char *demangle_other(const char *name)
 	return text ? text : plain_name(name);
 }
 
-char *demangle(const char *name)
+static void spend(size_t *bytes_left, size_t bytes)
+{
+	*bytes_left -= bytes < *bytes_left ? bytes : *bytes_left;
+}
+
+char *demangle_within(const char *name, size_t *bytes_left)
 {
 	size_t len = rust_legacy_length(name);
 	bool is_rust = len || is_rust_v0(name);
 	CLEANUP(free_ptr) char *core = NULL;
-	struct output out = {0};
+	struct output out = {.longest = *bytes_left < LONGEST_RESULT ? *bytes_left
+								     : LONGEST_RESULT};
 
-	if (!is_rust && strncmp(name, "_Z", 2) != 0)
-		return demangle_other(name);
+	if (!*bytes_left)
+		return NULL;
+	if (!is_rust && strncmp(name, "_Z", 2) != 0) {
+		char *other = demangle_other(name);
+
+		spend(bytes_left, other ? strlen(other) : 0);
+		return other;
+	}
 	if (!len)
 		len = strcspn(name, is_rust ? ".$@ " : ".@ ");
 	core = xstrndup(name, len);
-	if (!demangle_core(core, len, is_rust, &out)) {
-		free(out.text);
-		return NULL;
-	}
-	add_suffixes(&out, name + len);
+	if (demangle_core(core, len, is_rust, &out))
+		add_suffixes(&out, name + len);
+	else
+		free(STEAL(out.text));
+	spend(bytes_left, out.len);
 	return out.text;
+}
+
+char *demangle(const char *name)
+{
+	size_t bytes_left = SIZE_MAX;
+
+	return demangle_within(name, &bytes_left);
 }

@@ -5,6 +5,8 @@
 #ifndef PROF_SYMBOL_DEMANGLE_H
 #define PROF_SYMBOL_DEMANGLE_H
 
+#include <stddef.h>
+
 /*
  * Returns a string to free(), or NULL if the name is not mangled or cannot be demangled.
  *
@@ -18,6 +20,11 @@
  * counts as one that cannot be demangled. Thread-safe.
  */
 char *demangle(const char *name);
+/*
+ * The same for one of many names of a file, whose demangled text is bounded together: *bytes_left
+ * is how much of it is left. Text that was given up because it became too long counts.
+ */
+char *demangle_within(const char *name, size_t *bytes_left);
 
 /*
  * The same for a name of Ada, "pkg__child__proc": "pkg.child.proc". A name of C can look the same,

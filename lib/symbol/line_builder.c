@@ -22,8 +22,12 @@ struct readable {
 	const char *names[READINGS]; /* NULL: not asked for yet */
 };
 
+/* It takes a second or two to demangle so much. */
+enum { DEMANGLED_BYTES_MAX = 128 << 20 };
+
 struct line_builder {
 	struct arena arena;
+	size_t demangled_bytes_left;
 	struct strtab *linker_names;
 	struct strtab *coroutines; /* the names of their bodies */
 	struct readable *readable; /* by linker name */
@@ -34,6 +38,7 @@ struct line_builder *line_builder_new(void)
 {
 	struct line_builder *builder = xcalloc(1, sizeof(*builder));
 
+	builder->demangled_bytes_left = DEMANGLED_BYTES_MAX;
 	builder->linker_names = strtab_new();
 	builder->coroutines = strtab_new();
 	return builder;
@@ -71,10 +76,12 @@ static const char *read_name(struct line_builder *builder, const char *linker_na
 	const char *function = linker_name[len] ? arena_strndup(&builder->arena, linker_name, len)
 						: linker_name;
 	CLEANUP(free_ptr)
-	char *name = reading == READ_ADA ? demangle_ada(function) : demangle(function);
+	char *name = reading == READ_ADA
+			     ? demangle_ada(function)
+			     : demangle_within(function, &builder->demangled_bytes_left);
 
 	if (!name && reading == READ_ADA)
-		name = demangle(function);
+		name = demangle_within(function, &builder->demangled_bytes_left);
 	return name ? arena_strndup(&builder->arena, name, strlen(name)) : function;
 }
 

@@ -251,6 +251,30 @@ TEST(demangling_stops_at_a_name_that_expands_too_far)
 	strcat(rust, "E");
 	assert_null(demangle(rust));
 	assert_null(demangle(cpp));
+
+	size_t left = 2 << 20, before = left;
+	assert_null(demangle_within(cpp, &left));
+	assert_in_range(before - left, 1 << 20, (1 << 20) + 4096);
+	assert_null(demangle_within(rust, &left));
+	assert_null(demangle_within(rust, &left));
+	assert_int_equal(left, 0);
+}
+
+TEST(names_of_a_file_share_how_much_text_they_may_be)
+{
+	size_t left = strlen("area()") + strlen("foo::init") + 3;
+
+	for (unsigned i = 0; i < 3; i++) {
+		CLEANUP(free_ptr)
+		char *name =
+			demangle_within(i == 1 ? "_RNvCskwGfYPst2Cb_3foo4init" : "_Z4areav", &left);
+
+		assert_string_equal(name ? name : "", i == 0   ? "area()"
+						      : i == 1 ? "foo::init"
+							       : "");
+	}
+	assert_int_equal(left, 0);
+	assert_null(demangle_within("camlModule__fn_267", &left));
 }
 
 /* The number of lifetimes of a function pointer, where libiberty does not print but counts. */
