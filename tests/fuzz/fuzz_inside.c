@@ -20,7 +20,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* Instead of the clocks of base/clock.h (--wrap). */
-uint64_t __wrap_clock_now_ns(void); /* NOLINT: the names that the linker wants */
+uint64_t __wrap_clock_now_ns(void);	   /* NOLINT: the names that the linker wants */
 uint64_t __wrap_clock_thread_cpu_ns(void); /* NOLINT */
 
 enum {

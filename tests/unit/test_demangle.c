@@ -266,8 +266,8 @@ TEST(names_of_a_file_share_how_much_text_they_may_be)
 
 	for (unsigned i = 0; i < 3; i++) {
 		CLEANUP(free_ptr)
-		char *name =
-			demangle_within(i == 1 ? "_RNvCskwGfYPst2Cb_3foo4init" : "_Z4areav", &left);
+		char *name = demangle_within(i == 1 ? "_RNvCskwGfYPst2Cb_3foo4init" : "_Z4areav",
+					     &left);
 
 		assert_string_equal(name ? name : "", i == 0   ? "area()"
 						      : i == 1 ? "foo::init"
