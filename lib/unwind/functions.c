@@ -18,6 +18,7 @@ struct entry {
 struct functions {
 	struct entry *entries; /* by start, without overlaps */
 	size_t count, room;
+	uint64_t end; /* of the code: of a last one without a size */
 };
 
 /* As compilers name what they have split off. */
@@ -127,6 +128,17 @@ static bool add_called(void *user, uint64_t vaddr)
 	return add(functions, (struct entry){.start = vaddr, .is_inferred = true});
 }
 
+static uint64_t end_of_code(struct elf_file *elf)
+{
+	CLEANUP(free_ptr) struct elf_code *code = NULL;
+	size_t count = elf_file_code(elf, &code);
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < count; i++)
+		end = code[i].end > end ? code[i].end : end;
+	return end;
+}
+
 struct functions *functions_new(struct elf_file *elf)
 {
 	struct functions *functions;
@@ -144,6 +156,7 @@ struct functions *functions_new(struct elf_file *elf)
 		return NULL;
 	}
 	sort(functions);
+	functions->end = end_of_code(elf);
 	return functions;
 }
 
@@ -176,10 +189,8 @@ bool functions_find(const struct functions *functions, uint64_t vaddr, struct fu
 	ret->is_inferred = entry->is_inferred;
 	if (entry->size)
 		ret->end = entry->start + entry->size;
-	else if (low < functions->count)
-		ret->end = functions->entries[low].start;
 	else
-		return false;
+		ret->end = low < functions->count ? functions->entries[low].start : functions->end;
 	return vaddr < ret->end;
 }
 

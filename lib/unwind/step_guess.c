@@ -22,9 +22,10 @@ enum call {
 	CALL_HERE, /* a call of the function that contains the pc, as far as can be determined */
 };
 
+/* Whether an address can be the beginning of the function at the pc. */
 static bool is_before_pc(const struct walk *walk, uint64_t address)
 {
-	return walk->regs.pc - address < LEAF_BYTES_MAX;
+	return walk->regs.pc - address < LEAF_BYTES_MAX && address >= walk->function;
 }
 
 static bool may_jump_within(struct walk *walk, uint64_t function, size_t len)
@@ -106,10 +107,13 @@ static void know_only(struct walk *walk, uint64_t registers)
 static bool step_over(struct walk *walk, unsigned pushed, enum call enough)
 {
 	uint64_t slot = walk->regs.values[walk->arch->sp] + pushed * walk->arch->word_bytes, ra;
+	enum call call;
 
-	if (!walk_read_stack(walk, slot, 0, &ra) || call_before(walk, ra) < enough ||
+	if (!walk_read_stack(walk, slot, 0, &ra) || (call = call_before(walk, ra)) < enough ||
+	    (call != CALL_HERE && !walk->may_search) ||
 	    !walk_enter(walk, slot + walk->arch->word_bytes, ra, true))
 		return false;
+	walk->has_guessed |= call != CALL_HERE;
 	know_only(walk, walk->arch->preserved);
 	return true;
 }
@@ -210,13 +214,22 @@ static bool is_unseen(struct walk *walk, unsigned pushed)
 	return walk_read_stack(walk, slot, 0, &word) && call_before(walk, word) == CALL_UNSEEN;
 }
 
-/* Searches the lowest words of the frame for a return address, up to one that may be it. */
+static bool has_file(const struct walk *walk)
+{
+	return address_spaces_module(walk->spaces, walk->at.module)->elf;
+}
+
+/*
+ * Searches the lowest words of the frame for a return address, up to one that may be it. In the
+ * code of a file the call must be of this function: words of earlier calls are left in many frames.
+ */
 static bool step_by_search(struct walk *walk)
 {
+	const enum call enough = has_file(walk) ? CALL_HERE : CALL_SOMEWHERE;
 	enum unwind_stop stop = walk->stop;
 
 	for (unsigned pushed = 0; pushed < SEARCH_WORDS && !walk->arch->ra_in_register; pushed++) {
-		if (step_over(walk, pushed, CALL_SOMEWHERE))
+		if (step_over(walk, pushed, enough))
 			return true;
 		if (is_unseen(walk, pushed))
 			break;
@@ -225,16 +238,18 @@ static bool step_by_search(struct walk *walk)
 }
 
 /*
- * Whether a search from a caller may be right. Most code without a file comes from a JIT compiler,
- * with frame pointers or with frames of a few words. A walk that began with sp and pc alone must
+ * Whether a search from a caller may be right. In a file's code it must be known where the function
+ * begins. Most code without a file comes from a JIT compiler, with frame pointers or with frames of
+ * a few words. A walk that began with sp and pc alone must
  * know the frame pointer by then: unknown, it was not tried, and is likelier than a search.
  */
 static bool may_search_from_caller(const struct walk *walk)
 {
 	if (walk->stop != UNWIND_LOST || !walk->may_search)
 		return false;
-	return !walk->is_bare || (regs_know(&walk->regs, walk->arch->fp) &&
-				  !address_spaces_module(walk->spaces, walk->at.module)->elf);
+	if (has_file(walk))
+		return !walk->is_bare && walk->function;
+	return !walk->is_bare || regs_know(&walk->regs, walk->arch->fp);
 }
 
 /* Callee-saved registers may have changed by now, unlike in a leaf's prologue. */

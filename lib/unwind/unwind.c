@@ -362,27 +362,35 @@ static bool step_inferred(struct unwinder *unwinder, const struct module_cfi *cf
 }
 
 /*
- * Whether the function at the pc has not set up a frame pointer, as far as is known: then the frame
- * pointer is its caller's, or none, and leads past the caller. Code that runs in the frame of
- * another function (V8's bytecode handlers) has symbols.
+ * Whether the function that begins `len` bytes before the pc has not set up a frame pointer, as far
+ * as is known: then the frame pointer is its caller's, or none, and leads past the caller. Code
+ * that runs in the frame of another function (V8's bytecode handlers) has symbols.
  */
-static bool lacks_fp(struct unwinder *unwinder, const struct module_cfi *cfi,
-		     const struct walk *walk)
+static bool lacks_fp(struct unwinder *unwinder, const struct elf_file *elf,
+		     const struct function_range *function, size_t len)
+{
+	size_t start;
+
+	if (!unwinder->arch->may_set_fp || !function->is_inferred || len > CODE_RULE_BYTES_MAX ||
+	    !elf_file_read(elf, function->start, unwinder->code, len))
+		return false;
+	start = called_functions_last(unwinder->code, len);
+	return !unwinder->arch->may_set_fp(unwinder->code + start, len - start);
+}
+
+/* What is known of the function at the pc, for guesses. */
+static void know_function(struct unwinder *unwinder, const struct module_cfi *cfi,
+			  struct walk *walk)
 {
 	const struct elf_file *elf = address_spaces_module(unwinder->spaces, walk->at.module)->elf;
 	struct function_range function;
-	size_t start, len;
 	uint64_t vaddr;
 
-	if (!walk->arch->may_set_fp || !cfi->functions ||
-	    !elf_file_offset_to_vaddr(elf, walk->at.offset, &vaddr) ||
-	    !functions_find(cfi->functions, vaddr, &function) || !function.is_inferred)
-		return false;
-	len = vaddr - function.start;
-	if (len > CODE_RULE_BYTES_MAX || !elf_file_read(elf, function.start, unwinder->code, len))
-		return false;
-	start = called_functions_last(unwinder->code, len);
-	return !walk->arch->may_set_fp(unwinder->code + start, len - start);
+	if (!cfi->functions || !elf_file_offset_to_vaddr(elf, walk->at.offset, &vaddr) ||
+	    !functions_find(cfi->functions, vaddr, &function))
+		return;
+	walk->function = walk_pc(walk) - (vaddr - function.start);
+	walk->lacks_fp = lacks_fp(unwinder, elf, &function, vaddr - function.start);
 }
 
 static inline ALWAYS_INLINE bool
@@ -413,7 +421,7 @@ step_by_cfi(struct unwinder *unwinder, const struct module_cfi *cfi, struct walk
 		return step_full(walk, &full) || owners_step(unwinder->owners, walk);
 	if (rule.kind == RULE_NONE && !is_signal_frame(walk) && begins_stack(unwinder, cfi, walk))
 		return walk_stop(walk, UNWIND_ROOT);
-	walk->lacks_fp = lacks_fp(unwinder, cfi, walk);
+	know_function(unwinder, cfi, walk);
 	return step_guess(walk, unwinder->owners);
 }
 
@@ -439,6 +447,7 @@ static inline ALWAYS_INLINE bool step(struct unwinder *unwinder, struct walk *wa
 	const struct module_cfi *cfi = cfi_cache_get(unwinder->cfi, walk->at.module);
 
 	walk->is_go = walk->lacks_fp = false;
+	walk->function = 0;
 	if (!cfi)
 		return step_without_cfi(unwinder, walk);
 	if (step_by_cfi(unwinder, cfi, walk, notes))
@@ -673,7 +682,8 @@ enum unwind_stop unwinder_walk(struct unwinder *unwinder, pid_t pid, uint64_t ti
 		walk.must_seek_owner = true;
 		stop = walk_all(unwinder, &walk, chain);
 	}
-	if (stop != UNWIND_ROOT && walk.has_searched) {
+	if ((stop != UNWIND_ROOT && (walk.has_searched || walk.has_guessed)) ||
+	    (walk.ends_at_zero && walk.has_guessed)) {
 		walk = fresh;
 		walk.may_search = false;
 		stop = walk_all(unwinder, &walk, chain);

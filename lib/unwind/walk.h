@@ -43,10 +43,12 @@ struct walk {
 	uint64_t unmapped_pc;	       /* see call_chain */
 	uint64_t pc_mask;	       /* of the address space, as far as it has shown */
 	bool may_search, has_searched; /* for the caller of a frame without CFI */
+	bool has_guessed;	       /* … one that any call precedes */
 	bool only_known;	       /* see unwinder_walk_known() */
 	struct regs regs;
 	bool is_return_address; /* of regs.pc: the call precedes it */
 	bool is_go;		/* the code at the pc is of Go */
+	uint64_t function;	/* where its function begins, of code without CFI; 0: unknown */
 	bool lacks_fp;		/* its function does not set up a frame pointer */
 	bool is_bare;		/* began with sp and pc alone */
 	bool sought_owner;	/* see owners.h: once a walk … */

@@ -21,6 +21,8 @@ def may_hurry():
 
 
 NEARLY_ALL = 0.9 if may_hurry() else 0
+# Of stacks of a megabyte, whose copier rests as long as it has copied.
+MOST = 0.5 if may_hurry() else 0
 
 
 def test_a_stack_of_a_hundred_kilobytes_is_unwound(prof, target):
@@ -64,13 +66,13 @@ def test_a_stack_of_twenty_thousand_frames_loses_its_middle(prof, target):
                 and "main" in frames and "bottom" in frames)
 
     assert stacks.total > 20
-    assert stacks.count(whole) >= NEARLY_ALL * stacks.total, stacks.hottest(1)[:2000]
+    assert stacks.count(whole) >= MOST * stacks.total, stacks.hottest(1)[:2000]
 
 
 def test_all_frames_are_kept_when_asked_for(prof, target):
     stacks = prof.record("-F", "199", "--max-stack", "25000", "--", target("abyss"), SECONDS).stacks
     deep = stacks.count(lambda frames: frames.count("down") == 20000 and frames[1:].index("main") < frames.index("down"))
-    assert deep >= NEARLY_ALL * stacks.total, stacks.hottest(1)[:2000]
+    assert deep >= MOST * stacks.total, stacks.hottest(1)[:2000]
 
 
 @pytest.mark.parametrize("rate", ["199", "4999"])

@@ -1343,15 +1343,19 @@ TEST(code_without_cfi_has_a_caller_that_can_have_called_it)
 		{0x50, S(2), 0, {FAR, 0, END, ONE}, UNWIND_ROOT, 3, FAR, ONE},
 		{0x50, S(2), 0, {TOO_FAR, 0, END, ONE}, UNWIND_ROOT, 2, ONE, 0},
 		{0x50, S(2), 0, {ANY, 0, S(4), OTHER, END, ONE}, UNWIND_ROOT, 4, ANY, OTHER},
-		{0x50, 5, 0, {ANY}, UNWIND_LOST, 2, ANY, 0},
+		/* What is neither of this function nor of a walk to the root is no caller. */
+		{0x50, 5, 0, {ANY}, UNWIND_LOST, 1, 0, 0},
+		{0x50, 5, 0, {ONE}, UNWIND_LOST, 2, ONE, 0},
 		{0x50, S(2), 0, {0, 0, S(4), OTHER, END, ONE}, UNWIND_ROOT, 3, OTHER, ONE},
 		/* A stack of Go can begin with any address, others cannot. */
 		{0x50, S(2), 0, {0, 0, 0, NONE}, UNWIND_LOST, 1, 0, 0},
 		{0x50, S(2), 0, {0, 0, S(4), NONE}, UNWIND_LOST, 1, 0, 0},
 		{0x59, S(2), 0, {ONE, 0, 0, 0}, UNWIND_ROOT, 2, ONE, 0},
 		/* The lowest words of the stack. */
-		{0x50, END, 0, {[31] = ANY}, UNWIND_ROOT, 2, ANY, 0},
-		{0x50, END, 0, {[32] = ANY}, UNWIND_LOST, 1, 0, 0},
+		{0x50, END, 0, {[31] = ONE}, UNWIND_ROOT, 2, ONE, 0},
+		{0x50, END, 0, {[30] = ANY, ONE}, UNWIND_ROOT, 2, ONE, 0},
+		{0x50, END, 0, {[31] = ANY}, UNWIND_LOST, 1, 0, 0},
+		{0x50, END, 0, {[32] = ONE}, UNWIND_LOST, 1, 0, 0},
 		/* Frame pointers that are none, or beyond the copy. */
 		{0x50, S(2) + 4, 0, {[3] = NONE}, UNWIND_LOST, 1, 0, 0},
 		{0x50, S(-1), 0, {NONE}, UNWIND_LOST, 1, 0, 0},
