@@ -21,9 +21,10 @@ bool step_full(struct walk *walk, const struct cfi_rule *rule);
  * may be on top of the stack (or in lr), next to what the frame pointer points at, or, least
  * likely, among the lowest words of the stack; of the first two, the one whose call targets code
  * just before the pc is preferred, then code in the frame of another function (owners.h), else the
- * first. A signal frame is recognized by its code. Any
- * other frame uses its frame pointer and, if that fails, the lowest words of its stack. Nothing
- * proves such a guess unless the walk reaches a root from it.
+ * first. A signal frame is recognized by its code. Any other frame uses its frame pointer and, if
+ * that fails, the lowest words of its stack, where the call must be of this function if a file has
+ * its code. A walk to a root proves a guess; one that ends where a return address is 0 does only if
+ * all calls were of the functions that they led to.
  */
 bool step_guess(struct walk *walk, struct owners *owners);
 
