@@ -23,8 +23,7 @@ bool step_full(struct walk *walk, const struct cfi_rule *rule);
  * just before the pc is preferred, then code in the frame of another function (owners.h), else the
  * first. A signal frame is recognized by its code. Any other frame uses its frame pointer and, if
  * that fails, the lowest words of its stack, where the call must be of this function if a file has
- * its code. A walk to a root proves a guess; one that ends where a return address is 0 does only if
- * all calls were of the functions that they led to.
+ * its code. Nothing proves such a guess unless the walk reaches a root from it.
  */
 bool step_guess(struct walk *walk, struct owners *owners);
 

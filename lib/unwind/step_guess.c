@@ -110,7 +110,6 @@ static bool step_over(struct walk *walk, unsigned pushed, enum call enough)
 	enum call call;
 
 	if (!walk_read_stack(walk, slot, 0, &ra) || (call = call_before(walk, ra)) < enough ||
-	    (call != CALL_HERE && !walk->may_search) ||
 	    !walk_enter(walk, slot + walk->arch->word_bytes, ra, true))
 		return false;
 	walk->has_guessed |= call != CALL_HERE;

@@ -345,7 +345,7 @@ static bool is_called_from(const struct module_cfi *cfi, const struct elf_file *
 
 /*
  * By a rule of a function whose beginning is not certain, if the call that it leads to is of the
- * function. False: it is not, and nothing has changed.
+ * function, or if it leads to a root. False: it is not, and nothing has changed.
  */
 static bool step_inferred(struct unwinder *unwinder, const struct module_cfi *cfi,
 			  struct walk *walk, struct rule rule, bool *more)
@@ -356,6 +356,9 @@ static bool step_inferred(struct unwinder *unwinder, const struct module_cfi *cf
 	rule.kind &= (uint8_t)~RULE_INFERRED;
 	if (!step_plainly(&caller, rule, false, more) ||
 	    (*more && !(cfi->functions && is_called_from(cfi, elf, walk, caller.regs.pc))))
+		return false;
+	/* Memory that was never used is 0, too. */
+	if (!*more && caller.ends_at_zero && walk->has_guessed)
 		return false;
 	*walk = caller;
 	return true;
@@ -682,8 +685,7 @@ enum unwind_stop unwinder_walk(struct unwinder *unwinder, pid_t pid, uint64_t ti
 		walk.must_seek_owner = true;
 		stop = walk_all(unwinder, &walk, chain);
 	}
-	if ((stop != UNWIND_ROOT && (walk.has_searched || walk.has_guessed)) ||
-	    (walk.ends_at_zero && walk.has_guessed)) {
+	if (stop != UNWIND_ROOT && walk.has_searched) {
 		walk = fresh;
 		walk.may_search = false;
 		stop = walk_all(unwinder, &walk, chain);

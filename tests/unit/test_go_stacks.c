@@ -575,6 +575,7 @@ static void silent_program_init(struct program *program)
 	memcpy(code + VIA, "\xeb\x1e", 2);
 	code[BEFORE] = code[AFTER] = 0xc3; /* ret */
 	memcpy(code + RESERVES, reserves, sizeof(reserves));
+	memcpy(code + CALLS - 16, "\x55\x48\x89\xe5", 4); /* push %rbp; mov %rsp,%rbp */
 	for (unsigned i = 0; i < ARRAY_SIZE(calls); i++)
 		put_call(code, CALLS + 5 * i, calls[i]);
 	memcpy(code + ANY - 2, "\xff\xd0", 2); /* call *%rax */
@@ -611,13 +612,14 @@ TEST(a_caller_is_guessed_unless_it_has_called_a_function_that_does_not_lead_here
 		{UNPUSHED = {FROM_JUMPS, [4] = S(20), ANY}, .fp = S(4),
 		 .callers = {FROM_JUMPS, ANY}},
 		{UNPUSHED = {FROM_STUB, [4] = S(20), ANY}, .fp = S(4), .callers = {FROM_STUB, ANY}},
-		/* A search takes a call of a stub, not of a function with a jump … */
-		{UNPUSHED = {0, FROM_STUB}, .stop = UNWIND_LOST, .callers = {FROM_STUB}},
+		/* A search takes calls of the function alone … */
+		{UNPUSHED = {0, FROM_STUB}, .stop = UNWIND_LOST},
 		{UNPUSHED = {0, FROM_JUMPS}, .stop = UNWIND_LOST},
-		{UNPUSHED = {0, FROM_JUMPS, 0, ANY}, .stop = UNWIND_LOST, .callers = {ANY}},
+		{UNPUSHED = {0, ANY}, .stop = UNWIND_LOST},
+		{PUSHED = {0, ANY, 0, NO_CALL, AGAIN}, .callers = {AGAIN}},
 		/* … and ends where the code before the address cannot be read. */
-		{UNPUSHED = {0, JIT_CODE + 16, 0, ANY}, .stop = UNWIND_LOST},
-		{UNPUSHED = {0, JIT_CODE + 0x1001, 0, ANY}, .stop = UNWIND_LOST, .callers = {ANY}},
+		{PUSHED = {0, JIT_CODE + 16, 0, NO_CALL, AGAIN}, .stop = UNWIND_LOST},
+		{PUSHED = {0, JIT_CODE + 0x1001, 0, NO_CALL, AGAIN}, .callers = {AGAIN}},
 	};
 
 	check_all(silent_program_init, cases, ARRAY_SIZE(cases));
