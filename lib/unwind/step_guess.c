@@ -218,13 +218,19 @@ static bool has_file(const struct walk *walk)
 	return address_spaces_module(walk->spaces, walk->at.module)->elf;
 }
 
+/* Whether functions of the code can be known (functions.h). */
+static bool has_functions(const struct walk *walk)
+{
+	return has_file(walk) && walk->arch->word_bytes == 8;
+}
+
 /*
  * Searches the lowest words of the frame for a return address, up to one that may be it. In the
- * code of a file the call must be of this function: words of earlier calls are left in many frames.
+ * code of a 64-bit file the call must be of this function: many frames hold words of earlier calls.
  */
 static bool step_by_search(struct walk *walk)
 {
-	const enum call enough = has_file(walk) ? CALL_HERE : CALL_SOMEWHERE;
+	const enum call enough = has_functions(walk) ? CALL_HERE : CALL_SOMEWHERE;
 	enum unwind_stop stop = walk->stop;
 
 	for (unsigned pushed = 0; pushed < SEARCH_WORDS && !walk->arch->ra_in_register; pushed++) {
@@ -237,8 +243,8 @@ static bool step_by_search(struct walk *walk)
 }
 
 /*
- * Whether a search from a caller may be right. In a file's code it must be known where the function
- * begins. Most code without a file comes from a JIT compiler, with frame pointers or with frames of
+ * Whether a search from a caller may be right. In a 64-bit file's code it must be known where the
+ * function begins. Most code without a file comes from a JIT compiler, with frame pointers or with frames of
  * a few words. A walk that began with sp and pc alone must
  * know the frame pointer by then: unknown, it was not tried, and is likelier than a search.
  */
@@ -246,9 +252,9 @@ static bool may_search_from_caller(const struct walk *walk)
 {
 	if (walk->stop != UNWIND_LOST || !walk->may_search)
 		return false;
-	if (has_file(walk))
-		return !walk->is_bare && walk->function;
-	return !walk->is_bare || regs_know(&walk->regs, walk->arch->fp);
+	if (has_functions(walk) && !walk->function)
+		return false;
+	return !walk->is_bare || (regs_know(&walk->regs, walk->arch->fp) && !has_file(walk));
 }
 
 /* Callee-saved registers may have changed by now, unlike in a leaf's prologue. */
