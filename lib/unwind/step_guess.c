@@ -244,9 +244,9 @@ static bool step_by_search(struct walk *walk)
 
 /*
  * Whether a search from a caller may be right. In a 64-bit file's code it must be known where the
- * function begins. Most code without a file comes from a JIT compiler, with frame pointers or with frames of
- * a few words. A walk that began with sp and pc alone must
- * know the frame pointer by then: unknown, it was not tried, and is likelier than a search.
+ * function begins. Most code without a file comes from a JIT compiler, with frame pointers or with
+ * frames of a few words. A walk that began with sp and pc alone must know the frame pointer by
+ * then: unknown, it was not tried, and is likelier than a search.
  */
 static bool may_search_from_caller(const struct walk *walk)
 {
