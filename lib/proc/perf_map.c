@@ -138,13 +138,13 @@ static void take_line(struct perf_map *map, struct bytes line, const struct tail
 	struct code_range range = {0};
 	uint64_t steps = LINE_STEPS + bytes_left(&line) / LINE_STEPS;
 
-	if (!parse_line(line, &range))
-		return;
-	range.offset = hash_bytes(line.at, bytes_left(&line));
-	if (!is_known(map, &range, &steps)) {
-		if (begins_generation(map, &range, &steps))
-			begin_generation(map, changed_ns(tail), map->position);
-		code_index_add(&map->index, &range);
+	if (parse_line(line, &range)) {
+		range.offset = hash_bytes(line.at, bytes_left(&line));
+		if (!is_known(map, &range, &steps)) {
+			if (begins_generation(map, &range, &steps))
+				begin_generation(map, changed_ns(tail), map->position);
+			code_index_add(&map->index, &range);
+		}
 	}
 	code_index_spend(&map->index, steps);
 }

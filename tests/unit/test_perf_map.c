@@ -6,7 +6,9 @@
 #include "unit_test.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static uint64_t clock_ns = NS_PER_SECOND;
 uint64_t __wrap_clock_now_ns(void); /* NOLINT: the name that the linker wants */
@@ -33,6 +35,23 @@ static bool knows(struct perf_map *map, uint64_t pc)
 
 	perf_map_generation(map, pc, clock_ns, &start, &end);
 	return start != end;
+}
+
+TEST(lines_that_say_nothing_take_their_time_too)
+{
+	CLEANUP(timed_caller_cleanup) struct timed_caller *caller = timed_caller_new();
+	struct code_budget budget = {0};
+	char empty[1 << 20];
+	int fd = memfd_create("map", MFD_CLOEXEC);
+
+	memset(empty, '\n', sizeof(empty));
+	assert_int_equal(write(fd, empty, sizeof(empty)), sizeof(empty));
+	dprintf(fd, "7000 10 f\n");
+	CLEANUP(perf_map_cleanup) struct perf_map *map = perf_map_new(fd, caller, &budget, 0);
+
+	assert_false(knows(map, 0x7000));
+	while (!knows(map, 0x7000))
+		clock_ns += NS_PER_SECOND;
 }
 
 TEST(a_map_that_takes_long_is_read_by_and_by_and_others_meanwhile)
