@@ -69,18 +69,19 @@ def test_each_signal_ends_a_segment(prof, recorded):
 
 def test_segments_add_up_to_the_time_of_the_program(prof, recorded):
     process, target = recorded("--switch-output=signal")
-    before = cpu_seconds(target.pid)
+    before, began = cpu_seconds(target.pid), time.monotonic()
     target.begin("left 1.5")
     for _ in range(5):
         wait(target.pid, 0.2)
         cut(process, prof.folder)
     target.finish("left 1.5")
-    used = cpu_seconds(target.pid) - before
+    used, elapsed = cpu_seconds(target.pid) - before, time.monotonic() - began
     process.send_signal(signal.SIGINT)
     end(process)
     segments = names(prof.folder)
     assert len(segments) >= 6
-    assert sum(weights(path)[""] for path in segments) == pytest.approx(used, abs=0.03)
+    # What a hypervisor takes away counts for perf's clock, and not for the process.
+    assert used - 0.03 <= sum(weights(path)[""] for path in segments) <= elapsed + 0.03
     assert sum(weights(path)["[not sampled]"] for path in segments) < 0.01 * len(segments)
 
 
