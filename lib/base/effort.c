@@ -4,7 +4,7 @@
 
 #include <sys/resource.h>
 
-struct effort effort_begin(void)
+struct effort effort_start(void)
 {
 	struct rusage usage = {.ru_nvcsw = 0};
 
@@ -14,10 +14,10 @@ struct effort effort_begin(void)
 			       .sleeps = usage.ru_nvcsw};
 }
 
-uint64_t effort_ns(const struct effort *begin)
+uint64_t effort_ns(const struct effort *before)
 {
-	struct effort now = effort_begin();
+	struct effort now = effort_start();
 
-	return now.sleeps != begin->sleeps ? now.time_ns - begin->time_ns
-					   : now.cpu_ns - begin->cpu_ns;
+	return now.sleeps != before->sleeps ? now.time_ns - before->time_ns
+					    : now.cpu_ns - before->cpu_ns;
 }

@@ -505,7 +505,7 @@ void address_spaces_exit(struct address_spaces *spaces, pid_t pid, uint64_t time
 
 void address_spaces_snapshot(struct address_spaces *spaces, pid_t pid, uint64_t time_ns)
 {
-	struct effort effort = effort_begin();
+	struct effort before = effort_start();
 	bool is_cut;
 	size_t len;
 	CLEANUP(free_ptr)
@@ -514,7 +514,7 @@ void address_spaces_snapshot(struct address_spaces *spaces, pid_t pid, uint64_t 
 	address_spaces_add_maps(spaces, pid, time_ns, bytes_of(text, len));
 	if (is_cut)
 		regions_note_loss(&space_of(spaces, pid)->regions);
-	time_share_spend(&spaces->reading, effort_ns(&effort));
+	time_share_spend(&spaces->reading, effort_ns(&before));
 }
 
 /* Text that was copied to memory before the process was known. */

@@ -52,7 +52,7 @@ void code_index_deinit(struct code_index *index);
 bool code_index_take(struct code_index *index, uint64_t count);
 /* Left out if there is no room for it. */
 void code_index_add(struct code_index *index, const struct code_range *range);
-/* What all may take of a second: while files grow, and at the end. */
+/* The time that all files may take of a second: while they grow, and at the end. */
 #define CODE_READING_MAX_NS (100 * NS_PER_MS)
 #define CODE_LAST_READING_MAX_NS NS_PER_SECOND
 
@@ -62,13 +62,13 @@ void code_index_spend(struct code_index *index, uint64_t steps);
 /*
  * The number of the last function at pc that was there at that time. If there was none yet, that of
  * the first one that came later: some compilers report code when it runs already. CODE_NONE: none.
- * Of a page the last 512 functions are looked at. Adds to *steps unless it is NULL.
+ * A search reads the last 512 functions of a page. Adds to *steps unless it is NULL.
  */
 uint32_t code_index_find(const struct code_index *index, uint64_t pc, uint64_t time_ns,
 			 uint64_t *steps);
 /*
- * Whether one of the functions that these addresses overlap has this mark; of many in a page the
- * last ones are looked at. Adds to *steps.
+ * Whether one of the functions that these addresses overlap has this mark; of many in a page it
+ * reads the last ones. Adds to *steps.
  */
 bool code_index_overlaps(const struct code_index *index, uint64_t start, uint64_t end,
 			 uint64_t mark, uint64_t *steps);

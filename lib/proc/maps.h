@@ -33,9 +33,10 @@ char *maps_load(const char *proc, pid_t pid, size_t *len);
 /* The same, cut after the last line that ends within max_bytes. */
 char *maps_load_some(const char *proc, pid_t pid, size_t max_bytes, size_t *len);
 /*
- * The same for those who read the mappings of many processes: a fifth of the time may be spent, by
- * the caller, on what this takes and on what is done with the text. Beyond that, the first 64 KiB
- * of each process are read, which are 500 mappings. is_cut: there are more than were read.
+ * Loads the text for those who read the mappings of many processes: a fifth of the time may be
+ * spent, by the caller, on what this takes and on what is done with the text. Beyond that, the
+ * first 64 KiB of each process are read, which are 500 mappings. is_cut: there are more than were
+ * read.
  */
 char *maps_load_within(struct time_share *share, const char *proc, pid_t pid, size_t *len,
 		       bool *is_cut);

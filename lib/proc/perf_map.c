@@ -133,6 +133,16 @@ static uint64_t changed_ns(const struct tail *tail)
 	return age_ns < AGE_NS_MAX ? now_ns - age_ns : now_ns;
 }
 
+static void take_range(struct perf_map *map, const struct code_range *range,
+		       const struct tail *tail, uint64_t *steps)
+{
+	if (is_known(map, range, steps))
+		return;
+	if (begins_generation(map, range, steps))
+		begin_generation(map, changed_ns(tail), map->position);
+	code_index_add(&map->index, range);
+}
+
 static void take_line(struct perf_map *map, struct bytes line, const struct tail *tail)
 {
 	struct code_range range = {0};
@@ -140,11 +150,7 @@ static void take_line(struct perf_map *map, struct bytes line, const struct tail
 
 	if (parse_line(line, &range)) {
 		range.offset = hash_bytes(line.at, bytes_left(&line));
-		if (!is_known(map, &range, &steps)) {
-			if (begins_generation(map, &range, &steps))
-				begin_generation(map, changed_ns(tail), map->position);
-			code_index_add(&map->index, &range);
-		}
+		take_range(map, &range, tail, &steps);
 	}
 	code_index_spend(&map->index, steps);
 }

@@ -92,7 +92,7 @@ bool fresh_maps_find(struct fresh_maps *fresh, pid_t pid, uint64_t time_ns, uint
 		fresh->start_ns = begin_ns;
 	if (!is_due(fresh, pid, begin_ns))
 		return false;
-	effort = effort_begin();
+	effort = effort_start();
 	text = load(fresh, pid, &len);
 	address_spaces_add_maps(fresh->spaces, pid, time_ns, bytes_of(text, text ? len : 0));
 	is_found = address_spaces_locate(fresh->spaces, pid, time_ns, pc, &location);

@@ -191,7 +191,7 @@ static void add_threads(struct raw_file *raw, struct names *names, pid_t pid)
 
 void raw_file_add_process(struct raw_file *raw, struct names *names, pid_t pid)
 {
-	struct effort effort = effort_begin();
+	struct effort before;
 	size_t len;
 	bool is_cut;
 	CLEANUP(free_ptr) char *text = NULL;
@@ -200,6 +200,7 @@ void raw_file_add_process(struct raw_file *raw, struct names *names, pid_t pid)
 
 	if (!raw->writer)
 		return;
+	before = effort_start();
 	add_threads(raw, names, pid);
 	text = maps_load_within(&raw->reading, "/proc", pid, &len, &is_cut);
 	maps = (struct maps){.rest = bytes_of(text, len), .data = true};
@@ -208,7 +209,7 @@ void raw_file_add_process(struct raw_file *raw, struct names *names, pid_t pid)
 
 		perfdata_writer_put(raw->writer, &record);
 	}
-	time_share_spend(&raw->reading, effort_ns(&effort));
+	time_share_spend(&raw->reading, effort_ns(&before));
 }
 
 /* Those of context switches are prof's own. */

@@ -21,7 +21,7 @@
  */
 char *demangle(const char *name);
 /*
- * The same for one of many names of a file, whose demangled text is bounded together: *bytes_left
+ * Demangles one of many names, whose demangled text is bounded together: *bytes_left
  * is how much of it is left. Text that was given up because it became too long counts.
  */
 char *demangle_within(const char *name, size_t *bytes_left);

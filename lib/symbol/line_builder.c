@@ -22,7 +22,7 @@ struct readable {
 	const char *names[READINGS]; /* NULL: not asked for yet */
 };
 
-/* It takes a second or two to demangle so much. */
+/* Demangling so much takes one or two seconds. */
 enum { DEMANGLED_BYTES_MAX = 128 << 20 };
 
 struct line_builder {

@@ -22,7 +22,7 @@ enum call {
 	CALL_HERE, /* a call of the function that contains the pc, as far as can be determined */
 };
 
-/* Whether an address can be the beginning of the function at the pc. */
+/* Whether the function at the pc can start at an address. */
 static bool is_before_pc(const struct walk *walk, uint64_t address)
 {
 	return walk->regs.pc - address < LEAF_BYTES_MAX && address >= walk->function;
@@ -244,7 +244,7 @@ static bool step_by_search(struct walk *walk)
 
 /*
  * Whether a search from a caller may be right. In a 64-bit file's code it must be known where the
- * function begins. Most code without a file comes from a JIT compiler, with frame pointers or with
+ * function starts. Most code without a file comes from a JIT compiler, with frame pointers or with
  * frames of a few words. A walk that began with sp and pc alone must know the frame pointer by
  * then: unknown, it was not tried, and is likelier than a search.
  */

@@ -328,34 +328,46 @@ static inline ALWAYS_INLINE bool step_plainly(struct walk *walk, struct rule rul
 	return false;
 }
 
+/* Finds the function at the pc, and how many bytes before the pc it starts. */
+static bool function_at_pc(const struct unwinder *unwinder, const struct module_cfi *cfi,
+			   const struct walk *walk, struct function_range *ret, uint64_t *before)
+{
+	const struct elf_file *elf = address_spaces_module(unwinder->spaces, walk->at.module)->elf;
+	uint64_t vaddr;
+
+	if (!cfi->functions || !elf_file_offset_to_vaddr(elf, walk->at.offset, &vaddr) ||
+	    !functions_find(cfi->functions, vaddr, ret))
+		return false;
+	*before = vaddr - ret->start;
+	return true;
+}
+
 /* Whether a call before the address leads to the function at the pc. */
-static bool is_called_from(const struct module_cfi *cfi, const struct elf_file *elf,
+static bool is_called_from(const struct unwinder *unwinder, const struct module_cfi *cfi,
 			   struct walk *walk, uint64_t return_address)
 {
 	struct function_range function;
-	uint64_t vaddr, target;
+	uint64_t before, target;
 
-	if (!elf_file_offset_to_vaddr(elf, walk->at.offset, &vaddr) ||
-	    !functions_find(cfi->functions, vaddr, &function))
+	if (!function_at_pc(unwinder, cfi, walk, &function, &before))
 		return false;
 	if (!called_function(walk, return_address, &target))
 		return is_return_address(walk, return_address);
-	return target == walk_pc(walk) - (vaddr - function.start) || may_jump_here(walk, target);
+	return target == walk_pc(walk) - before || may_jump_here(walk, target);
 }
 
 /*
- * By a rule of a function whose beginning is not certain, if the call that it leads to is of the
- * function, or if it leads to a root. False: it is not, and nothing has changed.
+ * Steps by a rule of a function whose start is not certain, if the call that it leads to is of the
+ * function, or if it leads to a root. Else it returns false, and nothing has changed.
  */
 static bool step_inferred(struct unwinder *unwinder, const struct module_cfi *cfi,
 			  struct walk *walk, struct rule rule, bool *more)
 {
-	const struct elf_file *elf = address_spaces_module(unwinder->spaces, walk->at.module)->elf;
 	struct walk caller = *walk;
 
 	rule.kind &= (uint8_t)~RULE_INFERRED;
 	if (!step_plainly(&caller, rule, false, more) ||
-	    (*more && !(cfi->functions && is_called_from(cfi, elf, walk, caller.regs.pc))))
+	    (*more && !is_called_from(unwinder, cfi, walk, caller.regs.pc)))
 		return false;
 	/* Memory that was never used is 0, too. */
 	if (!*more && caller.ends_at_zero && walk->has_guessed)
@@ -381,19 +393,18 @@ static bool lacks_fp(struct unwinder *unwinder, const struct elf_file *elf,
 	return !unwinder->arch->may_set_fp(unwinder->code + start, len - start);
 }
 
-/* What is known of the function at the pc, for guesses. */
+/* Notes in the walk what guesses need to know of the function at the pc. */
 static void know_function(struct unwinder *unwinder, const struct module_cfi *cfi,
 			  struct walk *walk)
 {
 	const struct elf_file *elf = address_spaces_module(unwinder->spaces, walk->at.module)->elf;
 	struct function_range function;
-	uint64_t vaddr;
+	uint64_t before;
 
-	if (!cfi->functions || !elf_file_offset_to_vaddr(elf, walk->at.offset, &vaddr) ||
-	    !functions_find(cfi->functions, vaddr, &function))
+	if (!function_at_pc(unwinder, cfi, walk, &function, &before))
 		return;
-	walk->function = walk_pc(walk) - (vaddr - function.start);
-	walk->lacks_fp = lacks_fp(unwinder, elf, &function, vaddr - function.start);
+	walk->function = walk_pc(walk) - before;
+	walk->lacks_fp = lacks_fp(unwinder, elf, &function, before);
 }
 
 static inline ALWAYS_INLINE bool

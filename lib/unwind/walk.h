@@ -43,7 +43,7 @@ struct walk {
 	uint64_t unmapped_pc;	       /* see call_chain */
 	uint64_t pc_mask;	       /* of the address space, as far as it has shown */
 	bool may_search, has_searched; /* for the caller of a frame without CFI */
-	bool has_guessed;	       /* … one that any call precedes */
+	bool has_guessed;	       /* a caller was taken that any call precedes */
 	bool only_known;	       /* see unwinder_walk_known() */
 	struct regs regs;
 	bool is_return_address; /* of regs.pc: the call precedes it */

@@ -612,12 +612,12 @@ TEST(a_caller_is_guessed_unless_it_has_called_a_function_that_does_not_lead_here
 		{UNPUSHED = {FROM_JUMPS, [4] = S(20), ANY}, .fp = S(4),
 		 .callers = {FROM_JUMPS, ANY}},
 		{UNPUSHED = {FROM_STUB, [4] = S(20), ANY}, .fp = S(4), .callers = {FROM_STUB, ANY}},
-		/* A search takes calls of the function alone … */
+		/* A search takes calls of the function alone. */
 		{UNPUSHED = {0, FROM_STUB}, .stop = UNWIND_LOST},
 		{UNPUSHED = {0, FROM_JUMPS}, .stop = UNWIND_LOST},
 		{UNPUSHED = {0, ANY}, .stop = UNWIND_LOST},
 		{PUSHED = {0, ANY, 0, NO_CALL, AGAIN}, .callers = {AGAIN}},
-		/* … and ends where the code before the address cannot be read. */
+		/* It ends where the code before the address cannot be read. */
 		{PUSHED = {0, JIT_CODE + 16, 0, NO_CALL, AGAIN}, .stop = UNWIND_LOST},
 		{PUSHED = {0, JIT_CODE + 0x1001, 0, NO_CALL, AGAIN}, .callers = {AGAIN}},
 	};
