@@ -503,18 +503,25 @@ void address_spaces_exit(struct address_spaces *spaces, pid_t pid, uint64_t time
 	changed(spaces, space, time_ns);
 }
 
-void address_spaces_snapshot(struct address_spaces *spaces, pid_t pid, uint64_t time_ns)
+char *address_spaces_read_maps(struct address_spaces *spaces, pid_t pid, uint64_t time_ns,
+			       size_t *len)
 {
 	struct effort before = effort_start();
 	bool is_cut;
-	size_t len;
-	CLEANUP(free_ptr)
-	char *text = maps_load_within(&spaces->reading, spaces->proc, pid, &len, &is_cut);
+	char *text = maps_load_within(&spaces->reading, spaces->proc, pid, len, &is_cut);
 
-	address_spaces_add_maps(spaces, pid, time_ns, bytes_of(text, len));
+	address_spaces_add_maps(spaces, pid, time_ns, bytes_of(text, *len));
 	if (is_cut)
 		regions_note_loss(&space_of(spaces, pid)->regions);
 	time_share_spend(&spaces->reading, effort_ns(&before));
+	return text;
+}
+
+void address_spaces_snapshot(struct address_spaces *spaces, pid_t pid, uint64_t time_ns)
+{
+	size_t len;
+
+	free(address_spaces_read_maps(spaces, pid, time_ns, &len));
 }
 
 /* Text that was copied to memory before the process was known. */

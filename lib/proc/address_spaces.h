@@ -66,6 +66,9 @@ void address_spaces_exit(struct address_spaces *spaces, pid_t pid, uint64_t time
  * A process that has ended has none. Mappings from later records win.
  */
 void address_spaces_snapshot(struct address_spaces *spaces, pid_t pid, uint64_t time_ns);
+/* The same, and returns the text, which the caller frees; len 0: there is none. */
+char *address_spaces_read_maps(struct address_spaces *spaces, pid_t pid, uint64_t time_ns,
+			       size_t *len);
 /* The same with the text of /proc/PID/maps. */
 void address_spaces_add_maps(struct address_spaces *spaces, pid_t pid, uint64_t time_ns,
 			     struct bytes text);

@@ -1,7 +1,6 @@
 #include "record/raw_file.h"
 
 #include "base/alloc.h"
-#include "base/effort.h"
 #include "base/pids.h"
 #include "perf/tracepoint.h"
 #include "perfdata/tracing_data.h"
@@ -189,27 +188,19 @@ static void add_threads(struct raw_file *raw, struct names *names, pid_t pid)
 		add_thread(raw, names, pid, tid);
 }
 
-void raw_file_add_process(struct raw_file *raw, struct names *names, pid_t pid)
+void raw_file_add_process(struct raw_file *raw, struct names *names, pid_t pid, struct bytes text)
 {
-	struct effort before;
-	size_t len;
-	bool is_cut;
-	CLEANUP(free_ptr) char *text = NULL;
+	struct maps maps = {.rest = text, .data = true};
 	struct mapping mapping;
-	struct maps maps;
 
 	if (!raw->writer)
 		return;
-	before = effort_start();
 	add_threads(raw, names, pid);
-	text = maps_load_within(&raw->reading, "/proc", pid, &len, &is_cut);
-	maps = (struct maps){.rest = bytes_of(text, len), .data = true};
 	while (maps_next(&maps, &mapping)) {
 		struct record record = mapping_record(pid, &mapping, maps.executable);
 
 		perfdata_writer_put(raw->writer, &record);
 	}
-	time_share_spend(&raw->reading, effort_ns(&before));
 }
 
 /* Those of context switches are prof's own. */

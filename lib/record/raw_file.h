@@ -4,7 +4,7 @@
 #ifndef PROF_RECORD_RAW_FILE_H
 #define PROF_RECORD_RAW_FILE_H
 
-#include "base/time_share.h"
+#include "base/bytes.h"
 #include "perf/sampler.h"
 #include "perfdata/writer.h"
 #include "proc/address_spaces.h"
@@ -19,7 +19,6 @@ struct raw_file {
 	size_t event_count;
 	const struct event *sampled; /* of the sampler; borrowed */
 	struct perfdata_writer *writer;
-	struct time_share reading; /* of mappings */
 };
 
 /* Takes fd, a regular file that is empty. events: those of the sampler; borrowed. */
@@ -27,8 +26,11 @@ void raw_file_begin(struct raw_file *raw, int fd, const struct sampler *sampler,
 		    const struct event *events);
 void raw_file_deinit(struct raw_file *raw);
 
-/* Adds a process that existed before the recording: its mappings and the names of its threads. */
-void raw_file_add_process(struct raw_file *raw, struct names *names, pid_t pid);
+/*
+ * Adds a process that existed before the recording: the names of its threads, and its mappings, of
+ * which this is the text (proc/maps.h).
+ */
+void raw_file_add_process(struct raw_file *raw, struct names *names, pid_t pid, struct bytes text);
 void raw_file_put(struct raw_file *raw, const struct record *record);
 /* All rings have been read once. */
 void raw_file_end_round(struct raw_file *raw);

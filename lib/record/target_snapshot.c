@@ -35,9 +35,12 @@ static void add_threads(struct session *session, pid_t pid)
 
 void target_snapshot_process(struct pipeline *pipeline, struct raw_file *raw, pid_t pid)
 {
+	CLEANUP(free_ptr) char *maps = NULL;
+	size_t len;
+
 	add_threads(pipeline->session, pid);
-	address_spaces_snapshot(pipeline->spaces, pid, clock_now_ns());
-	raw_file_add_process(raw, pipeline->names, pid);
+	maps = address_spaces_read_maps(pipeline->spaces, pid, clock_now_ns(), &len);
+	raw_file_add_process(raw, pipeline->names, pid, bytes_of(maps, len));
 }
 
 void target_snapshot_all(struct pipeline *pipeline, struct raw_file *raw)
