@@ -110,8 +110,9 @@ void elf_file_unpack(struct elf_file *elf, const char *const *names, size_t coun
 		     void *user);
 /*
  * The vaddr of a symbol of .symtab or .dynsym. A relocatable file (ET_REL, a kernel module) has
- * none before it is loaded: prof gives its sections vaddrs one after the other (relocatable.h),
- * which elf_file_section() and elf_file_code() know, and relocates its DWARF to them.
+ * none before it is loaded: prof gives its sections vaddrs one after the other, unless they have
+ * some (relocatable.h), which elf_file_section() and elf_file_code() know, and relocates its DWARF
+ * to them.
  */
 uint64_t elf_file_symbol_vaddr(struct elf_file *elf, const Elf64_Sym *symbol);
 /*

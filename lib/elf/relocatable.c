@@ -10,10 +10,20 @@
 /* A section that lies about its size or alignment has no place, and there are none beyond. */
 #define LAST_VADDR (UINT64_C(1) << 40)
 
+static bool has_addresses(const Elf64_Shdr *sections, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (sections[i].sh_flags & SHF_ALLOC && sections[i].sh_addr)
+			return true;
+	return false;
+}
+
 void relocatable_lay_out(Elf64_Shdr *sections, size_t count)
 {
 	uint64_t vaddr = FIRST_VADDR;
 
+	if (has_addresses(sections, count))
+		return;
 	for (size_t i = 0; i < count; i++) {
 		Elf64_Shdr *section = &sections[i];
 		uint64_t align = section->sh_addralign ? section->sh_addralign : 1;

@@ -12,7 +12,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Gives the sections that are loaded addresses (sh_addr) one after the other, from 1 MiB on. */
+/*
+ * Gives the sections that are loaded addresses (sh_addr) one after the other, from 1 MiB on. A file
+ * in which one has an address keeps all of them: a JIT compiler has loaded it (proc/jit_image.h).
+ */
 void relocatable_lay_out(Elf64_Shdr *sections, size_t count);
 
 /* The vaddr of a symbol in a file that is laid out; 0 if it is in no section. */

@@ -80,13 +80,14 @@ static void drop_overlaps(struct functions *functions)
 	functions->count = kept;
 }
 
-static bool read_symbols(struct functions *functions, struct bytes symbols, struct bytes strings)
+static bool read_symbols(struct functions *functions, struct elf_file *elf, struct bytes symbols,
+			 struct bytes strings)
 {
 	Elf64_Sym symbol;
 
 	while (elf_take_symbol(&symbols, false, &symbol)) {
 		unsigned type = ELF64_ST_TYPE(symbol.st_info);
-		struct entry entry = {.start = symbol.st_value};
+		struct entry entry = {.start = elf_file_symbol_vaddr(elf, &symbol)};
 
 		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF)
 			continue;
@@ -109,7 +110,7 @@ static bool read_table(struct functions *functions, struct elf_file *elf, const 
 				     &symbols_memory) &&
 	       elf_file_copy_section(elf, strings_name, SECTION_BYTES_MAX, &strings,
 				     &strings_memory) &&
-	       read_symbols(functions, symbols.data, strings.data);
+	       read_symbols(functions, elf, symbols.data, strings.data);
 }
 
 static void sort(struct functions *functions)
