@@ -7,8 +7,8 @@ Builds and records each program of languages/ and some that are installed; rows 
 left out with a word. Per tool: the share of samples whose outermost frame is a root by the ELF file alone (the entry point,
 the start of a thread, or a frame that CFI calls the outermost); and for prof and perf the calls in all stacks that the
 machine code makes impossible (elf_code.py). Compilers and programs that are not in the PATH can be named by the environment:
-ZIG, OCAML5 (its ocamlopt), RING, RING_MUSL, AWS_LC. ONLY_PROF=1 leaves the neighbours out, VERBOSE=1 lists the most frequent
-of the impossible calls. Prints; never judges.
+ZIG, OCAML5 (its ocamlopt), PYTHON (with numba and llvmlite), RING, RING_MUSL, AWS_LC. ONLY_PROF=1 leaves the neighbours
+out, VERBOSE=1 lists the most frequent of the impossible calls. Prints; never judges.
 """
 
 import functools
@@ -63,6 +63,18 @@ def compiled(source, *compiler, output="-o {}"):
 
 def installed(*command, script=None):
     return lambda _: [tool(command[0]), *command[1:], *([HERE / script] if script else [])]
+
+
+def python(module, script):
+    """A row whose script imports a module; PYTHON names an interpreter that has it."""
+
+    def build(_):
+        program = tool(os.environ.get("PYTHON", "python3"))
+        if subprocess.run([program, "-c", f"import {module}"], capture_output=True, check=False).returncode:
+            raise Missing(f"{program} has no {module}")
+        return [program, HERE / script]
+
+    return build
 
 
 def video(folder):
@@ -132,6 +144,8 @@ ROWS = {
     "PHP": installed("php", script="tree.php"),
     "PHP, JIT": installed("php", "-d", "opcache.enable_cli=1", "-d", "opcache.jit_buffer_size=64M", "-d", "opcache.jit=tracing",
                           "-d", "zend_extension=opcache", script="tree.php"),
+    "Python, numba": python("numba", "tree_numba.py"),
+    "Python, llvmlite": python("llvmlite", "tree_llvmlite.py"),
     "Ruby": installed("ruby", script="tree.rb"),
     "Ruby, YJIT": installed("ruby", "--yjit", script="tree.rb"),
     "x264 (assembly)": encoder,
