@@ -63,11 +63,12 @@ struct space {
 	uid_t user; /* unless has_user: of its parent, or unknown */
 	bool has_user;
 	struct regions regions;
-	uint64_t version;  /* see address_spaces_version() */
-	uint64_t used_ns;  /* its last change or sample */
-	module_id jitdump; /* of its JIT code; IDMAP_NONE: it has none */
-	bool uses_jitdump; /* it has samples in it */
-	module_id program; /* the first file since its exec; MODULE_NONE: none yet */
+	uint64_t version;		 /* see address_spaces_version() */
+	uint64_t used_ns;		 /* its last change or sample */
+	module_id jitdump;		 /* of its JIT code; IDMAP_NONE: it has none */
+	bool uses_jitdump;		 /* it has samples in it */
+	struct jit_objects *jit_objects; /* NULL: not read yet */
+	module_id program;		 /* the first file since its exec; MODULE_NONE: none yet */
 	/* The fork that created the process, and its own last fork: for mappings reported late. */
 	pid_t parent;
 	uint64_t born_ns;
@@ -126,6 +127,7 @@ struct address_spaces *address_spaces_new_recorded(const struct recorded_files *
 
 static void space_free(struct space *space)
 {
+	jit_objects_free(space->jit_objects);
 	regions_deinit(&space->regions);
 	free(space);
 }
@@ -144,6 +146,12 @@ void address_spaces_free(struct address_spaces *spaces)
 	free(spaces->release);
 	free(spaces->proc);
 	free(spaces);
+}
+
+/* The process has other memory now. */
+static void forget_jit_objects(struct space *space)
+{
+	jit_objects_free(STEAL(space->jit_objects));
 }
 
 static struct space *find_space(const struct address_spaces *spaces, pid_t pid)
@@ -468,6 +476,7 @@ void address_spaces_fork(struct address_spaces *spaces, pid_t parent, pid_t chil
 	to->has_user = from->has_user;
 	to->parent = parent;
 	to->born_ns = time_ns;
+	forget_jit_objects(to);
 	if (time_ns > from->last_child_ns)
 		from->last_child_ns = time_ns;
 	/* If the parent is unknown, there is nothing to inherit. */
@@ -487,6 +496,7 @@ void address_spaces_exec(struct address_spaces *spaces, pid_t pid, uint64_t time
 
 	space->has_user = false;
 	space->jitdump = IDMAP_NONE;
+	forget_jit_objects(space);
 	space->program = MODULE_NONE;
 	regions_clear(&space->regions, time_ns);
 	changed(spaces, space, time_ns);
@@ -659,6 +669,76 @@ static bool locate_in_jitdump(struct address_spaces *spaces, const struct region
 	return true;
 }
 
+/* Adds the list of a file, if it has one. */
+static bool find_jit_list(struct address_spaces *spaces, struct jit_objects *objects,
+			  const struct region *region)
+{
+	const struct elf_file *elf = modules_get(spaces->modules, region->module)->elf;
+	uint64_t list, vaddr;
+
+	if (!modules_find_jit_list(spaces->modules, region->module, objects, &list))
+		return false;
+	if (list && elf && elf_file_offset_to_vaddr(elf, region->offset, &vaddr))
+		jit_objects_add_list(objects, region->start + (list - vaddr));
+	return true;
+}
+
+/* Among the first regions. */
+static void find_jit_lists(struct address_spaces *spaces, struct jit_objects *objects,
+			   const struct region_table *table)
+{
+	struct region_place place = {.part = 0};
+	const struct region *region;
+
+	for (unsigned i = 0; i < FIND_FILE_MAX && (region = region_table_next(table, &place)); i++)
+		if (!find_jit_list(spaces, objects, region))
+			return;
+}
+
+/* Live only. */
+static struct jit_objects *jit_objects_of(struct address_spaces *spaces, struct space *space)
+{
+	const struct jit_objects_options options = {
+		.caller = spaces->memory_reader,
+		.budget = modules_code_budget(spaces->modules),
+		.proc = spaces->proc,
+		.pid = space->pid,
+		.user = space->user,
+	};
+
+	if (!space->jit_objects)
+		space->jit_objects = jit_objects_new(&options);
+	if (jit_objects_may_search(space->jit_objects)) {
+		find_jit_lists(spaces, space->jit_objects, space->regions.live);
+		find_jit_lists(spaces, space->jit_objects, space->regions.base);
+	}
+	return space->jit_objects;
+}
+
+/* JIT code that its process has registered for debuggers. */
+static bool locate_in_object(struct address_spaces *spaces, struct space *space, uint64_t time_ns,
+			     uint64_t pc, struct location *ret)
+{
+	struct jit_objects *objects = spaces->proc ? jit_objects_of(spaces, space) : NULL;
+	struct jit_object_place place;
+
+	if (!objects || !jit_objects_locate(objects, pc, time_ns, &place))
+		return false;
+	if (place.object->module == MODULE_NONE && place.object->elf)
+		place.object->module = modules_add_jit_object(spaces->modules, space->pid,
+							      space->user, place.object->elf);
+	if (place.object->module == MODULE_NONE)
+		return false;
+	place.object->elf = NULL;
+	*ret = (struct location){
+		.module = place.object->module,
+		.offset = place.offset,
+		.start = place.start,
+		.end = place.end,
+	};
+	return true;
+}
+
 /* Other JIT code, in its generation. */
 static void locate_in_map(struct address_spaces *spaces, const struct region *region,
 			  uint64_t time_ns, uint64_t pc, struct location *ret)
@@ -670,6 +750,9 @@ static void locate_in_map(struct address_spaces *spaces, const struct region *re
 		ret->start = ret->end ? region->start : 0;
 	if (ret->end > region->end)
 		ret->end = region->end;
+	/* There may be objects around it. */
+	if (spaces->last->jit_objects && jit_objects_has_lists(spaces->last->jit_objects))
+		ret->start = ret->end = 0;
 }
 
 static struct location location_in(const struct region *region, uint64_t pc)
@@ -701,6 +784,8 @@ bool address_spaces_locate(struct address_spaces *spaces, pid_t pid, uint64_t ti
 	    locate_in_jitdump(spaces, region, time_ns, pc, ret))
 		return true;
 	if (modules_get(spaces->modules, region->module)->kind == MODULE_JIT) {
+		if (locate_in_object(spaces, spaces->last, time_ns, pc, ret))
+			return true;
 		locate_in_map(spaces, region, time_ns, pc, ret);
 		return true;
 	}

@@ -102,6 +102,11 @@ void file_locator_set_debug_dir(struct file_locator *locator, const char *debug_
 	locator->debug_dir = xstrdup(debug_dir);
 }
 
+void file_locator_bound(const struct file_locator *locator, struct elf_file *elf)
+{
+	elf_file_set_budget(elf, locator->unpack_budget);
+}
+
 bool file_locator_may_find_later(const struct file_locator *locator)
 {
 	return locator->proc;

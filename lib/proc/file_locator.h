@@ -83,6 +83,9 @@ struct located_file file_locator_open_vdso(const struct file_locator *locator,
 struct elf_file *file_locator_read_vdso(const struct file_locator *locator, pid_t pid, uid_t user,
 					const struct mapping *mapping);
 
+/* Gives an ELF file that was not opened by the locator the budget of those that were. */
+void file_locator_bound(const struct file_locator *locator, struct elf_file *elf);
+
 /* "/usr/lib/debug" unless set. Copied. */
 void file_locator_set_debug_dir(struct file_locator *locator, const char *debug_dir);
 /* Whether another process that maps the same file may make it accessible. */

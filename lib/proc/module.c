@@ -40,22 +40,27 @@ enum {
 	ALL_USED_UNITS_MAX = (64 << 20) / USED_UNIT_BYTES,
 };
 
+/* Objects with JIT code: of all processes. */
+enum { JIT_OBJECTS_BYTES_MAX = 128 << 20 };
+
 /* Files with the same build-id that are compared; more are made on purpose. */
 enum { SAME_BUILD_ID_MAX = 64 };
 
 struct entry {
 	struct module module;
-	unsigned attempts_left;	   /* 0: opened, or known not to be an ELF file */
-	bool is_used;		   /* it has samples */
-	int root;		   /* of processes with samples in it; -1: prof's own … */
-	bool has_root;		   /* … or not known yet */
-	uid_t user;		   /* of MODULE_JIT: as in jit_map_open() */
-	pid_t own_pid;		   /* the same */
-	struct perf_map *perf_map; /* of the first MODULE_JIT of a process; NULL: not open */
-	uint64_t map_due_ns;	   /* when it is looked for … */
-	uint64_t map_interval_ns;  /* … and from then to the next time */
-	uint32_t generation;	   /* of MODULE_JIT */
-	bool is_closed;		   /* to make room for others */
+	unsigned attempts_left;	    /* 0: opened, or known not to be an ELF file */
+	bool is_used;		    /* it has samples */
+	int root;		    /* of processes with samples in it; -1: prof's own … */
+	bool has_root;		    /* … or not known yet */
+	uid_t user;		    /* of MODULE_JIT: as in jit_map_open() */
+	pid_t own_pid;		    /* the same */
+	struct perf_map *perf_map;  /* of the first MODULE_JIT of a process; NULL: not open */
+	uint64_t map_due_ns;	    /* when it is looked for … */
+	uint64_t map_interval_ns;   /* … and from then to the next time */
+	uint32_t generation;	    /* of MODULE_JIT */
+	uint64_t jit_list;	    /* vaddr; 0: none … */
+	bool has_searched_jit_list; /* … or not known yet */
+	bool is_closed;		    /* to make room for others */
 	bool is_foreign;
 	bool is_deleted;	/* the mapping says so */
 	char *path, *problem;	/* of the module */
@@ -92,6 +97,7 @@ struct modules {
 	struct open_files own, foreign;
 	struct code_budget code_budget;
 	unsigned jitdump_count, map_count;
+	size_t jit_object_bytes; /* of those with samples */
 	struct vdso_images vdsos;
 	struct idmap used; /* by user of other processes: the memory of modules with samples … */
 	uint64_t all_used; /* … in units */
@@ -757,13 +763,13 @@ static size_t bytes_of_entry(const struct entry *entry)
 }
 
 /* Modules with samples stay. Those of other users have a limit. */
-static bool may_use(struct modules *modules, const struct entry *entry, uid_t user)
+static bool may_use(struct modules *modules, size_t bytes, uid_t user)
 {
 	uint32_t units, *used;
 
-	if (entry->is_used || user == 0 || user == geteuid())
+	if (user == 0 || user == geteuid())
 		return true;
-	units = (uint32_t)(bytes_of_entry(entry) / USED_UNIT_BYTES) + 1;
+	units = (uint32_t)(bytes / USED_UNIT_BYTES) + 1;
 	used = idmap_put(&modules->used, user, 0);
 	if (*used == IDMAP_NONE)
 		*used = 0;
@@ -778,9 +784,9 @@ static bool may_use(struct modules *modules, const struct entry *entry, uid_t us
 module_id modules_use(struct modules *modules, module_id id, pid_t pid, uid_t user,
 		      const struct mapping *mapping)
 {
-	struct entry *entry;
+	struct entry *entry = modules->entries[id];
 
-	if (!may_use(modules, modules->entries[id], user))
+	if (!entry->is_used && !may_use(modules, bytes_of_entry(entry), user))
 		return MODULE_NONE;
 	if (is_vdso(modules->entries[id]) && process_vdso_is_other(mapping))
 		id = vdso_of_process(modules, pid, user, mapping);
@@ -792,6 +798,60 @@ module_id modules_use(struct modules *modules, module_id id, pid_t pid, uid_t us
 		keep_root(modules, entry, pid);
 	if (entry->is_closed)
 		open_again(modules, pid, mapping, id);
+	return id;
+}
+
+/* --- Code that is compiled at run time ------------------------------------------------------- */
+
+struct code_budget *modules_code_budget(struct modules *modules)
+{
+	return &modules->code_budget;
+}
+
+bool modules_find_jit_list(struct modules *modules, module_id id, struct jit_objects *objects,
+			   uint64_t *vaddr)
+{
+	struct entry *entry = modules->entries[id];
+
+	if (entry->module.kind == MODULE_FILE && entry->module.elf && !entry->has_searched_jit_list)
+		entry->has_searched_jit_list = jit_objects_search(objects, entry->module.elf,
+								  &entry->jit_list);
+	*vaddr = entry->jit_list;
+	return entry->has_searched_jit_list || !entry->module.elf;
+}
+
+static size_t object_bytes(const struct elf_file *elf)
+{
+	struct bytes contents = elf_file_contents(elf);
+
+	return bytes_left(&contents);
+}
+
+static bool has_room_for_object(struct modules *modules, const struct elf_file *elf, uid_t user)
+{
+	const size_t bytes = object_bytes(elf);
+
+	return bytes <= JIT_OBJECTS_BYTES_MAX - modules->jit_object_bytes &&
+	       may_use(modules, ENTRY_BYTES + bytes, user);
+}
+
+module_id modules_add_jit_object(struct modules *modules, pid_t pid, uid_t user,
+				 struct elf_file *elf)
+{
+	static const char path[] = "[jit]";
+	struct entry *entry;
+	module_id id;
+
+	if (!has_room_for_object(modules, elf, user))
+		return MODULE_NONE;
+	modules->jit_object_bytes += object_bytes(elf);
+	file_locator_bound(modules->locator, elf);
+	id = add(modules, MODULE_JIT, path, sizeof(path) - 1);
+	entry = modules->entries[id];
+	entry->module.pid = pid;
+	entry->module.elf = elf;
+	entry->is_used = true;
+	entry->is_foreign = elf_file_is_foreign(elf);
 	return id;
 }
 
@@ -901,7 +961,8 @@ static void index_again(struct modules *modules)
 
 		if (entry->module.kind == MODULE_FILE)
 			remember_file(modules, id);
-		else if (entry->module.kind == MODULE_JIT && !entry->module.jitdump)
+		else if (entry->module.kind == MODULE_JIT && !entry->module.jitdump &&
+			 !entry->module.elf)
 			*idmap_put(&modules->jits, (uint64_t)entry->module.pid,
 				   entry->generation) = id;
 	}

@@ -20,6 +20,7 @@
 
 #include "elf/elf_file.h"
 #include "proc/file_locator.h"
+#include "proc/jit_objects.h"
 #include "proc/mapping.h"
 
 #include <stdint.h>
@@ -35,8 +36,8 @@ enum module_kind {
 	MODULE_VDSO,   /* and the kernel's other user mappings, "[vsyscall]" and "[uprobes]", which
 			  have no ELF file; 32-bit processes have one of their own */
 	MODULE_JIT, /* executable memory without an ELF file; offset is the pc; one per process and
-		       generation (perf_map.h). Or,
-		       with a jitdump, code in it; offset is in the file (jitdump.h) */
+		       generation (perf_map.h). Or code in a jitdump (jitdump.h), or in an object
+		       that was registered for debuggers (jit_objects.h); offset is in that file */
 	MODULE_UNKNOWN, /* pc outside all known mappings; offset is the pc; one for all processes */
 };
 
@@ -44,7 +45,8 @@ struct module {
 	enum module_kind kind;
 	const char *path;	 /* as mapped, without " (deleted)": "/usr/bin/x", "[vdso]",
 				    "[kernel.kallsyms]", "[nf_conntrack]", "[jit]", "[unknown]" */
-	struct elf_file *elf;	 /* NULL if there is no file or it could not be opened */
+	struct elf_file *elf;	 /* NULL if there is no file or it could not be opened; of a
+				    MODULE_JIT: what its process has registered */
 	const char *problem;	 /* why it could not be opened, one sentence; else NULL */
 	pid_t pid;		 /* MODULE_JIT: the process; else 0 */
 	struct jitdump *jitdump; /* of a MODULE_JIT that is one; else NULL */
@@ -74,6 +76,20 @@ module_id modules_jit(struct modules *modules, pid_t pid);
  */
 module_id modules_jit_at(struct modules *modules, module_id first, uint64_t pc, uint64_t time_ns,
 			 uint64_t *start, uint64_t *end);
+/* What reading code that processes compile may cost. */
+struct code_budget *modules_code_budget(struct modules *modules);
+/*
+ * The vaddr of the list of JIT code that a file has (jit_list.h); 0: it has none. Searches each
+ * file once. False: that has to wait.
+ */
+bool modules_find_jit_list(struct modules *modules, module_id id, struct jit_objects *objects,
+			   uint64_t *vaddr);
+/*
+ * Adds an object with JIT code of a process, which has a sample. Takes elf unless it returns
+ * MODULE_NONE: there are too many, of all processes or as in modules_use().
+ */
+module_id modules_add_jit_object(struct modules *modules, pid_t pid, uid_t user,
+				 struct elf_file *elf);
 /* As address_spaces_map_bytes(). */
 uint64_t modules_map_bytes(const struct modules *modules, module_id id);
 /* As address_spaces_open_jit_map(). */

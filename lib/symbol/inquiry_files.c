@@ -134,7 +134,8 @@ static bool prepare(struct inquiry_files *files, const struct module *module,
 	case MODULE_VDSO:
 		return prepare_file(module, inquiry);
 	case MODULE_JIT:
-		return prepare_map(files, module, inquiry);
+		return module->elf ? prepare_file(module, inquiry)
+				   : prepare_map(files, module, inquiry);
 	case MODULE_KERNEL:
 		return prepare_kernel(files, module, inquiry);
 	case MODULE_UNKNOWN:

@@ -157,7 +157,7 @@ char *module_problem(const struct inquiry *inquiry, const struct address_spaces 
 				 module->path, inquiry->refused);
 	if (inquiry->problem)
 		return xstrdup(inquiry->problem);
-	if (module->kind == MODULE_JIT && !inquiry->map)
+	if (module->kind == MODULE_JIT && !module->elf && !inquiry->map)
 		return nameless_code(spaces, profile, module->pid);
 	if (!inquiry->reply)
 		return NULL;

@@ -37,7 +37,8 @@ static bool returns_to_code(struct walk *walk, struct jvm *jvm, uint64_t ra)
 
 	if (!walk_locate(walk, ra - 1, &at))
 		return false;
-	if (address_spaces_module(walk->spaces, at.module)->kind == MODULE_JIT) {
+	if (address_spaces_module(walk->spaces, at.module)->kind == MODULE_JIT &&
+	    !address_spaces_module(walk->spaces, at.module)->elf) {
 		const struct jvm_pc pc = stack_pc(walk, ra, true);
 
 		return jvm_rule(jvm, &pc, &rule);

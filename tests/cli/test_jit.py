@@ -154,3 +154,31 @@ def test_code_of_python_has_its_names(prof, tmp_path):
     stacks = assert_named(prof, python, "-X", "perf_jit", program)
     both = stacks.count(lambda frames: [frame for frame in frames if frame.startswith(("py::inner:", "py::outer:"))][:1] != [])
     assert both > 0.8 * stacks.total, stacks.hottest()
+
+
+REGISTERED = BUILD / "tests/targets/registered"
+
+
+@pytest.mark.parametrize("mode", ["plain", "loop", "wild"])
+def test_code_that_is_registered_for_debuggers_has_its_names_and_all_its_callers(prof, mode):
+    """It has no frame pointers, and the two functions have different frames."""
+    stacks = prof.record("-F", "999", "--", REGISTERED, "1", mode).stacks
+    for name in "first", "second":
+        share = stacks.share("main", f"run_{name}", f"{name}_outer", f"{name}_inner")
+        assert abs(share - 0.5) < 0.07, stacks.hottest()
+    assert_rooted(stacks)
+    assert not [frame for frame in jit_frames(stacks) if UNNAMED.search(frame)]
+
+
+def test_registered_code_that_replaces_other_code_has_its_own_names_and_frames(prof):
+    """When an object was replaced is not known exactly."""
+    stacks = prof.record("-F", "999", "--", REGISTERED, "1", "replaced").stacks
+    for name in "first", "second":
+        share = stacks.share("main", f"run_{name}", f"{name}_outer", f"{name}_inner")
+        assert abs(share - 0.5) < 0.1, stacks.hottest()
+    assert_rooted(stacks, 0.9)
+
+
+def test_code_that_is_not_registered_has_no_names(prof):
+    recording = prof.record("-F", "999", "--", REGISTERED, "0.5", "unregistered")
+    assert UNNAMED.search(str(recording.stacks.hottest())), recording.stacks.hottest()
