@@ -35,7 +35,10 @@ static void resolve_run(const struct dwarf *dwarf, uint32_t unit, const uint64_t
 
 	if (unit == DWARF_NO_UNIT)
 		return;
-	dwarf_resolve(dwarf, unit, vaddrs, count, NULL, &arena, chains);
+	note_number("units", unit + ((uint64_t)dwarf_has_unread(dwarf) << 32));
+	note_number("units", dwarf_unit_bytes(dwarf, unit));
+	note_number("units",
+		    dwarf_resolve(dwarf, unit, vaddrs, count, NULL, &arena, chains) + count);
 	for (size_t i = 0; i < count; i++)
 		for (unsigned j = 0; j < chains[i].count; j++) {
 			const struct call *call = &chains[i].calls[j];
@@ -61,8 +64,17 @@ static void resolve_all(const struct dwarf *dwarf)
 	}
 }
 
+static void run_in_turn(void *user, size_t count, void (*work)(void *context, size_t i),
+			void *context)
+{
+	(void)user;
+	for (size_t i = 0; i < count; i++)
+		work(context, i);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	const struct dwarf_sharing in_parts = {.part_bytes = 64, .run = run_in_turn};
 	struct dwarf_sections debug = {0}, alt = {0};
 	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
 
@@ -72,6 +84,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* The first time makes a table of contents, the second reads by it. */
 	dwarf_keep_contents(dwarf);
 	resolve_all(dwarf);
+	resolve_all(dwarf);
+	dwarf_share_units(dwarf, &in_parts);
 	resolve_all(dwarf);
 	return 0;
 }

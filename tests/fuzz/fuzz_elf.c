@@ -166,8 +166,10 @@ static void resolve_all(struct fuzzed *fuzzed, const struct dwarf *dwarf)
 			end++;
 		if (unit == DWARF_NO_UNIT)
 			continue;
-		dwarf_resolve(dwarf, unit, &fuzzed->vaddrs[i], end - i, NULL, &fuzzed->arena,
-			      chains);
+		note_number("units", unit);
+		note_number("units", dwarf_unit_bytes(dwarf, unit));
+		note_number("units", dwarf_resolve(dwarf, unit, &fuzzed->vaddrs[i], end - i, NULL,
+						   &fuzzed->arena, chains));
 		for (size_t k = 0; k < end - i; k++)
 			read_chain(&chains[k]);
 	}
@@ -199,7 +201,8 @@ static void check_counts(const struct dwarf *dwarf)
 
 	if (counts.missing > counts.units)
 		abort();
-	note_number("splits", counts.missing);
+	note_number("splits", counts.missing + ((uint64_t)counts.units << 32));
+	note_number("splits", counts.has_changed + 2 * dwarf_has_unread(dwarf));
 	note_text("splits", counts.example);
 	free(counts.example);
 }

@@ -47,21 +47,51 @@ static void walk_segments(const struct elf_file *image)
 	}
 }
 
+static void note_header(struct elf_file *image)
+{
+	const struct build_id *id = elf_file_build_id(image);
+	CLEANUP(free_ptr) struct elf_code *code = NULL;
+	struct bytes dynamic = elf_file_dynamic(image);
+	size_t count = elf_file_code(image, &code);
+
+	note_number("header", elf_file_machine(image) + ((uint64_t)elf_file_is_32(image) << 32));
+	note_number("header", elf_file_entry(image));
+	note_number("header", elf_file_unwind_table(image));
+	note_number("header", bytes_left(&dynamic));
+	note("header", id->bytes, id->len);
+	for (size_t i = 0; i < count; i++) {
+		struct bytes constants = elf_file_constants(image, code[i].start);
+		struct bytes loaded = elf_file_loaded(image, code[i].end - 1);
+
+		note_number("code", code[i].start);
+		note_number("code", code[i].end);
+		note_number("code", bytes_left(&constants) + elf_file_is_data(image, code[i].end));
+		note_number("code", bytes_left(&loaded));
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	CLEANUP(elf_file_cleanup) struct elf_file *image = NULL;
+	struct error *err;
 
-	error_free(elf_file_from_memory(data, size, "fuzz", &image));
-	if (!image)
+	err = elf_file_from_memory(data, size, "fuzz", &image);
+	if (err) {
+		note_text("errors", error_text(err));
+		error_free(err);
 		return 0;
+	}
 	if (elf_file_build_id(image)->len > BUILD_ID_MAX || elf_file_changed(image))
 		abort();
+	note_header(image);
 	walk_segments(image);
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
 		struct elf_section section = elf_file_section(image, sections[i]);
 
 		if (section.unreadable && (!section.present || bytes_left(&section.data)))
 			abort();
+		note_number("sections", section.present + 2 * section.unreadable);
+		note_number("sections", section.vaddr);
 		touch(section.data.at, bytes_left(&section.data));
 	}
 	elf_file_free(debugfile_inside(image));

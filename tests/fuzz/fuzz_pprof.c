@@ -13,12 +13,19 @@ struct text {
 	size_t len;
 };
 
+static bool is_gzip(const uint8_t *data, size_t size)
+{
+	return size >= 2 && data[0] == 0x1f && data[1] == 0x8b;
+}
+
 static struct profile *read_profile(const void *data, size_t size)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	CLEANUP(close_file) FILE *in = fmemopen((void *)(uintptr_t)data, size, "r");
 	CLEANUP(error_cleanup) struct error *err = format_pprof.read(in, profile);
 
+	if (err && !is_gzip(data, size)) /* the libraries that unpack have errors of their own */
+		note_text("error", error_text(err));
 	return err ? NULL : STEAL(profile);
 }
 
@@ -80,10 +87,24 @@ static void read_head(const uint8_t *data, size_t size)
 	CLEANUP(close_file) FILE *in = fmemopen((void *)(uintptr_t)data, size, "r");
 	struct pprof_head head;
 
-	if (!pprof_head_read(in, &head))
-		return;
-	note_number("head", head.segment_count);
+	note_number("head", pprof_head_read(in, &head));
+	note_number("head", head.start_unix_ns);
+	note_number("head", head.duration_ns);
+	note("head", head.segments, head.segment_count * sizeof(*head.segments));
 	free(head.segments);
+}
+
+static void note_modules(const struct profile *profile)
+{
+	for (uint32_t i = 0; i < profile_module_count(profile); i++) {
+		const struct profile_module *module = profile_get_module(profile, i);
+
+		note_number("modules", module->kind + 16 * module->is_main + 32 * module->named);
+		note_text("modules", profile_string(profile, module->path));
+		note_text("modules", profile_string(profile, module->build_id));
+		note("modules", module->segments,
+		     module->segment_count * sizeof(*module->segments));
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -95,6 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		read_head(data, size);
 	if (!profile)
 		return 0;
+	note_modules(profile);
 	/* That has a block for each of the samples that a file claims. */
 	write_everything(profile, &format_perf_script);
 	pprof = write_profile(&format_pprof, profile);
