@@ -215,6 +215,7 @@ def record(name, machine, arguments, each):
         count += 1
     process.kill()
     process.wait()
+    (folder / ".outcome").unlink(missing_ok=True)
     (folder / "stops").write_bytes(struct.pack("<Q", machine.machine) + b"".join(recording.stops))
     print(f"{name}: {len(recording.stops)} stops")
 

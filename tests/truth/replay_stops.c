@@ -11,6 +11,10 @@
  *	the number of frames and the pc of each, the leaf's first,
  *	the number of bytes of the stack, and these, from the stack pointer on
  *
+ * If there is FOLDER/.outcome, each stop is also walked with sp and pc alone, as a thread that
+ * sleeps, with a part of its stack, and with damaged stacks. The file has the hash of what these
+ * walks find.
+ *
  * Prints a line for each stop that differs, and then how many did; how many do not but reach the
  *root where the other's chain ends before it; and in how many neither does, which we say and they
  *do not.
@@ -25,10 +29,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-enum { PID = 1, NOW = 1 };
+enum { PID = 1, NOW = 1, DAMAGES = 16 };
 
 struct replay {
 	const struct arch *arch;
@@ -157,6 +162,70 @@ struct counts {
 	unsigned stops, different, longer, cut;
 };
 
+/* FNV-1a, of all walks. */
+static uint64_t outcome = UINT64_C(0xcbf29ce484222325);
+
+static void note(uint64_t value)
+{
+	for (unsigned i = 0; i < 64; i += 8)
+		outcome = (outcome ^ (value >> i & 0xff)) * UINT64_C(0x100000001b3);
+}
+
+static void note_walk(struct replay *replay, const struct stop *stop)
+{
+	static struct walked walked;
+
+	walk(replay, stop, &walked);
+	note(walked.stop);
+	note(walked.chain.count);
+	note(walked.chain.needed_bytes);
+	note(walked.chain.unmapped_pc);
+	for (unsigned i = 0; i < walked.chain.count; i++)
+		note(walked.frames[i].offset * 2 + walked.frames[i].is_return_address);
+}
+
+/* Also as a thread that sleeps, of which no other register is known. */
+static void note_walks(struct replay *replay, struct stop stop)
+{
+	note_walk(replay, &stop);
+	stop.regs.known = reg_bit(replay->arch->sp);
+	note_walk(replay, &stop);
+}
+
+/* With another word at a place of the stack, the same each time. */
+static void note_damaged(struct replay *replay, struct stop stop)
+{
+	size_t words = bytes_left(&stop.stack) / sizeof(uint64_t);
+	CLEANUP(free_ptr) uint64_t *stack = xcalloc(words, sizeof(*stack));
+	uint64_t random = words;
+
+	memcpy(stack, stop.stack.at, words * sizeof(*stack));
+	stop.stack = bytes_of(stack, words * sizeof(*stack));
+	for (unsigned i = 0; words && i < DAMAGES; i++) {
+		uint64_t *at, before;
+
+		random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+		at = &stack[(random >> 33) % words];
+		before = *at;
+		*at = i % 2 ? stack[(random >> 17) % words] : before ^ UINT64_C(1) << random % 48;
+		note_walks(replay, stop);
+		*at = before;
+	}
+}
+
+/* What is found of a stop, of a part of its stack, and of a damaged one, is as it was. */
+static void note_stop(struct replay *replay, struct stop stop)
+{
+	size_t len = bytes_left(&stop.stack);
+
+	note_walks(replay, stop);
+	note_damaged(replay, stop);
+	for (unsigned part = 2; part <= 8; part *= 2) {
+		stop.stack.end = stop.stack.at + len / part / sizeof(uint64_t) * sizeof(uint64_t);
+		note_walks(replay, stop);
+	}
+}
+
 static void check(struct replay *replay, const struct stop *stop, struct counts *counts)
 {
 	static struct walked walked;
@@ -172,7 +241,14 @@ static void check(struct replay *replay, const struct stop *stop, struct counts 
 		print_difference(replay, counts->stops, stop, &walked, same);
 		counts->different++;
 	}
-	counts->stops++;
+}
+
+static bool read_outcome(const char *folder, uint64_t *before)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("%s/.outcome", folder);
+	CLEANUP(close_file) FILE *file = fopen(path, "r");
+
+	return file && fscanf(file, "%" SCNx64, before) == 1;
 }
 
 int main(int argc, char **argv)
@@ -181,24 +257,33 @@ int main(int argc, char **argv)
 					     .same_kernel = true};
 	struct replay replay = {0};
 	struct counts counts = {0};
+	bool has_outcome;
+	uint64_t before;
 	struct bytes from;
 	struct stop stop;
 
 	if (argc < 2)
 		return 2;
+	has_outcome = read_outcome(argv[1], &before);
 	from = load(argv[1], "stops");
 	if (!choose_arch(&replay, bytes_u64(&from)))
 		return 2;
 	replay.spaces = address_spaces_new_recorded(&files);
 	replay.unwinder = unwinder_new(replay.spaces, replay.arch, false);
 	map_files(&replay, argv[1]);
-	while (bytes_left(&from) && read_stop(&replay, &from, &stop))
+	while (bytes_left(&from) && read_stop(&replay, &from, &stop)) {
 		check(&replay, &stop, &counts);
+		if (has_outcome)
+			note_stop(&replay, stop);
+		counts.stops++;
+	}
 	printf("%u stops, %u different, %u longer, %u cut\n", counts.stops, counts.different,
 	       counts.longer, counts.cut);
 	unwinder_free(replay.unwinder);
 	address_spaces_free(replay.spaces);
 	if (!bytes_ok(&from) || !counts.stops)
 		return 2;
-	return counts.different > 0;
+	if (has_outcome && outcome != before)
+		printf("the outcome has changed: %016" PRIx64 "\n", outcome);
+	return counts.different > 0 || (has_outcome && outcome != before);
 }
