@@ -308,10 +308,12 @@ TEST(what_is_popped_after_a_call_is_told_by_the_code)
 {
 	static const unsigned char small[CODE_BYTES] = {0x48, 0x83, 0xc4, 0x20};
 	static const unsigned char large[CODE_BYTES] = {0x48, 0x81, 0xc4, 0, 1, 0, 0};
+	static const unsigned char least[CODE_BYTES] = {0x48, 0x83, 0xc4, 1};
 	static const unsigned char other[CODE_BYTES] = {0x48, 0x83, 0xec, 0x20};
 
 	assert_int_equal(arch_x86_64.popped_bytes(small), 0x20);
 	assert_int_equal(arch_x86_64.popped_bytes(large), 0x100);
+	assert_int_equal(arch_x86_64.popped_bytes(least), 1);
 	assert_int_equal(arch_x86_64.popped_bytes(other), 0);
 }
 

@@ -334,6 +334,17 @@ TEST(shares_are_of_each_side)
 	assert_true(change.is_significant);
 }
 
+TEST(a_part_that_is_nearly_all_is_judged_as_the_rest)
+{
+	struct measurement whole = {500, 500};
+	struct change part = change_of(COMPARE_SHARES, whole, whole, (struct measurement){460, 460},
+				       (struct measurement){478, 478});
+	struct change rest = change_of(COMPARE_SHARES, whole, whole, (struct measurement){40, 40},
+				       (struct measurement){22, 22});
+
+	assert_near(part.p, rest.p, 1e-9);
+}
+
 /* Of one thread: its time is known to a sample, and the function's is binomial. */
 TEST(time_of_few_threads_is_known_exactly)
 {

@@ -10,6 +10,7 @@
 #include "perf/go_thread.h"
 #include "unit_test.h"
 #include "unwind/called_functions.h"
+#include "unwind/functions.h"
 
 #include <stdlib.h>
 
@@ -737,6 +738,32 @@ TEST(calls_at_the_borders_of_pieces_of_code_are_found)
 			fail_msg("call at %x: %u times", at, added);
 		assert_int_equal(last_vaddr, START_AT + 0x40);
 	}
+}
+
+TEST(each_called_function_of_a_file_without_symbols_is_found)
+{
+	enum { BYTES = 0x100, FIRST = 0x40, SECOND = 0x80 };
+	CLEANUP(elf_file_cleanup) struct elf_file *elf = NULL;
+	struct functions *functions;
+	struct function_range range;
+	static struct built_elf file;
+	unsigned char code[BYTES];
+
+	memset(code, 0x90, sizeof(code));
+	put_call(code, 0x10, FIRST);
+	put_call(code, 0x20, SECOND);
+	add_code(&file, code, BYTES);
+	add_section(&file, ".text", CODE_OFFSET, SHF_ALLOC | SHF_EXECINSTR, code, BYTES);
+	built_elf_finish(&file);
+	assert_null(elf_file_from_memory(file.data, file.len, "test", &elf));
+	functions = functions_new(elf);
+	assert_true(functions_find(functions, CODE_OFFSET + FIRST, &range));
+	assert_int_equal(range.start, CODE_OFFSET + FIRST);
+	assert_int_equal(range.end, CODE_OFFSET + SECOND);
+	assert_true(functions_find(functions, CODE_OFFSET + BYTES - 1, &range));
+	assert_int_equal(range.start, CODE_OFFSET + SECOND);
+	assert_int_equal(range.end, CODE_OFFSET + BYTES);
+	functions_free(functions);
 }
 
 /* --- A thread of Go -------------------------------------------------------------------------- */

@@ -821,6 +821,20 @@ TEST(a_cut_off_profile_is_an_error)
 	}
 }
 
+TEST(a_list_of_locations_that_ends_within_a_number_is_an_error)
+{
+	static const char sample[] = "\x12\x03\x0a\x01\x81";
+	CLEANUP(free_ptr) struct sample_message *message = sample_message();
+	CLEANUP(output_deinit) struct output data = packed(&message->of);
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	CLEANUP(error_cleanup) struct error *err = NULL;
+
+	data.data = xreallocarray(data.data, data.len + sizeof(sample), 1);
+	memcpy(data.data + data.len, sample, sizeof(sample));
+	err = read_bytes(data.data, data.len + sizeof(sample) - 1, profile);
+	assert_non_null(strstr(error_text(err), "it is damaged"));
+}
+
 TEST(counts_beyond_63_bits_are_not_written)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
