@@ -65,16 +65,6 @@ def test_go_tool_pprof_shows_the_same_labels_after_a_conversion(prof, client, so
         assert tag in after
 
 
-def test_folded_stacks_are_unchanged_by_a_conversion_to_pprof_and_back(prof):
-    source = b"a b;f 1\nshop;main;operator new(unsigned long);\xc3\xa9 7\nshop;main 18\n"
-    (prof.folder / "in.folded").write_bytes(source)
-    convert(prof, "in.folded", "-o", "out.pb.gz")
-    Pprof.read(prof.folder / "out.pb.gz")
-    convert(prof, "out.pb.gz", "-o", "out.folded")
-    lines = source.replace(b"a b;", b"a_b;").splitlines(keepends=True)
-    assert (prof.folder / "out.folded").read_bytes() == b"".join(sorted(lines))
-
-
 @pytest.mark.parametrize("pack", [bytes, gzip.decompress])
 def test_a_pipe_is_read_as_a_file_is(prof, pack):
     result = subprocess.run([prof.binary, "convert", "-"], input=pack(GO_CPU.read_bytes()), capture_output=True,

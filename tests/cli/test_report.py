@@ -9,7 +9,6 @@ import subprocess
 import pytest
 
 from conftest import SOURCE
-from time_limit import TIME_LIMIT_S
 from profiles import Stacks, profile_message
 from terminal import Terminal
 
@@ -252,12 +251,6 @@ def test_a_recording_of_perf_is_reported(prof, target, client):
     assert prof("convert", "perf.data", "-o", "perf.folded").returncode == 0
     answer = json.loads(prof("report", "-i", "perf.data", "--json").stdout)
     assert answer["all"]["samples"] == Stacks.read(prof.folder / "perf.folded").total
-
-
-def test_a_pipe_is_read_as_a_file_is(prof):
-    result = subprocess.run([prof.binary, "report", "-"], input=SHOP, text=True, capture_output=True, check=True,
-                            timeout=TIME_LIMIT_S, env=os.environ)
-    assert result.stdout.splitlines()[1:] == SHOWN.splitlines()[1:]
 
 
 def test_without_a_file_the_default_file_is_read(prof, folded):

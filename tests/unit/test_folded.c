@@ -100,40 +100,6 @@ TEST(spaces_in_a_process_name_are_replaced)
 		      "Web_Content_3;f 1\n[unnamed];f 1\na:b\xef\xbf\xbd;f 1\n");
 }
 
-TEST(a_very_long_name_is_written_in_full)
-{
-	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	CLEANUP(free_ptr) char *name = xmalloc(64 * 1024 + 1);
-	CLEANUP(free_ptr) char *expected = NULL;
-
-	memset(name, 'x', 64 * 1024);
-	name[64 * 1024] = '\0';
-	expected = xasprintf("p;%s;%s 1\n", name, name);
-	profile_add(profile, profile_thread_labels(profile, 1, 1, "p", "p"),
-		    STACK(profile, name, name), add_event(profile, "e", VALUE_COUNT), 1);
-	assert_folded(profile, (struct format_options){0}, expected);
-}
-
-TEST(deep_recursion_is_written_in_full)
-{
-	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
-	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
-	frame_id frame = add_frame(profile, (const char *const[]){"f", NULL});
-	stack_id stack = STACK_EMPTY;
-	size_t len = 0;
-
-	for (unsigned depth = 1; depth <= 1000; depth++) {
-		stack = profile_push(profile, stack, frame);
-		profile_add(profile, thread, stack, event, 1);
-		len += strlen("p 1\n") + depth * strlen(";f");
-	}
-	CLEANUP(output_deinit)
-	struct output output = output_of(&format_folded, profile, (struct format_options){0});
-	assert_int_equal(output.len, len);
-	assert_memory_equal(output.data, "p;f 1\np;f;f 1\np;f;f;f 1\n", 24);
-}
-
 TEST(the_requested_weight_is_written)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
@@ -207,90 +173,6 @@ TEST(the_order_in_which_samples_come_does_not_matter)
 							(struct format_options){.show_pid = 1});
 	}
 	assert_string_equal(first.data, second.data);
-}
-
-/* The straight way: every sample's line as text, sorted, equal ones added up. */
-static char *line_of(const struct profile *profile, const struct profile_sample *sample)
-{
-	struct profile_stack stack = profile_stacks(profile).items[sample->stack];
-	char *line = xstrdup("");
-	const char *process = profile_string(profile,
-					     profile_thread_of(profile, sample->labels)->process);
-
-	for (; stack.depth; stack = profile_stacks(profile).items[stack.parent]) {
-		struct profile_frame frame = profile_get_frame(profile, stack.frame);
-
-		for (unsigned i = 0; i < (frame.line_count ? frame.line_count : 1); i++) {
-			CLEANUP(free_ptr) char *inner = line;
-			CLEANUP(free_ptr)
-			char *address = profile_frame_address_name(profile, stack.frame);
-
-			line = xasprintf(
-				";%s%s",
-				frame.line_count
-					? profile_string(profile,
-							 profile_get_function(
-								 profile, frame.lines[i].function)
-								 ->name)
-					: address,
-				inner);
-		}
-	}
-	CLEANUP(free_ptr) char *frames = line;
-
-	return xasprintf("%s%s", strcmp(process, "one two") ? process : "one_two", frames);
-}
-
-struct expected {
-	char *stack;
-	uint64_t count;
-};
-
-static int compare_stacks(const void *a, const void *b)
-{
-	return strcmp(((const struct expected *)a)->stack, ((const struct expected *)b)->stack);
-}
-
-static int compare_texts(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-TEST(lines_are_sorted_and_add_up_whatever_the_names)
-{
-	for (uint64_t seed = 1; seed <= 20; seed++) {
-		CLEANUP(profile_cleanup) struct profile *profile = random_profile(seed);
-		CLEANUP(output_deinit) struct output output = {0};
-		struct expected stacks[1000];
-		char *lines[1000];
-		size_t count = 0, line_count = 0, at = 0;
-
-		for (uint64_t i = 0; i < profile_samples(profile).count; i++) {
-			const struct profile_sample *sample = &profile_samples(profile).items[i];
-
-			if (sample->event == 0)
-				stacks[count++] = (struct expected){line_of(profile, sample),
-								    sample->samples};
-		}
-		qsort(stacks, count, sizeof(*stacks), compare_stacks);
-		for (size_t i = 0; i < count; i++) {
-			if (i + 1 < count && !strcmp(stacks[i].stack, stacks[i + 1].stack))
-				stacks[i + 1].count += stacks[i].count;
-			else
-				lines[line_count++] = xasprintf("%s %" PRIu64 "\n", stacks[i].stack,
-								stacks[i].count);
-			free(stacks[i].stack);
-		}
-		qsort(lines, line_count, sizeof(*lines), compare_texts);
-		output = output_of(&format_folded, profile, (struct format_options){0});
-		for (size_t i = 0; i < line_count; i++) {
-			assert_true(output.len - at >= strlen(lines[i]));
-			assert_memory_equal(output.data + at, lines[i], strlen(lines[i]));
-			at += strlen(lines[i]);
-			free(lines[i]);
-		}
-		assert_int_equal(at, output.len);
-	}
 }
 
 TEST(any_number_of_events_and_names_can_be_written)

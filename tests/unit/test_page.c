@@ -45,16 +45,6 @@ TEST(the_data_has_the_names_and_what_is_known_of_the_recording)
 	assert_null(strstr(page.data, "shop::serve"));
 }
 
-TEST(the_same_profile_gives_the_same_page)
-{
-	CLEANUP(profile_cleanup) struct profile *first = random_profile(7);
-	CLEANUP(profile_cleanup) struct profile *second = random_profile(7);
-	CLEANUP(output_deinit) struct output one = page_of(first);
-	CLEANUP(output_deinit) struct output other = page_of(second);
-
-	assert_string_equal(one.data, other.data);
-}
-
 TEST(names_that_are_no_utf8_are_made_valid)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
@@ -209,13 +199,4 @@ TEST(the_largest_number_of_a_process_can_be_written)
 				 "\x80\x80\x80\x80\x08"
 				 "\x05"
 				 "large"));
-}
-
-TEST(a_profile_of_nothing_has_a_page)
-{
-	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	CLEANUP(output_deinit) struct output page = page_of(profile);
-	CLEANUP(output_deinit) struct output data = data_of(&page);
-
-	assert_true(data.len > 0);
 }

@@ -72,13 +72,6 @@ TEST(names_cannot_break_a_line)
 			       "\t              11 [unnamed] (/x_y\xef\xbf\xbd(deleted))\n\n");
 }
 
-TEST(nothing_is_written_of_nothing)
-{
-	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-
-	assert_script(profile, "");
-}
-
 TEST(a_few_stacks_of_a_million_million_samples_are_refused)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();

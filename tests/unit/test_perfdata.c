@@ -1303,57 +1303,6 @@ TEST_WITH(NULL, tear_down, what_is_written_is_read_again)
 	assert_no_problem();
 }
 
-TEST_WITH(NULL, tear_down, what_is_made_up_is_written_as_the_kernel_would)
-{
-	struct written written;
-	const struct record mapping = {.type = RECORD_MMAP,
-				       .pid = PID,
-				       .tid = PID,
-				       .mmap = {.start = 0x1000,
-						.length_bytes = 0x2000,
-						.offset = 0x3000,
-						.device_major = 8,
-						.device_minor = 1,
-						.inode = 77,
-						.executable = true,
-						.path = "/usr/bin/shop"}};
-	struct record data = mapping, name = {.type = RECORD_COMM, .pid = PID, .tid = TID};
-	const struct record lost = {.type = RECORD_LOST, .time_ns = 90, .lost.count = 3};
-	struct record record;
-
-	data.mmap.executable = false;
-	name.comm.name = "cashier";
-	begin_writing(&written, 1);
-	perfdata_writer_put(written.writer, &mapping);
-	perfdata_writer_put(written.writer, &data);
-	perfdata_writer_put(written.writer, &name);
-	perfdata_writer_put(written.writer, &lost);
-	perfdata_writer_add_build_id(written.writer, "/usr/bin/shop", (const uint8_t *)"abcdefgh",
-				     8);
-	read_what_was_written(&written);
-	record = next();
-	assert_int_equal(record.pid, PID);
-	assert_int_equal(record.mmap.start, 0x1000);
-	assert_int_equal(record.mmap.length_bytes, 0x2000);
-	assert_int_equal(record.mmap.offset, 0x3000);
-	assert_int_equal(record.mmap.device_major, 8);
-	assert_int_equal(record.mmap.device_minor, 1);
-	assert_int_equal(record.mmap.inode, 77);
-	assert_true(record.mmap.executable);
-	assert_string_equal(record.mmap.path, "/usr/bin/shop");
-	assert_int_equal(record.mmap.build_id_bytes, 8);
-	assert_memory_equal(record.mmap.build_id, "abcdefgh", 8);
-	assert_false(next().mmap.executable);
-	record = next();
-	assert_string_equal(record.comm.name, "cashier");
-	assert_int_equal(record.tid, TID);
-	assert_false(record.comm.exec);
-	record = next();
-	assert_int_equal(record.lost.count, 3);
-	assert_int_equal(record.time_ns, 90);
-	assert_end();
-}
-
 TEST_WITH(NULL, tear_down, a_file_that_was_not_finished_reads_as_one_that_was_cut_off)
 {
 	struct written written;

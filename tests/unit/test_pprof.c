@@ -175,11 +175,6 @@ static struct message *written(const struct profile *profile)
 	return read_strictly(&output);
 }
 
-static const char *name_of_line(const struct message *message, const struct message_line *line)
-{
-	return string_at(message, function_at(message, line->function_id)->name);
-}
-
 static void print_samples(const struct message *message, FILE *out)
 {
 	for (size_t i = 0; i < message->n_sample; i++) {
@@ -292,63 +287,6 @@ TEST(the_same_profile_gives_the_same_bytes)
 	assert_int_equal(first.len, second.len);
 	assert_memory_equal(first.data, second.data, first.len);
 	assert_memory_equal(first.data + 4, "\0\0\0\0", 4); /* gzip's time */
-}
-
-static int64_t value_of_label(const struct message *message, const struct message_sample *sample,
-			      const char *key)
-{
-	for (size_t i = 0; i < sample->n_label; i++)
-		if (!strcmp(string_at(message, sample->label[i].key), key))
-			return sample->label[i].str ? sample->label[i].str : sample->label[i].num;
-	return -1;
-}
-
-/* A profile made of what was read; its folded form shows every stack, thread and value. */
-static struct profile *profile_of(const struct message *message)
-{
-	struct profile *profile = profile_new();
-	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
-
-	for (size_t i = 0; i < message->n_sample; i++) {
-		const struct message_sample *sample = &message->sample[i];
-		int64_t comm = value_of_label(message, sample, "comm");
-		label_set_id thread = profile_thread_labels(
-			profile, (pid_t)value_of_label(message, sample, "pid"),
-			(pid_t)value_of_label(message, sample, "tid"), string_at(message, comm),
-			"");
-		stack_id stack = STACK_EMPTY;
-
-		for (size_t l = sample->n_location_id; l-- > 0;) {
-			const struct message_location *location =
-				location_at(message, sample->location_id[l]);
-			const char *names[8] = {NULL};
-
-			for (size_t line = 0; line < location->n_line; line++)
-				names[line] = name_of_line(message, &location->line[line]);
-			stack = profile_push(profile, stack, add_frame(profile, names));
-		}
-		if (sample->value[0])
-			profile_add(profile, thread, stack, event, (uint64_t)sample->value[1]);
-		assert_true(!sample->value[0] == !sample->value[1]);
-	}
-	return profile;
-}
-
-TEST(what_was_written_reads_back_as_the_same_stacks)
-{
-	struct format_options options = {.weight = WEIGHT_PERIOD, .show_tid = true};
-
-	for (uint64_t seed = 1; seed <= 10; seed++) {
-		CLEANUP(profile_cleanup) struct profile *profile = random_profile(seed);
-		CLEANUP(message_cleanup) struct message *message = written(profile);
-		CLEANUP(profile_cleanup) struct profile *read = profile_of(message);
-		CLEANUP(output_deinit)
-		struct output before = output_of(&format_folded, profile, options);
-		CLEANUP(output_deinit)
-		struct output after = output_of(&format_folded, read, options);
-
-		assert_string_equal(before.data, after.data);
-	}
 }
 
 TEST(values_are_those_of_the_profile)
@@ -518,26 +456,6 @@ TEST(hostile_strings_come_out_as_utf8_and_keep_all_else)
 	}
 }
 
-TEST(very_long_names_and_very_deep_stacks_are_whole)
-{
-	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	CLEANUP(free_ptr) char *name = xmalloc(64 * 1024 + 1);
-	stack_id stack = STACK_EMPTY;
-	frame_id frame;
-
-	memset(name, 'x', 64 * 1024);
-	name[64 * 1024] = '\0';
-	frame = add_frame(profile, (const char *const[]){name, NULL});
-	for (unsigned depth = 0; depth < 1000; depth++)
-		stack = profile_push(profile, stack, frame);
-	profile_add(profile, profile_thread_labels(profile, 1, 1, "p", "p"), stack,
-		    add_event(profile, "cpu-clock", VALUE_CPU_TIME), 1);
-	CLEANUP(message_cleanup) struct message *message = written(profile);
-	assert_int_equal(message->n_location, 1);
-	assert_int_equal(message->sample[0].n_location_id, 1000);
-	assert_string_equal(string_at(message, message->function[0].name), name);
-}
-
 TEST(the_main_program_is_the_first_mapping_even_unused)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
@@ -607,15 +525,4 @@ TEST(every_address_lies_in_its_mapping)
 		profile_frame(profile, i / 2 % 3, offsets[i / 6], i % 2);
 	CLEANUP(message_cleanup) struct message *message = written(profile);
 	assert_int_equal(message->n_location, ARRAY_SIZE(offsets) * 6);
-}
-
-TEST(a_full_disk_is_an_error)
-{
-	CLEANUP(profile_cleanup) struct profile *profile = random_profile(1);
-	CLEANUP(close_file) FILE *full = fopen("/dev/full", "w");
-	CLEANUP(error_cleanup)
-	struct error *err = format_pprof.write(profile, &(struct format_options){0}, full);
-
-	assert_non_null(err);
-	assert_int_equal(error_number(err), ENOSPC);
 }
