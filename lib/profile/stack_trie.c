@@ -114,8 +114,6 @@ static void follow(const struct stack_trie *trie, struct profile_path *paths, si
 
 void stack_trie_push_paths(struct stack_trie *trie, struct profile_path *paths, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		paths[i].stack = STACK_EMPTY;
 	follow(trie, paths, count);
 	for (size_t i = 0; i < count; i++)
 		while (paths[i].count)

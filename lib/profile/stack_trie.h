@@ -43,7 +43,7 @@ bool stack_trie_find(const struct stack_trie *trie, stack_id parent, frame_id fr
 struct profile_path {
 	const frame_id *frames; /* leaf first */
 	size_t count;		/* 0 when it has been pushed */
-	stack_id stack;		/* the result */
+	stack_id stack;		/* where the frames go, STACK_EMPTY at first; then the result */
 };
 
 /* The number of paths that are pushed at once. */

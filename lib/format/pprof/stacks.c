@@ -163,7 +163,8 @@ void pprof_stacks_look_ahead(struct pprof_stacks *stacks, const struct pprof_bat
 	stacks->fresh_bytes = batch->fresh_bytes;
 	for (size_t i = 0; i < batch->count; i++)
 		paths[i] = (struct profile_path){.frames = batch->lists[i].frames,
-						 .count = batch->lists[i].count};
+						 .count = batch->lists[i].count,
+						 .stack = STACK_EMPTY};
 	profile_push_paths(stacks->profile, paths, batch->count);
 	for (size_t i = 0; i < batch->count; i++)
 		stacks->ahead[i] = (struct pprof_stack_ahead){batch->lists[i].at, paths[i].stack};
