@@ -294,7 +294,7 @@ static struct error *perf_script_write(const struct profile *profile,
 {
 	CLEANUP(script_deinit)
 	struct script script = {.is_fine = true, .profile = profile, .options = options};
-	bool by_time = profile_timed_samples(profile).count + profile_intervals(profile).count;
+	bool by_time = profile_timed_samples(profile).count || profile_intervals(profile).count;
 	struct error *err = by_time ? NULL : check_blocks(&script);
 
 	if (err)
