@@ -195,6 +195,7 @@ TEST(a_signal_handler_returns_to_a_system_call)
 	assert_true(arch_x86_64.is_sigreturn(musl));
 	assert_true(arch_x86_64.is_sigreturn(go));
 	assert_false(arch_x86_64.is_sigreturn(exit));
+	assert_false(arch_i386.is_sigreturn(exit));
 	assert_true(arch_aarch64.is_sigreturn(arm));
 	assert_false(arch_aarch64.is_sigreturn(exit));
 }

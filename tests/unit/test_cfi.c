@@ -775,6 +775,19 @@ TEST(debug_frame_of_either_width_is_read)
 		assert_int_equal(fde.cie.data_align, -8);
 		assert_false(cfi_entry_next(&sections[i], &offset));
 	}
+	/* Addresses of another size, and segments. */
+	for (unsigned at = 10; at < 12; at++) {
+		unsigned char other[sizeof(narrow)];
+		struct cfi_section section = {.data = bytes_of(other, sizeof(other)),
+					      .word_bytes = 8};
+		uint64_t offset = 0;
+		struct cfi_fde fde;
+
+		memcpy(other, narrow, sizeof(narrow));
+		other[at] = 4;
+		assert_true(cfi_entry_next(&section, &offset));
+		assert_false(cfi_fde_read(&section, offset, &fde));
+	}
 }
 
 TEST(a_silent_entry_follows_the_psabi)

@@ -366,7 +366,15 @@ TEST(a_new_function_has_a_margin)
 					 (struct measurement){0, 0}, (struct measurement){30, 30});
 
 	assert_true(change.is_significant);
-	assert_near(change.margin, 1.96 * sqrt(31) / 1000, 1e-4);
+	assert_near(change.margin, 1.96 * sqrt(31) / 1000, 1e-5);
+	/* As if it had one sample before, of the odds. */
+	change = change_of(COMPARE_SHARES, (struct measurement){1000, 2000},
+			   (struct measurement){1000, 2000}, (struct measurement){0, 0},
+			   (struct measurement){30, 60});
+	assert_near(change.margin,
+		    1.96 * sqrt(pow(0.001 * 0.999, 2) * (1 + 1 / 1000.0) +
+				pow(0.03 * 0.97, 2) * (1 / 30.0 + 1 / 970.0)),
+		    1e-5);
 	change = change_of(COMPARE_WEIGHTS, (struct measurement){1000, 1000},
 			   (struct measurement){1000, 1000}, (struct measurement){0, 0},
 			   (struct measurement){5, 5});

@@ -35,6 +35,8 @@ TEST(a_class_is_known_by_its_name)
 		assert_true(latency_class_find(name, &found));
 		assert_int_equal(found, i);
 	}
+	latency_class_name(LATENCY_CLASSES, name);
+	assert_false(latency_class_find(name, &found));
 	assert_false(latency_class_find("64us", &found));
 	assert_false(latency_class_find("", &found));
 }

@@ -125,7 +125,7 @@ TEST(all_rows_have_the_keys_of_all_labels)
 		{.key = text_of(profile, "env"), .text = text_of(profile, "test")},
 		{.key = text_of(profile, "size"), .number = -64},
 		{.key = text_of(profile, "request"), .text = text_of(profile, "\xff")}};
-	struct format_label given[] = {{"env", "prod"}, {FORMAT_LABEL_HOST, "db\"1"}};
+	struct format_label given[] = {{FORMAT_LABEL_HOST, "db\"1"}, {"env", "prod"}};
 
 	profile_add(profile, profile_label_set(profile, &thread, NULL, 0), STACK(profile, "a"),
 		    event, 1);

@@ -1136,6 +1136,21 @@ TEST_WITH(NULL, tear_down, what_is_no_recording_is_refused)
 	assert_refused("PERFFILE\x68\0\0\0\0\0\0\0", 16, "older than Linux 3.1");
 }
 
+TEST_WITH(NULL, tear_down, a_recording_that_cannot_be_mapped_is_refused)
+{
+	CLEANUP(blob_deinit) struct blob blob = {0};
+	CLEANUP(free_ptr) char *path = NULL;
+	CLEANUP(error_cleanup) struct error *err = NULL;
+	int fd;
+
+	put_u64(&blob, PERFDATA_MAGIC);
+	fd = descriptor_of(&blob);
+	path = xasprintf("/proc/self/fd/%d", fd);
+	err = perfdata_open(open(path, O_WRONLY | O_CLOEXEC), &perfdata);
+	close(fd);
+	assert_non_null(strstr(error_text(err), "map the recording into memory"));
+}
+
 static struct bytes numbered(const uint64_t *number)
 {
 	return bytes_of(number, sizeof(*number));

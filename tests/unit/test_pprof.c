@@ -510,6 +510,7 @@ TEST(every_address_lies_in_its_mapping)
 		{0x1000, 0x5000, 0x1000},
 		{0x2000, UINT64_MAX - 0x10, 0x1000}, /* of a damaged file */
 	};
+	uint64_t last = 0;
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 
 	profile_describe_module(profile, 0,
@@ -525,4 +526,8 @@ TEST(every_address_lies_in_its_mapping)
 		profile_frame(profile, i / 2 % 3, offsets[i / 6], i % 2);
 	CLEANUP(message_cleanup) struct message *message = written(profile);
 	assert_int_equal(message->n_location, ARRAY_SIZE(offsets) * 6);
+	for (size_t i = 0; i < message->n_location; i++)
+		if (message->location[i].address > last)
+			last = message->location[i].address;
+	assert_true(last == UINT64_MAX - 1);
 }

@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 #include "base/gzip.h"
+#include "format/pprof/head.h"
 #include "format/pprof/limits.h"
 #include "format/pprof/read.h"
 #include "report/view.h"
@@ -330,6 +331,9 @@ TEST(what_prof_has_written_comes_back)
 TEST(what_an_output_says_of_modules_and_the_recording_comes_back)
 {
 	CLEANUP(profile_cleanup) struct profile *shop = shop_profile();
+
+	profile_set_source_user(shop, 1, 1234);
+	profile_add_polls(shop, "async fn buy", 7);
 	CLEANUP(output_deinit)
 	struct output output = output_of(&format_pprof, shop, (struct format_options){0});
 	CLEANUP(profile_cleanup) struct profile *again = must_read(output.data, output.len);
@@ -344,12 +348,53 @@ TEST(what_an_output_says_of_modules_and_the_recording_comes_back)
 	assert_true(info->quality.is_known);
 	assert_int_equal(info->quality.samples, 9);
 	assert_string_equal(info->remarks, "");
+	assert_int_equal(module->source_user, 1234);
+	assert_int_equal(profile_polls_count(again), 1);
+	assert_int_equal(profile_get_polls(again, 0)->polls, 7);
+	assert_string_equal(profile_string(again, profile_get_polls(again, 0)->task),
+			    "async fn buy");
 	assert_true(module->is_main);
 	assert_string_equal(profile_string(again, module->path), "/usr/bin/shop");
 	assert_string_equal(profile_string(again, module->build_id), "00c0ffee");
 	assert_int_equal(profile_get_module(again, 3)->kind, PROFILE_MODULE_KERNEL);
 	assert_string_equal(profile_string(again, profile_get_event(again, 0)->name), "cpu");
 	assert_int_equal(profile_get_event(again, 0)->kind, VALUE_CPU_TIME);
+}
+
+static bool read_head(const struct format_options *options, struct pprof_head *ret)
+{
+	CLEANUP(profile_cleanup) struct profile *shop = shop_profile();
+	CLEANUP(output_deinit) struct output output = output_of(&format_pprof, shop, *options);
+	CLEANUP(close_file) FILE *in = fmemopen(output.data, output.len, "r");
+
+	return pprof_head_read(in, ret);
+}
+
+TEST(the_beginning_of_a_merged_file_has_its_segments)
+{
+	static uint64_t seconds[PPROF_SEGMENTS_MAX + 1];
+	struct format_options options = {.segments = seconds};
+	static const size_t counts[] = {0, 1, 3, PPROF_SEGMENTS_MAX};
+	struct pprof_head head;
+
+	for (size_t i = 0; i < ARRAY_SIZE(seconds); i++)
+		seconds[i] = 1700000000 + 2 * i;
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+		options.segment_count = counts[i];
+		assert_true(read_head(&options, &head));
+		assert_int_equal(head.start_unix_ns, 1700000000000000000);
+		assert_int_equal(head.duration_ns, 9000000);
+		assert_int_equal(head.segment_count, counts[i]);
+		for (size_t k = 0; k < counts[i]; k++)
+			assert_int_equal(head.segments[k], seconds[k]);
+		free(head.segments);
+	}
+	options.segment_count = PPROF_SEGMENTS_MAX + 1;
+	assert_false(read_head(&options, &head));
+	options.segment_count = 2;
+	seconds[1] = seconds[0]; /* none is twice there */
+	assert_false(read_head(&options, &head));
+	assert_null(head.segments);
 }
 
 TEST(cpu_time_and_waiting_come_back_from_one_file)
@@ -756,6 +801,7 @@ TEST(a_difference_is_refused)
 TEST(what_is_not_there_is_an_error)
 {
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();
+	int64_t comment = STR_COUNT_OF;
 
 	message->ids[0] = 1;
 	assert_refused(&message->of, "location 1, which does not exist");
@@ -768,6 +814,10 @@ TEST(what_is_not_there_is_an_error)
 	message->functions[0].filename = -1;
 	assert_refused(&message->of, "a string that does not exist");
 	message->functions[0].filename = 0;
+	message->of.comment = &comment;
+	message->of.n_comment = 1;
+	assert_refused(&message->of, "a string that does not exist");
+	message->of.n_comment = 0;
 	message->of.default_sample_type = STR_COUNT_OF;
 	assert_refused(&message->of, "a string that does not exist");
 }

@@ -73,11 +73,13 @@ TEST(how_waiting_was_placed_is_said_where_it_matters)
 
 	assert_null(good);
 	sums.proved_ns = 960;
-	sums.spread_ns = 30;
+	sums.spread_ns = 20;
+	sums.sampled_ns = 10;
 	sums.placeless_ns = 10;
 	CLEANUP(free_ptr) char *text = waiting_places_text(&sums);
-	assert_string_equal(text, "96.0 % of the waiting time was seen on the stack, 3.0 % is "
-				  "placed by other waits of the same threads, 1.0 % has no stack");
+	assert_string_equal(text, "96.0 % of the waiting time was seen on the stack, 2.0 % is "
+				  "placed by other waits of the same threads, 1.0 % was sampled at "
+				  "the switch, 1.0 % has no stack");
 	sums.threads = 0;
 	assert_null(waiting_places_text(&sums));
 	assert_null(waiting_left_out_text(&sums));
