@@ -140,11 +140,3 @@ def test_a_missing_file_is_an_error(prof):
     assert prof("convert", GO_CPU, "-o", "out.xyz").returncode == 2
     assert prof("convert", "-o", "out.folded").returncode == 2
     assert not list(prof.folder.iterdir())
-
-
-def test_counts_without_a_unit_are_not_converted_to_nanoseconds(prof):
-    (prof.folder / "in.folded").write_text("a;b 1\n")
-    result = prof("convert", "in.folded", "-o", "out.folded", "--weight", "ns")
-    assert result.returncode == 1
-    assert "does not count nanoseconds" in result.stderr
-    assert not (prof.folder / "out.folded").exists()

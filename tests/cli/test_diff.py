@@ -280,11 +280,6 @@ def test_colours_are_printed_on_request(prof, old, slow):
         assert "▲" in result.stdout
 
 
-def test_the_same_files_give_the_same_text(diff, old, slow):
-    assert diff(old, slow) == diff(old, slow)
-    assert diff(old, slow, as_json=True) == diff(old, slow, as_json=True)
-
-
 def write_pprof(folder, name, event, unit, functions, samples=()):
     """A pprof profile of one event, and of the numbers of samples if they are given."""
     strings = ["", event, unit, "samples", "count", *functions]

@@ -377,28 +377,11 @@ static void assert_value(const struct cfi_value *value, enum cfi_how how, int64_
 
 TEST(each_row_holds_for_its_range)
 {
-	static const unsigned char program[] = {DW_CFA_advance_loc | 1,
-						DW_CFA_def_cfa_offset,
-						16,
-						DW_CFA_offset | 6,
-						2,
-						DW_CFA_advance_loc1,
-						3,
-						DW_CFA_def_cfa_register,
-						6,
-						DW_CFA_advance_loc2,
-						0x10,
-						0,
-						DW_CFA_def_cfa,
-						7,
-						8,
-						DW_CFA_advance_loc4,
-						8,
-						0,
-						0,
-						0,
-						DW_CFA_def_cfa_offset,
-						24};
+	static const unsigned char program[] =
+		"\x41\x0e\x10\x86\x02"	  /* advance, def_cfa_offset, offset */
+		"\x02\x03\x0d\x06"	  /* advance_loc1, def_cfa_register */
+		"\x03\x10\0\x0c\x07\x08"  /* advance_loc2, def_cfa */
+		"\x04\x08\0\0\0\x0e\x18"; /* advance_loc4, def_cfa_offset */
 	struct eh_frame frame = eh_frame_new(program, sizeof(program));
 	static const struct {
 		uint64_t vaddr, start, end;
@@ -653,112 +636,22 @@ TEST(rules_of_a_foreign_file_do_not_change_with_it)
 
 TEST(debug_frame_of_either_width_is_read)
 {
-	static const unsigned char narrow[] = {/* CIE, DWARF 4 */ 14,
-					       0,
-					       0,
-					       0,
-					       0xff,
-					       0xff,
-					       0xff,
-					       0xff,
-					       4,
-					       0,
-					       8,
-					       0,
-					       1,
-					       0x78,
-					       16,
-					       DW_CFA_def_cfa,
-					       7,
-					       8,
-					       /* FDE */ 20,
-					       0,
-					       0,
-					       0,
-					       0,
-					       0,
-					       0,
-					       0,
-					       0,
-					       0x10,
-					       0,
-					       0,
-					       0,
-					       0,
-					       0,
-					       0,
-					       0,
-					       1,
-					       0,
-					       0,
-					       0,
-					       0,
-					       0,
-					       0};
-	static const unsigned char wide[] = {/* CIE, DWARF 3 */ 0xff,
-					     0xff,
-					     0xff,
-					     0xff,
-					     16,
-					     0,
-					     0,
-					     0,
-					     0,
-					     0,
-					     0,
-					     0,
-					     0xff,
-					     0xff,
-					     0xff,
-					     0xff,
-					     0xff,
-					     0xff,
-					     0xff,
-					     0xff,
-					     3,
-					     0,
-					     1,
-					     0x78,
-					     16,
-					     DW_CFA_def_cfa,
-					     7,
-					     8,
-					     /* FDE */ 0xff,
-					     0xff,
-					     0xff,
-					     0xff,
-					     24,
-					     0,
-					     0,
-					     0,
-					     0,
-					     0,
-					     0,
-					     0,
-					     0,
-					     0,
-					     0,
-					     0,
-					     0,
-					     0,
-					     0,
-					     0,
-					     0,
-					     0x10,
-					     0,
-					     0,
-					     0,
-					     0,
-					     0,
-					     0,
-					     0,
-					     1,
-					     0,
-					     0,
-					     0,
-					     0,
-					     0,
-					     0};
+	static const char narrow[] = /* CIE, DWARF 4, with DW_CFA_def_cfa */
+		"\x0e\0\0\0"
+		"\xff\xff\xff\xff\x04\0\x08\0\x01\x78\x10\x0c\x07\x08"
+		/* FDE */
+		"\x14\0\0\0"
+		"\0\0\0\0"
+		"\0\x10\0\0\0\0\0\0"
+		"\0\x01\0\0\0\0\0";
+	static const char wide[] = /* CIE, DWARF 3 */
+		"\xff\xff\xff\xff\x10\0\0\0\0\0\0\0"
+		"\xff\xff\xff\xff\xff\xff\xff\xff\x03\0\x01\x78\x10\x0c\x07\x08"
+		/* FDE */
+		"\xff\xff\xff\xff\x18\0\0\0\0\0\0\0"
+		"\0\0\0\0\0\0\0\0"
+		"\0\x10\0\0\0\0\0\0"
+		"\0\x01\0\0\0\0\0";
 	struct cfi_section sections[] = {
 		{.data = bytes_of(narrow, sizeof(narrow)), .word_bytes = 8},
 		{.data = bytes_of(wide, sizeof(wide)), .word_bytes = 8}};

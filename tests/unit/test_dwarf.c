@@ -1096,24 +1096,11 @@ static int open_split(void *user, const struct debugfile_question *question, uns
 	put(info(&file), EMPTY_UNIT, 1);
 	put_function(&file, CODE, "split", 0x1000, 0x10);
 	end_unit(&file);
-	const uint32_t index[] = {5,
-				  2,
-				  1,
-				  2,
-				  0,
-				  0,
-				  SPLIT_ID,
-				  0,
-				  0,
-				  1,
-				  1,
-				  3,
-				  0,
-				  0,
-				  (uint32_t)info(&file)->len,
-				  (uint32_t)file.of[DWARF_ABBREV].len};
+	uint32_t index[16] = {5, 2, 1, 2, 0, 0, SPLIT_ID, 0, 0, 1, 1, 3};
 	bool is_package = strstr(place->name, ".dwp");
 
+	index[14] = (uint32_t)info(&file)->len;
+	index[15] = (uint32_t)file.of[DWARF_ABBREV].len;
 	*path = xstrdup(place->name);
 	return fd_of(&file, ".dwo", bytes_of(index, is_package ? sizeof(index) : 0));
 }

@@ -128,14 +128,6 @@ TEST(a_build_id_becomes_one_of_breakpad)
 			      "\"codeId\":\"0123456789abcdef0123456789abcdef01234567\"");
 }
 
-TEST(an_empty_profile_is_written)
-{
-	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	CLEANUP(output_deinit) struct output output = json_of(profile);
-
-	assert_holds(&output, "\"threads\":[]");
-}
-
 static struct profile *one_wait(bool has_times)
 {
 	struct profile *profile = profile_new();

@@ -59,7 +59,7 @@ TEST(names_that_are_no_utf8_are_made_valid)
 	assert_false(holds(&data, "\xfe"));
 }
 
-TEST(any_weight_and_time_can_be_written)
+TEST(any_weight_time_and_interval_can_be_written)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	label_set_id thread = profile_thread_labels(profile, -1, -1, "", "");
@@ -73,6 +73,11 @@ TEST(any_weight_and_time_can_be_written)
 		profile, &(struct profile_timed_sample){.time_ns = UINT64_MAX, .sample = 0});
 	profile_add_timed_sample(
 		profile, &(struct profile_timed_sample){.time_ns = 0, .sample = 1, .cpu = 7});
+	profile_add_interval(profile, &(struct profile_interval){.start_ns = UINT64_MAX,
+								 .end_ns = 0,
+								 .weight = UINT64_MAX});
+	profile_add_interval(profile, &(struct profile_interval){
+					      .start_ns = 0, .end_ns = UINT64_MAX, .weight = 1});
 	profile_add_marker(profile, &(struct profile_marker){.kind = PROFILE_MARKER_LOST,
 							     .pid = -1,
 							     .tid = -1,
@@ -170,21 +175,6 @@ TEST(each_sample_keeps_one_interval_however_few_are_asked_for)
 	merge_intervals(profile, 1, &intervals);
 	assert_int_equal(intervals.count, 5);
 	assert_int_equal(sum_of(&intervals), 1000 * 500);
-}
-
-TEST(any_interval_can_be_written)
-{
-	CLEANUP(profile_cleanup) struct profile *profile = waiting_profile(0, 1);
-
-	profile_add_interval(profile, &(struct profile_interval){.start_ns = UINT64_MAX,
-								 .end_ns = 0,
-								 .weight = UINT64_MAX});
-	profile_add_interval(profile, &(struct profile_interval){
-					      .start_ns = 0, .end_ns = UINT64_MAX, .weight = 1});
-	CLEANUP(output_deinit) struct output page = page_of(profile);
-	CLEANUP(output_deinit) struct output data = data_of(&page);
-
-	assert_true(data.len > 0);
 }
 
 TEST(the_largest_number_of_a_process_can_be_written)

@@ -172,6 +172,7 @@ static struct message *written(const struct profile *profile)
 	CLEANUP(output_deinit)
 	struct output output = output_of(&format_pprof, profile, (struct format_options){0});
 
+	assert_memory_equal(output.data + 4, "\0\0\0\0", 4); /* gzip's time */
 	return read_strictly(&output);
 }
 
@@ -272,21 +273,6 @@ TEST(the_golden_profile_is_written_unchanged)
 	print_all(message, out);
 	fclose(out);
 	assert_golden("shop.pprof.txt", text.data);
-}
-
-TEST(the_same_profile_gives_the_same_bytes)
-{
-	CLEANUP(output_deinit) struct output first = {0}, second = {0};
-
-	for (int round = 0; round < 2; round++) {
-		CLEANUP(profile_cleanup) struct profile *profile = random_profile(7);
-
-		*(round ? &second : &first) = output_of(&format_pprof, profile,
-							(struct format_options){0});
-	}
-	assert_int_equal(first.len, second.len);
-	assert_memory_equal(first.data, second.data, first.len);
-	assert_memory_equal(first.data + 4, "\0\0\0\0", 4); /* gzip's time */
 }
 
 TEST(values_are_those_of_the_profile)
@@ -494,18 +480,8 @@ TEST(addresses_of_a_function_without_a_symbol_have_one_function)
 
 TEST(every_address_lies_in_its_mapping)
 {
-	static const uint64_t offsets[] = {0,
-					   1,
-					   0xfff,
-					   0x1000,
-					   0x1fff,
-					   0x2000,
-					   0x2001,
-					   1ull << 47,
-					   UINT64_MAX / 2,
-					   UINT64_MAX - 1,
-					   UINT64_MAX - 0x1000,
-					   UINT64_MAX};
+	static const uint64_t offsets[] = {0,	   1,	     0xfff,	0x1000, 0x1fff,	  0x2000,
+					   0x2001, 1l << 47, INT64_MAX, -2l,	-0x1001l, -1l};
 	static const struct profile_segment segments[] = {
 		{0x1000, 0x5000, 0x1000},
 		{0x2000, UINT64_MAX - 0x10, 0x1000}, /* of a damaged file */
