@@ -723,8 +723,11 @@ TEST(inlined_code_may_reach_beyond_its_caller)
 	put_inline(&file, INLINE, middle, 0x1010, 8, 30);
 	put_inline(&file, LEAF_INLINE, inner, 0x1014, 8, 40);
 	put_end(&file);
+	/* Of calls that overlap beside each other the first has the address. */
+	put_inline(&file, LEAF_INLINE, inner, 0x1010, 2, 41);
 	put_end(&file);
 	end_unit(&file);
+	assert_file(&file, 0x1010, "middle outer");
 	assert_file(&file, 0x101a, "inner middle outer");
 	assert_file(&file, 0x101c, "outer");
 }

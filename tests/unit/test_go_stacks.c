@@ -740,9 +740,14 @@ TEST(calls_at_the_borders_of_pieces_of_code_are_found)
 	}
 }
 
-TEST(each_called_function_of_a_file_without_symbols_is_found)
+TEST(functions_without_symbols_are_called_or_pointed_to)
 {
-	enum { BYTES = 0x100, FIRST = 0x40, SECOND = 0x80 };
+	enum { BYTES = 0x100, FIRST = 0x40, SECOND = 0x80, THIRD = 0xc0, DATA = 0xe0 };
+	static const Elf64_Rela pointers[] = {
+		{.r_info = R_X86_64_RELATIVE, .r_addend = CODE_OFFSET + THIRD},
+		{.r_info = R_X86_64_RELATIVE, .r_addend = CODE_OFFSET + BYTES},
+		{.r_info = R_X86_64_64, .r_addend = CODE_OFFSET + DATA},
+	};
 	CLEANUP(elf_file_cleanup) struct elf_file *elf = NULL;
 	struct functions *functions;
 	struct function_range range;
@@ -754,6 +759,7 @@ TEST(each_called_function_of_a_file_without_symbols_is_found)
 	put_call(code, 0x20, SECOND);
 	add_code(&file, code, BYTES);
 	add_section(&file, ".text", CODE_OFFSET, SHF_ALLOC | SHF_EXECINSTR, code, BYTES);
+	add_section(&file, ".rela.dyn", 0, 0, pointers, sizeof(pointers));
 	built_elf_finish(&file);
 	assert_null(elf_file_from_memory(file.data, file.len, "test", &elf));
 	functions = functions_new(elf);
@@ -761,7 +767,7 @@ TEST(each_called_function_of_a_file_without_symbols_is_found)
 	assert_int_equal(range.start, CODE_OFFSET + FIRST);
 	assert_int_equal(range.end, CODE_OFFSET + SECOND);
 	assert_true(functions_find(functions, CODE_OFFSET + BYTES - 1, &range));
-	assert_int_equal(range.start, CODE_OFFSET + SECOND);
+	assert_int_equal(range.start, CODE_OFFSET + THIRD);
 	assert_int_equal(range.end, CODE_OFFSET + BYTES);
 	functions_free(functions);
 }
