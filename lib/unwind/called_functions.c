@@ -124,6 +124,24 @@ size_t called_functions_last(const unsigned char *code, size_t len)
 	return last;
 }
 
+bool called_functions_may_jump(const unsigned char *code, size_t len, int64_t target)
+{
+	struct x86_insn insn;
+
+	for (size_t at = 0; at < len; at += insn.length) {
+		if (!x86_insn_decode(code + at, len - at, &insn)) {
+			insn.length = 1;
+			continue;
+		}
+		if (insn.effect == X86_JUMP_INDIRECT)
+			return true;
+		if ((insn.effect == X86_JUMP || insn.effect == X86_BRANCH) &&
+		    (int64_t)(at + insn.length) + insn.value == target)
+			return true;
+	}
+	return false;
+}
+
 static const struct elf_code *code_at(const struct elf_code *code, size_t count, uint64_t vaddr)
 {
 	for (size_t i = 0; i < count; i++)

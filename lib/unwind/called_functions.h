@@ -19,4 +19,10 @@ void called_functions_find(struct elf_file *elf, bool (*add)(void *user, uint64_
  */
 size_t called_functions_last(const unsigned char *code, size_t len);
 
+/*
+ * Whether a function may end with a jump to another one, which starts `target` bytes after it: it
+ * has a jump to there, or one through a register or memory.
+ */
+bool called_functions_may_jump(const unsigned char *code, size_t len, int64_t target);
+
 #endif

@@ -342,18 +342,38 @@ static bool function_at_pc(const struct unwinder *unwinder, const struct module_
 	return true;
 }
 
+/*
+ * Whether the function at a vaddr may end with a jump to the one that starts at another: that is
+ * how compilers call at the end of a function. Only the first bytes of the largest are read.
+ */
+static bool may_jump_on(struct unwinder *unwinder, const struct module_cfi *cfi,
+			const struct elf_file *elf, uint64_t vaddr, uint64_t start)
+{
+	struct function_range called;
+	uint64_t len;
+
+	if (!functions_find(cfi->functions, vaddr, &called) || called.start != vaddr)
+		return false;
+	len = called.end - vaddr < CODE_RULE_BYTES_MAX ? called.end - vaddr : CODE_RULE_BYTES_MAX;
+	return elf_file_read(elf, vaddr, unwinder->code, len) &&
+	       called_functions_may_jump(unwinder->code, len, (int64_t)(start - vaddr));
+}
+
 /* Whether a call before the address leads to the function at the pc. */
-static bool is_called_from(const struct unwinder *unwinder, const struct module_cfi *cfi,
+static bool is_called_from(struct unwinder *unwinder, const struct module_cfi *cfi,
 			   struct walk *walk, uint64_t return_address)
 {
+	const struct elf_file *elf = address_spaces_module(unwinder->spaces, walk->at.module)->elf;
 	struct function_range function;
-	uint64_t before, target;
+	uint64_t before, target, distance;
 
 	if (!function_at_pc(unwinder, cfi, walk, &function, &before))
 		return false;
 	if (!called_function(walk, return_address, &target))
 		return is_return_address(walk, return_address);
-	return target == walk_pc(walk) - before || may_jump_here(walk, target);
+	distance = target - (walk_pc(walk) - before);
+	return distance == 0 || may_jump_here(walk, target) ||
+	       may_jump_on(unwinder, cfi, elf, function.start + distance, function.start);
 }
 
 /*

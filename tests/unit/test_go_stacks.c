@@ -554,19 +554,24 @@ enum {
 	RESERVES = 0xa0, /* reserves three words */
 	AFTER = 0xc0,	 /* returns */
 	CALLS = 0x100,
+	SHORT = 0x170,	   /* ends where the next function starts */
+	ENDS_LATE = 0x180, /* jumps to RESERVES after more than 512 bytes */
+	LATE = ENDS_LATE + 0x210,
 	SILENT_BYTES = 0x400,
 };
 
 /* Where they return to. ANY: after an indirect call. */
 enum { FROM_RESERVES = CALLS + 5, AGAIN = CALLS + 10, FROM_AFTER = CALLS + 15 };
 enum { FROM_VIA = CALLS + 20, FROM_BEFORE = CALLS + 25, FROM_JUMPS = CALLS + 30 };
-enum { FROM_STUB = CALLS + 35, ANY = FROM_STUB + 2, NO_CALL = ANY + 20 };
+enum { FROM_STUB = CALLS + 35, FROM_SHORT = CALLS + 40, FROM_ENDS_LATE = CALLS + 45 };
+enum { ANY = FROM_ENDS_LATE + 2, NO_CALL = ANY + 20 };
 
 static void silent_program_init(struct program *program)
 {
 	static const unsigned char reserves[] = {0x48, 0x83, 0xec, 0x18, 0x90, 0x90, 0x90,
 						 0x90, 0x90, 0x48, 0x83, 0xc4, 0x18, 0xc3};
-	static const unsigned calls[] = {RESERVES, RESERVES, AFTER, VIA, BEFORE, JUMPS, STUB};
+	static const unsigned calls[] = {RESERVES, RESERVES, AFTER, VIA,      BEFORE,
+					 JUMPS,	   STUB,     SHORT, ENDS_LATE};
 	static struct built_elf file;
 	unsigned char code[SILENT_BYTES];
 
@@ -574,6 +579,7 @@ static void silent_program_init(struct program *program)
 	memcpy(code + STUB, "\xeb\xbe", 2); /* jmp */
 	memcpy(code + JUMPS + 16, "\xeb\x8e", 2);
 	memcpy(code + VIA, "\xeb\x1e", 2);
+	memcpy(code + LATE, "\xe9\x0b\xfd\xff\xff", 5);
 	code[BEFORE] = code[AFTER] = 0xc3; /* ret */
 	memcpy(code + RESERVES, reserves, sizeof(reserves));
 	memcpy(code + CALLS - 16, "\x55\x48\x89\xe5", 4); /* push %rbp; mov %rsp,%rbp */
@@ -596,7 +602,9 @@ TEST(code_without_symbols_has_the_caller_that_its_instructions_lead_to)
 		{PUSHED = {AGAIN, AGAIN, 0, FROM_RESERVES}, .callers = {FROM_RESERVES}},
 		{PUSHED = {AGAIN, AGAIN, 0, ANY}, .callers = {ANY}},
 		{PUSHED = {AGAIN, 0, 0, FROM_VIA}, .callers = {FROM_VIA}},
+		{PUSHED = {AGAIN, 0, 0, FROM_ENDS_LATE}, .callers = {FROM_ENDS_LATE}},
 		/* The function must begin elsewhere: another one was called, or none. */
+		{PUSHED = {AGAIN, 0, 0, FROM_SHORT}, .callers = {AGAIN}},
 		{PUSHED = {AGAIN, 0, 0, FROM_AFTER}, .callers = {AGAIN}},
 		{PUSHED = {AGAIN, 0, 0, FROM_BEFORE}, .callers = {AGAIN}},
 		{PUSHED = {AGAIN, 0, 0, NO_CALL}, .callers = {AGAIN}},
@@ -701,6 +709,37 @@ TEST(calls_lead_to_functions_that_begin_where_one_may_begin)
 		    (added && last_vaddr != CODE_OFFSET + target))
 			fail_msg("case %u: %u times, at %lx", i / 2, added, last_vaddr);
 	}
+}
+
+/* A call at the end of a function is a jump. */
+TEST(functions_that_may_end_with_a_jump_to_another_are_known)
+{
+	static const struct {
+		unsigned char code[12];
+		int64_t target;
+		bool may_jump;
+	} cases[] = {
+		{{0xe9, 0x0b, 0, 0, 0}, 16, true}, /* jmp 16 */
+		{{0xe9, 0x0b, 0, 0, 0}, 15, false},
+		{{0xe9, 0xeb, 0xff, 0xff, 0xff}, -16, true},
+		{{0xeb, 0x0e}, 16, true},
+		{{0x74, 0x0e}, 16, true}, /* je */
+		{{0x0f, 0x84, 0x0a, 0, 0, 0}, 16, true},
+		{{0xe8, 0x0b, 0, 0, 0}, 16, false},    /* call 16 */
+		{{0xc3, 0x90, 0xeb, 0x0c}, 16, true},  /* after a return */
+		{{0x06, 0xeb, 0x0d}, 16, true},	       /* after data */
+		{{0xb8, 0xeb, 0x0d, 0, 0}, 16, false}, /* mov $…, %eax */
+		{{0xff, 0xe0}, 16, true},	       /* jmp *%rax */
+		{{0x90, 0xff, 0x60, 0x18}, 16, true},  /* jmp *24(%rax) */
+		{{0xff, 0xd0}, 16, false},	       /* call *%rax */
+		{{[10] = 0xff, 0xe0}, 16, true},
+		{{[11] = 0xff}, 16, false},
+	};
+
+	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++)
+		if (called_functions_may_jump(cases[i].code, sizeof(cases[i].code),
+					      cases[i].target) != cases[i].may_jump)
+			fail_msg("case %u", i);
 }
 
 /* Large code is read in pieces of a mebibyte. */
