@@ -129,19 +129,6 @@ TEST(an_event_that_is_not_a_clock_has_no_nanoseconds)
 	assert_non_null(strstr(error_hint_text(err), "--weight period"));
 }
 
-TEST(of_several_events_the_first_is_written)
-{
-	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	event_id first = add_event(profile, "cycles", VALUE_COUNT);
-	event_id second = add_event(profile, "page-faults", VALUE_COUNT);
-	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
-
-	profile_add(profile, thread, STACK(profile, "f"), first, 1);
-	profile_add(profile, thread, STACK(profile, "f"), second, 1);
-	profile_add(profile, thread, STACK(profile, "g"), second, 1);
-	assert_folded(profile, (struct format_options){0}, "p;f 1\n");
-}
-
 TEST(an_empty_profile_is_an_empty_file)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
