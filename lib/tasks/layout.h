@@ -28,6 +28,7 @@ struct layout_edge {
 	uint32_t stride_bytes; /* of a slice */
 	uint32_t node;	       /* LAYOUT_DYNAMIC: unused */
 	uint32_t kind;
+	uint32_t unused; /* no padding is written */
 };
 
 struct layout_variant {
@@ -36,7 +37,7 @@ struct layout_variant {
 	uint32_t is_over;    /* a coroutine that has returned or panicked: it awaits nothing */
 	uint32_t file, line; /* of the await; 0: unknown */
 	uint32_t first_edge, edge_count;
-	uint32_t unused;
+	uint32_t unused[2];
 };
 
 enum layout_role {
