@@ -63,8 +63,7 @@ const char *record_unsampled_hint(const struct recording *recording,
 				    "kernel.perf_event_paranoid=0 allows"
 				  : "mostly of children that ended before their first sample, and "
 				    "what threads did after their last one: raise -F";
-	return is_command ? "time in the kernel, and of processes that ended before their first "
-			    "sample: sudo sysctl kernel.perf_event_paranoid=0 lets both be sampled"
-			  : "mostly time in the kernel: sudo sysctl "
-			    "kernel.perf_event_paranoid=1 lets it be sampled";
+	return is_command ? "of processes that ended before their first sample, [kernel] is time "
+			    "in the kernel"
+			  : "mostly time in the kernel, as [kernel] is";
 }

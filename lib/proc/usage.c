@@ -54,18 +54,38 @@ static uint64_t ns_of_ticks(uint64_t ticks)
 	return ticks * (UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
+struct cpu_ticks {
+	uint64_t user, kernel, children, children_kernel;
+};
+
 /* utime, stime, cutime and cstime follow eleven fields after the name, which may hold anything. */
+static bool read_ticks(const char *line, struct cpu_ticks *ret)
+{
+	const char *rest = strrchr(line, ')');
+
+	return rest && sscanf(rest + 1,
+			      " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
+			      " %" SCNu64 " %" SCNu64,
+			      &ret->user, &ret->kernel, &ret->children, &ret->children_kernel) == 4;
+}
+
 static void add_cpu_time(void *user, const char *line)
 {
 	struct usage *usage = user;
-	const char *rest = strrchr(line, ')');
-	uint64_t own, kernel, children, children_kernel;
+	struct cpu_ticks ticks;
 
-	if (rest && sscanf(rest + 1,
-			   " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
-			   " %" SCNu64 " %" SCNu64,
-			   &own, &kernel, &children, &children_kernel) == 4)
-		usage->cpu_ns += ns_of_ticks(own + kernel + children + children_kernel);
+	if (read_ticks(line, &ticks))
+		usage->cpu_ns += ns_of_ticks(ticks.user + ticks.kernel + ticks.children +
+					     ticks.children_kernel);
+}
+
+static void add_kernel_time(void *user, const char *line)
+{
+	uint64_t *ns = user;
+	struct cpu_ticks ticks;
+
+	if (read_ticks(line, &ticks))
+		*ns += ns_of_ticks(ticks.kernel);
 }
 
 static void add_memory(void *user, const char *line)
@@ -141,6 +161,24 @@ struct usage usage_of_processes(const char *proc, const pid_t *pids, size_t coun
 	free(family.pids);
 	idmap_deinit(&family.known);
 	return usage;
+}
+
+uint64_t usage_in_kernel_ns(const char *proc, pid_t pid)
+{
+	CLEANUP(free_ptr) char *stat = xasprintf("%d/stat", pid);
+	uint64_t ns = 0;
+
+	read_lines(proc, stat, add_kernel_time, &ns);
+	return ns;
+}
+
+uint64_t usage_of_thread(const char *proc, pid_t pid, pid_t tid)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("%s/%d/task/%d/schedstat", proc, pid, tid);
+	CLEANUP(close_file) FILE *file = fopen(path, "re");
+	uint64_t ns;
+
+	return file && fscanf(file, "%" SCNu64, &ns) == 1 ? ns : UINT64_MAX;
 }
 
 struct machine {

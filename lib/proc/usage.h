@@ -18,6 +18,13 @@ struct usage {
 /* Of these processes and all of their living descendants, each once; their CPU time includes that
  * of children that have been waited for. Memory is resident memory. */
 struct usage usage_of_processes(const char *proc, const pid_t *pids, size_t count);
+/* How long a process was in the kernel in its life, without its children. */
+uint64_t usage_in_kernel_ns(const char *proc, pid_t pid);
+/*
+ * How long a thread has had a CPU in its life; UINT64_MAX: unknown. Source: schedstat of
+ * proc_pid_task(5).
+ */
+uint64_t usage_of_thread(const char *proc, pid_t pid, pid_t tid);
 /* Resident pages of files that this process has mapped. */
 uint64_t usage_of_mapped_files(void);
 /* The mean CPU time of a CPU, and the memory that is not available. */

@@ -2,7 +2,9 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/effort.h"
 #include "base/idmap.h"
+#include "proc/usage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +17,20 @@ enum {
 	CPUS_MAX = 1 << 16,
 	/* Less than this share is no word worth: each thread lacks the end of its last period. */
 	LEAST_SHARE = 100,
+	/* To read the threads in /proc may take a hundredth of the time. */
+	READ_PAUSES = 100,
+	READS_PER_SECOND = 5,
 };
 
 /* The rate of switches is measured over at least this time. */
 #define RATE_NS (NS_PER_SECOND / 5)
 
-/* A process, from one exec to the next. */
+/* A thread, from one exec to the next. */
 struct account {
-	pid_t pid;
-	char *name; /* NULL: it runs */
+	pid_t pid, tid;
+	char *process, *name; /* NULL: it runs */
 	uint64_t running_ns;
+	uint64_t read_ns;  /* what /proc said last; UINT64_MAX: not read */
 	uint64_t *sampled; /* by event, since it was settled last; can be too much by a period */
 };
 
@@ -34,9 +40,10 @@ struct on_cpu {
 };
 
 struct event_balance {
-	uint64_t sampled; /* the weight of all samples */
-	uint64_t added;	  /* to profiles, beside it */
-	uint64_t former;  /* of both, what former profiles have */
+	uint64_t sampled;      /* the weight of all samples */
+	uint64_t added;	       /* to profiles, beside it */
+	uint64_t added_kernel; /* of it, as the kernel's */
+	uint64_t former;       /* of both, what former profiles have */
 	bool is_known;
 	uint64_t counted; /* when it was settled last */
 };
@@ -48,9 +55,9 @@ struct balance {
 
 	struct account *accounts;
 	uint32_t account_count, account_room;
-	struct idmap running; /* (pid, 0) → its account, if it has not ended */
+	struct idmap running; /* (pid, tid) → its account, if it has not ended */
 	uint32_t ended;
-	uint64_t running_ns; /* of all processes, from the beginning */
+	uint64_t running_ns; /* of all threads, from the beginning */
 
 	struct on_cpu *cpus;
 	uint32_t cpu_room;
@@ -58,6 +65,7 @@ struct balance {
 
 	char *main_name; /* once it has ended */
 	uint64_t switches, switches_before, rate_ns;
+	uint64_t next_read_ns; /* of threads in /proc */
 };
 
 struct balance *balance_new(const struct balance_options *options)
@@ -73,6 +81,7 @@ struct balance *balance_new(const struct balance_options *options)
 
 static void account_deinit(struct account *account)
 {
+	free(account->process);
 	free(account->name);
 	free(account->sampled);
 }
@@ -91,10 +100,10 @@ void balance_free(struct balance *balance)
 	free(balance);
 }
 
-/* Of a process that runs. */
-static struct account *account_of(struct balance *balance, pid_t pid)
+/* Of a thread that runs. */
+static struct account *account_of(struct balance *balance, pid_t pid, pid_t tid)
 {
-	uint32_t *index = idmap_put(&balance->running, (uint64_t)pid, 0);
+	uint32_t *index = idmap_put(&balance->running, (uint64_t)pid, (uint32_t)tid);
 
 	if (*index != IDMAP_NONE)
 		return &balance->accounts[*index];
@@ -102,20 +111,25 @@ static struct account *account_of(struct balance *balance, pid_t pid)
 	GROW(balance->accounts, balance->account_count, balance->account_room);
 	balance->accounts[*index] = (struct account){
 		.pid = pid,
+		.tid = tid,
+		.read_ns = UINT64_MAX,
 		.sampled = xcalloc(balance->options.event_count, sizeof(uint64_t)),
 	};
 	return &balance->accounts[balance->account_count++];
 }
 
-/* The name is still what it was. */
-static void end_account(struct balance *balance, struct names *names, pid_t pid)
+/* The names are still what they were. */
+static void end_account(struct balance *balance, struct names *names, pid_t pid, pid_t tid)
 {
-	uint32_t index = idmap_get(&balance->running, (uint64_t)pid, 0);
+	uint32_t index = idmap_get(&balance->running, (uint64_t)pid, (uint32_t)tid);
+	struct account *account;
 
 	if (index == IDMAP_NONE)
 		return;
-	idmap_remove(&balance->running, (uint64_t)pid, 0);
-	balance->accounts[index].name = xstrdup(names_get(names, pid, pid));
+	idmap_remove(&balance->running, (uint64_t)pid, (uint32_t)tid);
+	account = &balance->accounts[index];
+	account->process = xstrdup(names_get(names, pid, pid));
+	account->name = xstrdup(names_get(names, pid, tid));
 	balance->ended++;
 }
 
@@ -147,7 +161,7 @@ static void add_running(struct balance *balance, const struct on_cpu *cpu, uint6
 {
 	if (balance->is_paused || now_ns <= cpu->since_ns)
 		return;
-	account_of(balance, cpu->pid)->running_ns += now_ns - cpu->since_ns;
+	account_of(balance, cpu->pid, cpu->tid)->running_ns += now_ns - cpu->since_ns;
 	balance->running_ns += now_ns - cpu->since_ns;
 }
 
@@ -161,13 +175,70 @@ static void leave_cpu(struct balance *balance, const struct record *record)
 		*cpu = (struct on_cpu){0};
 }
 
+/* --- the time of threads in /proc --- */
+
+static bool reads_threads(const struct balance *balance)
+{
+	return balance->options.proc && balance->options.adds_missing && !balance->divides;
+}
+
+/* adds: what it used since the last reading counts. */
+static void read_thread(struct balance *balance, struct account *account, bool adds)
+{
+	uint64_t ns = usage_of_thread(balance->options.proc, account->pid, account->tid);
+
+	if (ns == UINT64_MAX)
+		return;
+	if (adds && ns > account->read_ns) {
+		account->running_ns += ns - account->read_ns;
+		balance->running_ns += ns - account->read_ns;
+	}
+	account->read_ns = ns;
+}
+
+static void read_all(struct balance *balance, bool adds)
+{
+	for (uint32_t i = 0; reads_threads(balance) && i < balance->account_count; i++)
+		if (!balance->accounts[i].name)
+			read_thread(balance, &balance->accounts[i], adds);
+}
+
+void balance_read_threads(struct balance *balance, uint64_t now_ns)
+{
+	struct effort before;
+
+	if (!reads_threads(balance) || balance->is_paused || now_ns < balance->next_read_ns)
+		return;
+	before = effort_start();
+	read_all(balance, true);
+	balance->next_read_ns = now_ns + NS_PER_SECOND / READS_PER_SECOND +
+				READ_PAUSES * effort_ns(&before);
+}
+
+void balance_add_thread(struct balance *balance, pid_t pid, pid_t tid)
+{
+	if (reads_threads(balance))
+		read_thread(balance, account_of(balance, pid, tid), false);
+}
+
+static void feed_fork(struct balance *balance, struct names *names, const struct record *record)
+{
+	/* If the end of its predecessor was lost. */
+	end_account(balance, names, record->pid, record->tid);
+	if (reads_threads(balance) && balance->options.with_children)
+		account_of(balance, record->pid, record->tid)->read_ns = 0;
+}
+
+/* --- records --- */
+
 static void feed_sample(struct balance *balance, const struct record *record)
 {
 	uint64_t period = record->sample.period;
 
 	balance->events[record->sample.event].sampled += period;
-	if (balance->divides)
-		account_of(balance, record->pid)->sampled[record->sample.event] += period;
+	if (balance->divides || reads_threads(balance))
+		account_of(balance, record->pid, record->tid)->sampled[record->sample.event] +=
+			period;
 }
 
 static void feed_switch(struct balance *balance, const struct record *record)
@@ -183,7 +254,7 @@ static void feed_switch(struct balance *balance, const struct record *record)
 static void feed_exec(struct balance *balance, struct names *names, const struct record *record)
 {
 	leave_cpu(balance, record);
-	end_account(balance, names, record->pid);
+	end_account(balance, names, record->pid, record->tid);
 	enter_cpu(balance, record);
 }
 
@@ -191,11 +262,8 @@ static void feed_exit(struct balance *balance, struct names *names, const struct
 {
 	if (balance->divides)
 		leave_cpu(balance, record);
-	/* Of threads that outlive their first one, more may come. */
-	if (record->tid != record->pid)
-		return;
-	end_account(balance, names, record->pid);
-	if (record->pid != balance->options.main_pid)
+	end_account(balance, names, record->pid, record->tid);
+	if (record->tid != balance->options.main_pid)
 		return;
 	free(balance->main_name);
 	balance->main_name = xstrdup(names_get(names, record->pid, record->pid));
@@ -216,9 +284,7 @@ void balance_feed(struct balance *balance, struct names *names, const struct rec
 			feed_exec(balance, names, record);
 		break;
 	case RECORD_FORK:
-		/* If the end of its predecessor was lost. */
-		if (record->pid != record->fork.parent_pid)
-			end_account(balance, names, record->pid);
+		feed_fork(balance, names, record);
 		break;
 	case RECORD_EXIT:
 		feed_exit(balance, names, record);
@@ -233,6 +299,7 @@ void balance_pause(struct balance *balance, uint64_t now_ns)
 	for (uint32_t i = 0; i < balance->cpu_room; i++)
 		if (balance->cpus[i].tid)
 			add_running(balance, &balance->cpus[i], now_ns);
+	read_all(balance, true);
 	balance->is_paused = true;
 }
 
@@ -241,6 +308,7 @@ void balance_pause(struct balance *balance, uint64_t now_ns)
 void balance_resume(struct balance *balance, uint64_t now_ns)
 {
 	balance->is_paused = false;
+	read_all(balance, false);
 	for (uint32_t i = 0; i < balance->cpu_room; i++)
 		balance->cpus[i].since_ns = now_ns;
 }
@@ -256,6 +324,7 @@ bool balance_ends_switches(struct balance *balance, uint64_t now_ns)
 	balance->switches_before = balance->switches;
 	balance->rate_ns = now_ns;
 	balance->divides = records <= 2ULL * SWITCHES_MAX_HZ * balance->options.cpu_count;
+	read_all(balance, false);
 	return !balance->divides;
 }
 
@@ -273,7 +342,8 @@ struct settlement {
 	struct names *names;
 	struct profile *profile;
 	const event_id *events;
-	stack_id stack; /* [not sampled] */
+	stack_id stack, kernel_stack; /* [not sampled], [kernel] */
+	double kernel_share;	      /* of what the present event lacks */
 };
 
 /* What was counted and is in no profile; 0 if it is little. */
@@ -300,16 +370,34 @@ static uint64_t lacks(const struct settlement *settlement, const struct account 
 	return expected > account->sampled[event] ? expected - account->sampled[event] : 0;
 }
 
-static void add(struct settlement *settlement, unsigned event, label_set_id labels, uint64_t weight)
+static void add_to(struct settlement *settlement, unsigned event, label_set_id labels,
+		   stack_id stack, uint64_t weight)
 {
-	settlement->balance->events[event].added += weight;
-	profile_add_samples(settlement->profile, labels, settlement->stack,
-			    settlement->events[event], 0, weight);
+	if (weight)
+		profile_add_samples(settlement->profile, labels, stack, settlement->events[event],
+				    0, weight);
 }
 
-static label_set_id labels_of(struct profile *profile, pid_t pid, const char *name)
+static void add(struct settlement *settlement, unsigned event, label_set_id labels, uint64_t weight)
 {
-	return profile_thread_labels(profile, pid, pid, name, name);
+	struct event_balance *balance = &settlement->balance->events[event];
+	uint64_t kernel = (uint64_t)((double)weight * settlement->kernel_share);
+
+	balance->added += weight;
+	balance->added_kernel += kernel;
+	add_to(settlement, event, labels, settlement->kernel_stack, kernel);
+	add_to(settlement, event, labels, settlement->stack, weight - kernel);
+}
+
+/* How much of what is missing the threads were in the kernel. */
+static double kernel_share(const struct settlement *settlement, unsigned event, uint64_t missing)
+{
+	uint64_t kernel = settlement->counts[event].kernel;
+	uint64_t added = settlement->balance->events[event].added_kernel;
+
+	if (!missing || kernel <= added)
+		return 0;
+	return kernel - added < missing ? (double)(kernel - added) / (double)missing : 1;
 }
 
 static bool is_settled(const struct settlement *settlement, const struct account *account)
@@ -317,17 +405,31 @@ static bool is_settled(const struct settlement *settlement, const struct account
 	return settlement->all || account->name;
 }
 
+static const char *process_name(const struct settlement *settlement, const struct account *account)
+{
+	return account->name ? account->process
+			     : names_get(settlement->names, account->pid, account->pid);
+}
+
+static const char *thread_name(const struct settlement *settlement, const struct account *account)
+{
+	return account->name ? account->name
+			     : names_get(settlement->names, account->pid, account->tid);
+}
+
 /* What was added or sampled too much is kept against what comes. */
 static void settle_account(struct settlement *settlement, struct account *account, unsigned event,
 			   double factor)
 {
-	const char *name = account->name ? account->name
-					 : names_get(settlement->names, account->pid, account->pid);
 	uint64_t weight = (uint64_t)((double)lacks(settlement, account, event) * factor);
+	label_set_id labels;
 
 	if (!weight)
 		return;
-	add(settlement, event, labels_of(settlement->profile, account->pid, name), weight);
+	labels = profile_thread_labels(settlement->profile, account->pid, account->tid,
+				       process_name(settlement, account),
+				       thread_name(settlement, account));
+	add(settlement, event, labels, weight);
 	account->sampled[event] += weight;
 }
 
@@ -337,6 +439,7 @@ static void settle_event(struct settlement *settlement, unsigned event)
 	uint64_t missing = missing_of(settlement, event), lacking = 0;
 	double factor = 1;
 
+	settlement->kernel_share = kernel_share(settlement, event, missing);
 	for (uint32_t i = 0; i < balance->account_count; i++)
 		if (is_settled(settlement, &balance->accounts[i]))
 			lacking += lacks(settlement, &balance->accounts[i], event);
@@ -350,7 +453,8 @@ static void settle_event(struct settlement *settlement, unsigned event)
 static bool is_addition(const struct settlement *settlement, const struct profile_sample *sample,
 			unsigned event)
 {
-	return sample->stack == settlement->stack && sample->event == settlement->events[event];
+	return (sample->stack == settlement->stack || sample->stack == settlement->kernel_stack) &&
+	       sample->event == settlement->events[event];
 }
 
 /*
@@ -387,18 +491,19 @@ static void add_rest(struct settlement *settlement, unsigned event)
 	struct balance *balance = settlement->balance;
 	pid_t pid = balance->options.main_pid;
 	uint64_t rest = missing_of(settlement, event);
-	label_set_id labels;
+	const char *process = "[processes]", *thread = process;
 
 	if (!rest || (balance->divides && spread(settlement, event, rest)))
 		return;
-	if (!pid)
-		labels = profile_thread_labels(settlement->profile, -1, -1, "[processes]",
-					       "[processes]");
-	else
-		labels = labels_of(settlement->profile, pid,
-				   balance->main_name ? balance->main_name
-						      : names_get(settlement->names, pid, pid));
-	add(settlement, event, labels, rest);
+	if (pid) {
+		process = balance->main_name ? balance->main_name
+					     : names_get(settlement->names, pid, pid);
+		thread = "[threads]";
+	} else {
+		pid = -1;
+	}
+	add(settlement, event, profile_thread_labels(settlement->profile, pid, -1, process, thread),
+	    rest);
 }
 
 /* Those that run begin anew, with what was sampled too much of them. */
@@ -423,7 +528,8 @@ static void keep_running(struct balance *balance, const struct balance_count *co
 		}
 		if (all)
 			account->running_ns = 0;
-		*idmap_put(&balance->running, (uint64_t)account->pid, 0) = kept;
+		*idmap_put(&balance->running, (uint64_t)account->pid,
+			   (uint32_t)account->tid) = kept;
 		balance->accounts[kept++] = *account;
 	}
 	balance->account_count = kept;
@@ -453,6 +559,8 @@ void balance_settle(struct balance *balance, const struct balance_count *counts,
 		.events = events,
 	};
 
+	if (all && !balance->is_paused)
+		read_all(balance, true);
 	for (unsigned i = 0; i < balance->options.event_count; i++) {
 		balance->events[i].is_known = counts[i].is_known;
 		balance->events[i].counted = counts[i].value;
@@ -460,6 +568,9 @@ void balance_settle(struct balance *balance, const struct balance_count *counts,
 	if (balance->options.adds_missing) {
 		settlement.stack = profile_push(profile, STACK_EMPTY,
 						profile_synthetic_frame(profile, BALANCE_FRAME));
+		settlement.kernel_stack =
+			profile_push(profile, STACK_EMPTY,
+				     profile_synthetic_frame(profile, BALANCE_KERNEL_FRAME));
 		for (unsigned i = 0; i < balance->options.event_count; i++) {
 			settle_event(&settlement, i);
 			if (all)

@@ -2,13 +2,27 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/descendants.h"
 #include "perf/field_reader.h"
+#include "perf/threads.h"
+#include "proc/usage.h"
 #include "record/targets.h"
 
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+static void add_children(struct balancing *balancing)
+{
+	const struct record_config *config = balancing->config;
+	CLEANUP(free_ptr) pid_t *children = NULL;
+	size_t count;
+
+	descendants_list(config->pids, config->pid_count, &children, &count);
+	for (size_t i = 0; i < count; i++)
+		balancing_add_process(balancing, children[i]);
+}
 
 void balancing_open(struct balancing *balancing, const struct record_config *config,
 		    const struct sampling *sampling, const struct intake *intake)
@@ -22,6 +36,8 @@ void balancing_open(struct balancing *balancing, const struct record_config *con
 		.cpu_count = facts->cpus,
 		.has_switches = facts->has_switches,
 		/* Whole CPUs miss nothing: what they sampled too little is chance. */
+		.with_children = config->inherit,
+		.proc = "/proc",
 		.adds_missing = config->adds_unsampled && !facts->is_tree && !facts->follows_rule &&
 				!config->thread_name_count && (config->command || processes),
 		.main_pid = config->commands_later	      ? 0
@@ -31,6 +47,24 @@ void balancing_open(struct balancing *balancing, const struct record_config *con
 			    : config->tid_count		      ? process_of_thread(config->tids[0])
 							      : 0,
 	});
+	for (size_t i = 0; i < config->pid_count; i++)
+		balancing_add_process(balancing, config->pids[i]);
+	for (size_t i = 0; i < config->tid_count; i++)
+		balance_add_thread(balancing->balance, process_of_thread(config->tids[i]),
+				   config->tids[i]);
+	if (config->with_children)
+		add_children(balancing);
+}
+
+void balancing_add_process(struct balancing *balancing, pid_t pid)
+{
+	CLEANUP(thread_list_deinit) struct thread_list threads = {0};
+
+	/* It may have ended by now. */
+	error_free(thread_list_add_process(&threads, pid));
+	for (size_t i = 0; i < threads.count; i++)
+		balance_add_thread(balancing->balance, pid, threads.items[i]);
+	balancing->kernel_before_ns += usage_in_kernel_ns("/proc", pid);
 }
 
 void balancing_close(struct balancing *balancing)
@@ -64,11 +98,26 @@ static bool is_exact(const struct balancing *balancing, const struct event *even
 	return event_is_software(event) && event->frequency_hz;
 }
 
+/* Of the target so far, as far as it is known. */
+static uint64_t kernel_ns(const struct balancing *balancing)
+{
+	const struct record_config *config = balancing->config;
+	uint64_t ns = balancing->command_kernel_ns;
+
+	if (!ns && config->command)
+		ns = usage_in_kernel_ns("/proc", config->command);
+	for (size_t i = 0; i < config->pid_count; i++)
+		ns += usage_in_kernel_ns("/proc", config->pids[i]);
+	return ns > balancing->kernel_before_ns ? ns - balancing->kernel_before_ns : 0;
+}
+
 void balancing_settle(const struct balancing *balancing, struct pipeline *pipeline, bool all)
 {
 	const struct sampling *sampling = balancing->sampling;
 	CLEANUP(free_ptr)
 	struct balance_count *counts = xcalloc(sampling->event_count, sizeof(*counts));
+	uint64_t kernel = intake_facts(balancing->intake)->kernel_excluded ? kernel_ns(balancing)
+									   : 0;
 
 	for (unsigned i = 0; i < sampling->event_count; i++) {
 		struct balance_count *count = &counts[i];
@@ -82,31 +131,38 @@ void balancing_settle(const struct balancing *balancing, struct pipeline *pipeli
 			count->value = balancing->command_ns;
 			count->is_known = true;
 		}
+		if (count->is_clock)
+			count->kernel = kernel;
 		count->is_known &= is_comparable(balancing, &sampling->events[i]);
 	}
 	balance_settle(balancing->balance, counts, all, pipeline->names, pipeline->profile,
 		       session_events(pipeline->session));
 }
 
-/* CPU time of a command that has ended, and of those descendants that were waited for. */
-static uint64_t command_ns(const struct record_config *config)
+/*
+ * CPU time of a command that has ended, and of those descendants that were waited for. False: it is
+ * unknown.
+ */
+static bool read_command_usage(const struct record_config *config, struct rusage *usage)
 {
-	struct rusage usage;
 	siginfo_t info = {0};
 
 	/* Else something of it was not recorded. */
 	if (!config->command || config->commands_later || !config->inherit || config->cpus)
-		return 0;
+		return false;
 	/* waitid(2) of the C library lacks the last argument. The command stays to be waited for.
 	 */
-	if (syscall(SYS_waitid, P_PID, config->command, &info, WEXITED | WNOHANG | WNOWAIT,
-		    &usage) < 0 ||
-	    info.si_pid != config->command)
-		return 0;
-	return clock_ns_of(usage.ru_utime) + clock_ns_of(usage.ru_stime);
+	return syscall(SYS_waitid, P_PID, config->command, &info, WEXITED | WNOHANG | WNOWAIT,
+		       usage) == 0 &&
+	       info.si_pid == config->command;
 }
 
 void balancing_end(struct balancing *balancing, bool was_paused)
 {
-	balancing->command_ns = was_paused ? 0 : command_ns(balancing->config);
+	struct rusage usage;
+
+	if (was_paused || !read_command_usage(balancing->config, &usage))
+		return;
+	balancing->command_kernel_ns = clock_ns_of(usage.ru_stime);
+	balancing->command_ns = clock_ns_of(usage.ru_utime) + balancing->command_kernel_ns;
 }

@@ -17,12 +17,16 @@ struct balancing {
 	const struct record_config *config; /* private, as all below */
 	const struct sampling *sampling;
 	const struct intake *intake;
-	uint64_t command_ns; /* CPU time of a command that was recorded to its end; 0: unknown */
+	/* Of a command that was recorded to its end, and of it in the kernel; 0: unknown. */
+	uint64_t command_ns, command_kernel_ns;
+	uint64_t kernel_before_ns; /* that the target was in the kernel before the recording */
 };
 
 /* Borrows all. */
 void balancing_open(struct balancing *balancing, const struct record_config *config,
 		    const struct sampling *sampling, const struct intake *intake);
+/* A process that the target got later. */
+void balancing_add_process(struct balancing *balancing, pid_t pid);
 void balancing_close(struct balancing *balancing);
 
 /* As balance_settle(). */

@@ -210,6 +210,7 @@ static void balance_batch(struct recorder *recorder)
 	if (balance_ends_switches(recorder->balancing.balance, clock_now_ns()) &&
 	    !recorder->waiting)
 		intake_end_switches(recorder->intake);
+	balance_read_threads(recorder->balancing.balance, clock_now_ns());
 	if (balance_is_full(recorder->balancing.balance))
 		balancing_settle(&recorder->balancing, &recorder->pipeline, false);
 }
@@ -518,8 +519,10 @@ static void add_arrival(struct recorder *recorder, pid_t pid)
 		return;
 	arrivals_add(&recorder->arrivals, pid);
 	/* Where whole CPUs are sampled, what it has mapped is known. */
-	if (!follows_rule(recorder))
-		target_snapshot_process(&recorder->pipeline, &recorder->raw, pid);
+	if (follows_rule(recorder))
+		return;
+	target_snapshot_process(&recorder->pipeline, &recorder->raw, pid);
+	balancing_add_process(&recorder->balancing, pid);
 }
 
 /* What the records up to now say of children comes after the list of who runs. */

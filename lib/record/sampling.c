@@ -334,7 +334,9 @@ void sampling_notice(const struct sampling *sampling, const struct record_config
 	if (facts->kernel_excluded && !config->exclude_kernel)
 		listener_notice(listener,
 				"user space only: no permission to sample the kernel (sudo sysctl "
-				"kernel.perf_event_paranoid=1 gives it)");
+				"kernel.perf_event_paranoid=%d gives it)",
+				/* Of a command, 0 lets whole CPUs be sampled, too. */
+				config->command ? 0 : 1);
 	if (config->with_children && facts->denied_threads)
 		listener_notice(listener,
 				"%zu threads of child processes are not sampled: the kernel "

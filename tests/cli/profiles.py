@@ -30,7 +30,7 @@ class Stacks:
             stack, _, count = line.rpartition(" ")
             frames = tuple(stack.split(";"))
             assert all(frames), f"an empty frame: {line!r}"
-            if frames[1:] == ("[not sampled]",):
+            if frames[1:] in (("[kernel]",), ("[not sampled]",)):
                 self.missing[frames[0]] += int(count)
             else:
                 self.counts[frames] += int(count)

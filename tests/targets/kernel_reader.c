@@ -1,28 +1,58 @@
 /*
- * Waits for SIGUSR1 and then reads from the kernel for a second of CPU time: nearly all of it is
- * the kernel's. Then the file "used" has its CPU time in nanoseconds, and it waits for its end.
+ * kernel_reader [now]: waits for SIGUSR1, unless it is to begin now. Then one thread reads from the
+ * kernel for 600 ms of CPU time, and another for 200 ms: nearly all of it is the kernel's. Then the
+ * file "used" has a line for each, "TID NANOSECONDS". All wait for their end if it has waited
+ * before.
  */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+struct shared {
+	pthread_barrier_t have_read;
+	bool waits;
+};
+
+struct reader {
+	struct shared *shared;
+	uint64_t least_ns, used_ns;
+	long tid;
+};
 
 static uint64_t cpu_ns(void)
 {
 	struct timespec time;
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
 	return time.tv_sec * UINT64_C(1000000000) + time.tv_nsec;
 }
 
-int main(void)
+static void *read_zeroes(void *user)
 {
 	static char bytes[1 << 20];
-	int zero = open("/dev/zero", O_RDONLY), number;
+	struct reader *reader = user;
+	int zero = open("/dev/zero", O_RDONLY);
+
+	reader->tid = syscall(SYS_gettid);
+	while (cpu_ns() < reader->least_ns)
+		read(zero, bytes, sizeof(bytes));
+	reader->used_ns = cpu_ns();
+	pthread_barrier_wait(&reader->shared->have_read);
+	if (reader->shared->waits)
+		pause();
+	return NULL;
+}
+
+static void wait_for_signal(void)
+{
 	sigset_t awaited;
-	FILE *out;
+	int number;
 
 	sigemptyset(&awaited);
 	sigaddset(&awaited, SIGUSR1);
@@ -30,12 +60,29 @@ int main(void)
 	puts("ready");
 	fflush(stdout);
 	sigwait(&awaited, &number);
-	while (cpu_ns() < UINT64_C(1000000000))
-		read(zero, bytes, sizeof(bytes));
+}
+
+int main(int argc, char **argv)
+{
+	struct shared shared = {.waits = argc == 1};
+	struct reader readers[] = {{&shared, .least_ns = 600000000},
+				   {&shared, .least_ns = 200000000}};
+	pthread_t thread;
+	FILE *out;
+
+	(void)argv;
+	pthread_barrier_init(&shared.have_read, NULL, 3);
+	if (shared.waits)
+		wait_for_signal();
+	for (int i = 0; i < 2; i++)
+		pthread_create(&thread, NULL, read_zeroes, &readers[i]);
+	pthread_barrier_wait(&shared.have_read);
 	out = fopen("used.part", "w");
-	fprintf(out, "%" PRIu64 "\n", cpu_ns());
+	for (int i = 0; i < 2; i++)
+		fprintf(out, "%ld %" PRIu64 "\n", readers[i].tid, readers[i].used_ns);
 	fclose(out);
 	rename("used.part", "used");
-	pause();
+	if (shared.waits)
+		pause();
 	return 0;
 }

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 
+#include "folder.h"
 #include "unit_test.h"
 
 #include <string.h>
@@ -141,6 +142,30 @@ static uint64_t not_sampled(const struct fixture *fixture, unsigned event, const
 	return weight;
 }
 
+/* What was added for a thread of event 0. */
+static uint64_t of_thread(const struct fixture *fixture, pid_t tid)
+{
+	const struct profile_samples samples = profile_samples(fixture->profile);
+	uint64_t weight = 0;
+
+	for (uint64_t i = 0; i < samples.count; i++)
+		if (samples.items[i].stack != STACK_EMPTY &&
+		    profile_thread_of(fixture->profile, samples.items[i].labels)->tid == tid)
+			weight += samples.items[i].weight;
+	return weight;
+}
+
+static uint64_t weight_of(const struct fixture *fixture, stack_id stack)
+{
+	const struct profile_samples samples = profile_samples(fixture->profile);
+	uint64_t weight = 0;
+
+	for (uint64_t i = 0; i < samples.count; i++)
+		if (samples.items[i].stack == stack)
+			weight += samples.items[i].weight;
+	return weight;
+}
+
 /* A shell (1) runs from 0 to 10,000, with two samples; true (2) from there to 10,400, then ls (3).
  */
 static void run_script(struct fixture *fixture)
@@ -270,6 +295,101 @@ TEST(without_switches_all_is_the_main_process_s)
 	exits(&fixture, 1, 0, 20000);
 	settle(&fixture, 12600, 0);
 	assert_int_equal(not_sampled(&fixture, 0, "sh"), 10600);
+	assert_int_equal(of_thread(&fixture, -1), 10600);
+	end(&fixture);
+}
+
+TEST(each_thread_has_what_it_lacks)
+{
+	struct fixture fixture;
+	struct record record = {.type = RECORD_SWITCH, .pid = 1, .tid = 2};
+
+	begin(&fixture, true, 1);
+	executes(&fixture, 1, 0, 0, "sh");
+	samples(&fixture, 1, 1);
+	switches(&fixture, 1, 0, 3000, true);
+	feed(&fixture, &record);
+	record.time_ns = 5000;
+	record.switched.is_out = true;
+	feed(&fixture, &record);
+	settle(&fixture, 8000, 0);
+	assert_int_equal(of_thread(&fixture, 1), 2000);
+	assert_int_equal(of_thread(&fixture, 2), 5000);
+	end(&fixture);
+}
+
+/* Threads of process 7 are in the test's folder. */
+static void begin_with_proc(struct fixture *fixture)
+{
+	begin(fixture, false, 7);
+	balance_free(fixture->balance);
+	fixture->balance = balance_new(&(struct balance_options){
+		.event_count = 2,
+		.cpu_count = 2,
+		.adds_missing = true,
+		.with_children = true,
+		.proc = folder,
+		.main_pid = 7,
+	});
+}
+
+static void write_schedstat(pid_t tid, const char *text)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("7/task/%d/schedstat", tid);
+
+	write_file(path, text, strlen(text));
+}
+
+TEST_IN_FOLDER(without_switches_the_time_of_threads_is_read)
+{
+	struct fixture fixture;
+
+	begin_with_proc(&fixture);
+	write_schedstat(7, "5000 1 1\n");
+	balance_add_thread(fixture.balance, 7, 7);
+	feed(&fixture, &(struct record){.type = RECORD_FORK,
+					.pid = 7,
+					.tid = 8,
+					.fork = {.parent_pid = 7, .parent_tid = 7}});
+	samples(&fixture, 7, 1);
+	write_schedstat(7, "9000 1 1\n");
+	write_schedstat(8, "2500 1 1\n");
+	balance_read_threads(fixture.balance, clock_now_ns());
+	/* What it does after this is not known; it stays in what is. */
+	feed(&fixture, &(struct record){.type = RECORD_EXIT, .pid = 7, .tid = 8});
+	write_schedstat(7, "9100 1 1\n");
+	settle(&fixture, 7000, 0);
+	assert_int_equal(of_thread(&fixture, 7), 3100);
+	assert_int_equal(of_thread(&fixture, 8), 2500);
+	assert_int_equal(of_thread(&fixture, -1), 7000 - PERIOD - 3100 - 2500);
+	end(&fixture);
+}
+
+TEST(what_is_known_to_be_of_the_kernel_is_named_so)
+{
+	struct balance_count counts[2] = {
+		{.is_known = true, .is_clock = true, .value = 10000, .kernel = 6000}};
+	struct fixture fixture;
+	stack_id kernel;
+
+	begin(&fixture, true, 1);
+	executes(&fixture, 1, 0, 0, "sh");
+	samples(&fixture, 1, 2);
+	switches(&fixture, 1, 0, 10000, true);
+	balance_settle(fixture.balance, counts, true, fixture.names, fixture.profile,
+		       fixture.events);
+	kernel = profile_push(fixture.profile, STACK_EMPTY,
+			      profile_synthetic_frame(fixture.profile, BALANCE_KERNEL_FRAME));
+	assert_int_equal(not_sampled(&fixture, 0, NULL), 8000);
+	assert_int_equal(weight_of(&fixture, kernel), 6000);
+	/* All of it is in the profile already. */
+	counts[0].value = 12000;
+	switches(&fixture, 1, 0, 10000, false);
+	switches(&fixture, 1, 0, 12000, true);
+	balance_settle(fixture.balance, counts, true, fixture.names, fixture.profile,
+		       fixture.events);
+	assert_int_equal(weight_of(&fixture, kernel), 6000);
+	assert_int_equal(not_sampled(&fixture, 0, NULL), 10000);
 	end(&fixture);
 }
 
