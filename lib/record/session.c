@@ -712,6 +712,7 @@ void session_counts_add(struct session_counts *sum, const struct session_counts 
 	sum->throttled += more->throttled;
 	sum->lossy_processes += more->lossy_processes;
 	sum->strays += more->strays;
+	sum->other_values += more->other_values;
 	sum->stacks.truncated += more->stacks.truncated;
 	sum->stacks.deep += more->stacks.deep;
 	sum->stacks.completed += more->stacks.completed;

@@ -1179,3 +1179,19 @@ TEST_WITH(set_up, tear_down, what_the_profile_has_of_a_stack_is_found_before_it_
 	assert_int_equal(counts.user_stacks, 4);
 	sample_stacks_free(stacks);
 }
+
+TEST(counts_of_profiles_are_added_field_by_field)
+{
+	enum { FIELDS = sizeof(struct session_counts) / sizeof(uint64_t) };
+	struct session_counts sum, more;
+	uint64_t fields[FIELDS];
+
+	for (unsigned i = 0; i < FIELDS; i++)
+		fields[i] = i + 1;
+	memcpy(&sum, fields, sizeof(sum));
+	memcpy(&more, fields, sizeof(more));
+	session_counts_add(&sum, &more);
+	memcpy(fields, &sum, sizeof(sum));
+	for (unsigned i = 0; i < FIELDS; i++)
+		assert_int_equal(fields[i], 2 * (i + 1));
+}
