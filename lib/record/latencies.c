@@ -325,9 +325,9 @@ void latencies_tell(const struct latencies *latencies, const struct listener *li
 	if (latencies->left)
 		listener_notice(listener,
 				"%" PRIu64 " calls were left without a return (longjmp, an "
-				"exception, the end of a thread, more than 64 nested ones) and are "
+				"exception, the end of a thread, more than %d nested ones) and are "
 				"not in the profile",
-				latencies->left);
+				latencies->left, OPEN_CALLS_MAX);
 	if (open)
 		listener_notice(listener, "%" PRIu64 " calls had not returned at the end", open);
 	if (latencies->unpaired)
