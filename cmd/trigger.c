@@ -77,9 +77,12 @@ static double value_of(const struct trigger *trigger, const struct trigger_facts
 bool trigger_fires(struct trigger *trigger, const struct trigger_facts *facts, uint64_t now_ns,
 		   uint64_t rest_ns)
 {
-	bool is_met = value_of(trigger, facts) > trigger->limit;
+	double value = value_of(trigger, facts);
 
-	if (!is_met) {
+	/* Unknown: neither met nor over. */
+	if (isnan(value))
+		return false;
+	if (value <= trigger->limit) {
 		trigger->was_met = false;
 		return false;
 	}

@@ -63,6 +63,8 @@ TEST(a_trigger_fires_once_while_its_condition_is_true)
 	assert_true(fires(&cpu, 0.95, 3));
 	assert_false(fires(&cpu, 0.95, 4));
 	assert_false(fires(&cpu, 0.95, 100));
+	assert_false(fires(&cpu, NAN, 100));
+	assert_false(fires(&cpu, 0.95, 100));
 	assert_false(fires(&cpu, 0.5, 101));
 	assert_true(fires(&cpu, 0.95, 102));
 }
