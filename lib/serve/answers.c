@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 
+#include <assert.h>
 #include <string.h>
 
 void answer_text(struct http_exchange *exchange, const char *type, const char *text, size_t len)
@@ -67,8 +68,10 @@ void answer_profile(struct http_exchange *exchange, const char *format, int fd, 
 	};
 	size_t kind = 0;
 
-	while (strcmp(kinds[kind].format, format) != 0)
+	while (strcmp(kinds[kind].format, format) != 0) {
 		kind++;
+		assert(kind < ARRAY_SIZE(kinds));
+	}
 	http_exchange_answer(exchange,
 			     &(struct http_answer){
 				     .status = 200,
