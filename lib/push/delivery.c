@@ -26,6 +26,7 @@ struct attempts {
 	const struct push_protocol *protocol;
 	struct push_post post;
 	uint64_t until_ns;
+	unsigned count; /* of the present part */
 	struct push_result *result;
 };
 
@@ -142,7 +143,7 @@ static uint64_t next_attempt_ns(const struct attempts *attempts, const struct pu
 
 	/* Without it there is no jitter. */
 	(void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
-	wait_ns = push_backoff_ns(attempts->result->attempts + 1, random);
+	wait_ns = push_backoff_ns(attempts->count + 1, random);
 	if (reply->retry_after_seconds > UINT32_MAX)
 		return UINT64_MAX;
 	if (wait_ns < reply->retry_after_seconds * NS_PER_SECOND)
@@ -174,6 +175,7 @@ static uint64_t attempt(struct attempts *attempts)
 					    ? attempts->until_ns - now_ns
 					    : ATTEMPT_NS;
 	result->attempts++;
+	attempts->count++;
 	err = push_send(&attempts->post, delivery->wait.is_over ? &delivery->wait : NULL, &reply);
 	if (err) {
 		fail(result, err);
@@ -240,6 +242,7 @@ static void send_whole(struct attempts *attempts, const struct push_labels *labe
 	struct error *err = attempts->protocol->encode(profile, labels, &body);
 
 	attempts->until_ns = clock_now_ns() + attempts->delivery->patience_ns;
+	attempts->count = 0;
 	attempts->post.body = body.bytes;
 	attempts->post.len = body.len;
 	result->outcome = PUSH_LATER;
