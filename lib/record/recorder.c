@@ -82,7 +82,7 @@ struct recorder {
 	uint64_t paused_ns;    /* the time of all pauses in the window */
 	uint64_t forgotten_ns; /* session_forget() was called then: once per second */
 	enum recorder_end end;
-	bool has_commands; /* recorder_add_command() was called */
+	pid_t command; /* of recorder_add_command(); 0: none yet */
 	bool is_stopped;
 };
 
@@ -721,14 +721,14 @@ static struct error *begin_after_delay(struct recorder *recorder)
 
 static struct error *begin_with_command(struct recorder *recorder, pid_t pid)
 {
-	recorder->has_commands = true;
+	recorder->command = pid;
 	session_set_main_process(recorder->pipeline.session, pid);
 	return recorder->config->starts_paused ? NULL : begin_after_delay(recorder);
 }
 
 struct error *recorder_add_command(struct recorder *recorder, pid_t pid)
 {
-	struct error *err = recorder->has_commands ? NULL : begin_with_command(recorder, pid);
+	struct error *err = recorder->command ? NULL : begin_with_command(recorder, pid);
 
 	intake_add_command(recorder->intake, pid);
 	return err;
@@ -791,8 +791,24 @@ struct profile *recorder_rotate(struct recorder *recorder, struct recorder_windo
 	return finished;
 }
 
+/* 0: there is none. */
+static pid_t main_process(const struct recorder *recorder)
+{
+	const struct record_config *config = recorder->config;
+
+	if (recorder->command || config->command)
+		return recorder->command ? recorder->command : config->command;
+	if (config->pid_count > config->found_count)
+		return config->pids[0];
+	return config->tid_count ? process_of_thread(config->tids[0]) : 0;
+}
+
 void recorder_renew(struct recorder *recorder)
 {
+	const pid_t pid = main_process(recorder);
+	CLEANUP(free_ptr)
+	char *name = pid ? xstrdup(names_get(recorder->pipeline.names, pid, pid)) : NULL;
+
 	settle_all(recorder, true);
 	balance_begin_profile(recorder->balancing.balance);
 	stat_counting_begin_profile(&recorder->stat);
@@ -805,6 +821,10 @@ void recorder_renew(struct recorder *recorder)
 	intake_restart(recorder->intake);
 	/* Of all processes: children of the targets are sampled, too. */
 	target_snapshot_all(&recorder->pipeline, &recorder->raw);
+	if (!pid)
+		return;
+	target_snapshot_main_program(&recorder->pipeline, pid);
+	names_set(recorder->pipeline.names, pid, name);
 }
 
 uint64_t recorder_trigger_count(const struct recorder *recorder)

@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-static void set_main_program(struct session *session, pid_t pid)
+void target_snapshot_main_program(struct pipeline *pipeline, pid_t pid)
 {
 	CLEANUP(free_ptr) char *links = process_links("/proc", pid);
 	CLEANUP(free_ptr) char *link = xasprintf("%s/exe", links);
@@ -20,7 +20,7 @@ static void set_main_program(struct session *session, pid_t pid)
 	if (len <= 0)
 		return;
 	path[len] = '\0';
-	session_set_main_path(session, path);
+	session_set_main_path(pipeline->session, path);
 }
 
 static void add_threads(struct session *session, pid_t pid)
@@ -77,9 +77,9 @@ void target_snapshot(const struct record_config *config, struct pipeline *pipeli
 	if (config->command)
 		session_set_main_process(pipeline->session, config->command);
 	else if (config->pid_count > config->found_count)
-		set_main_program(pipeline->session, config->pids[0]);
+		target_snapshot_main_program(pipeline, config->pids[0]);
 	else if (config->tid_count)
-		set_main_program(pipeline->session, config->tids[0]);
+		target_snapshot_main_program(pipeline, config->tids[0]);
 	else if (!config->pid_count)
 		target_snapshot_all(pipeline, raw);
 }

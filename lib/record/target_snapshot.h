@@ -12,7 +12,9 @@
  * missed. */
 void target_snapshot(const struct record_config *config, struct pipeline *pipeline,
 		     struct raw_file *raw);
-/* The same of one process … */
+/* The program of this process, which runs already, is the profile's main module. */
+void target_snapshot_main_program(struct pipeline *pipeline, pid_t pid);
+/* The same as target_snapshot() of one process … */
 void target_snapshot_process(struct pipeline *pipeline, struct raw_file *raw, pid_t pid);
 /* … and of all. */
 void target_snapshot_all(struct pipeline *pipeline, struct raw_file *raw);

@@ -213,3 +213,32 @@ TEST_IN_FOLDER(many_mapped_files_cost_what_was_kept_and_no_more)
 	assert_true(samples_of(profile_of(&f)) > 0);
 	assert_int_equal(samples_of(profile_of(&f)), history_counts(f.history).samples);
 }
+
+static const char *main_module_of(const struct fixture *f)
+{
+	const struct profile *profile = profile_of(f);
+
+	session_finish(recorder_pipeline(f->recorder)->session);
+	for (uint32_t i = 0; i < profile_module_count(profile); i++)
+		if (profile_get_module(profile, i)->is_main)
+			return profile_string(profile, profile_get_module(profile, i)->path);
+	return NULL;
+}
+
+TEST(a_renewed_recorder_knows_the_main_program_and_its_name)
+{
+	CLEANUP(fixture_deinit) struct fixture f = {0};
+	const char *path;
+
+	if (!start(&f))
+		RETURN_LACKING("no right to sample");
+	recorder_name_command(f.recorder, f.pid, "main", "a longer name");
+	names_set(recorder_pipeline(f.recorder)->names, f.pid, "main");
+	recorder_renew(f.recorder);
+	assert_string_equal(names_get(recorder_pipeline(f.recorder)->names, f.pid, f.pid),
+			    "a longer name");
+	run(&f, 0);
+	path = main_module_of(&f);
+	assert_non_null(path);
+	assert_non_null(strstr(path, "test_history"));
+}
