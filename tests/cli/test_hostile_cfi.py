@@ -101,7 +101,10 @@ def assert_recorded(prof, hostile, honest, until_busy):
     # A reader that is kept from its rings loses 97 %.
     assert lost < 9 * samples, recording.result.stderr
     ours = recording.stacks.of_process(honest.name)
-    assert recording.stacks.count(lambda frames: frames[0] == honest.name and "main" in frames) > 0.95 * ours > 10
+    whole = recording.stacks.count(lambda frames: frames[0] == honest.name and "main" in frames)
+    # On a busy machine the tables are late: until then stacks are cut, and marked.
+    cut = recording.stacks.count(lambda frames: frames[:2] == (honest.name, "[truncated]"))
+    assert whole + cut > 0.95 * ours > 10 and whole > cut, recording.stacks.hottest()
     assert recording.stacks.of_process(hostile.name) > 10
 
 
