@@ -2,7 +2,6 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/foreign_user.h"
 #include "base/hash.h"
 #include "base/idmap.h"
 #include "proc/jit_image.h"
@@ -47,20 +46,12 @@ struct jit_objects {
 	uint64_t search_due_ns, search_interval_ns;
 };
 
-/* Users hold up themselves; root is not blamed for one process. */
-static uint64_t place_of(const struct jit_objects_options *options)
-{
-	bool is_trusted = options->user == 0 || options->user == FOREIGN_USER_UNKNOWN;
-
-	return is_trusted ? UINT64_C(1) << 32 | (uint32_t)options->pid : options->user;
-}
-
 struct jit_objects *jit_objects_new(const struct jit_objects_options *options)
 {
 	struct jit_objects *objects = xcalloc(1, sizeof(*objects));
 
 	objects->options = *options;
-	objects->place = place_of(options);
+	objects->place = timed_memory_place(options->pid, options->user);
 	objects->index.budget = options->budget;
 	objects->search_interval_ns = SEARCH_INTERVAL_NS;
 	return objects;

@@ -53,8 +53,7 @@ struct timed_caller *timed_memory_caller_new(void)
 	return caller;
 }
 
-/* Whose memory it is that does not answer. */
-static uint64_t place_of(pid_t pid, uid_t user)
+uint64_t timed_memory_place(pid_t pid, uid_t user)
 {
 	bool is_trusted = user == 0 || user == FOREIGN_USER_UNKNOWN;
 
@@ -68,8 +67,8 @@ static struct reading *reading_new(const char *proc, pid_t pid, uid_t user,
 	CLEANUP(free_ptr) char *links = process_links(proc, pid);
 	size_t len = 0;
 
-	reading->call =
-		(struct timed_call){.run = run, .discard = discard, .place = place_of(pid, user)};
+	reading->call = (struct timed_call){
+		.run = run, .discard = discard, .place = timed_memory_place(pid, user)};
 	reading->path = xasprintf("%s/mem", links);
 	reading->count = count;
 	for (size_t i = 0; i < count; i++)

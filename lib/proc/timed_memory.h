@@ -14,6 +14,12 @@
 struct timed_caller *timed_memory_caller_new(void);
 
 /*
+ * The place of a process's memory, as in struct timed_call: users hold up themselves; root is not
+ * blamed for one process.
+ */
+uint64_t timed_memory_place(pid_t pid, uid_t user);
+
+/*
  * Reads the parts and sets is_read of each. proc: as in address_spaces_new(). user: of the process,
  * or FOREIGN_USER_UNKNOWN.
  */
