@@ -32,13 +32,14 @@ static struct jvm_pc stack_pc(const struct walk *walk, uint64_t pc, bool is_retu
 /* Whether this can be a return address: it is in a code blob, or follows a call in a file. */
 static bool returns_to_code(struct walk *walk, struct jvm *jvm, uint64_t ra)
 {
+	const struct module *module;
 	struct java_rule rule;
 	struct location at;
 
 	if (!walk_locate(walk, ra - 1, &at))
 		return false;
-	if (address_spaces_module(walk->spaces, at.module)->kind == MODULE_JIT &&
-	    !address_spaces_module(walk->spaces, at.module)->elf) {
+	module = address_spaces_module(walk->spaces, at.module);
+	if (module->kind == MODULE_JIT && !module->elf) {
 		const struct jvm_pc pc = stack_pc(walk, ra, true);
 
 		return jvm_rule(jvm, &pc, &rule);
