@@ -791,21 +791,10 @@ struct profile *recorder_rotate(struct recorder *recorder, struct recorder_windo
 	return finished;
 }
 
-/* 0: there is none. */
-static pid_t main_process(const struct recorder *recorder)
-{
-	const struct record_config *config = recorder->config;
-
-	if (recorder->command || config->command)
-		return recorder->command ? recorder->command : config->command;
-	if (config->pid_count > config->found_count)
-		return config->pids[0];
-	return config->tid_count ? process_of_thread(config->tids[0]) : 0;
-}
-
 void recorder_renew(struct recorder *recorder)
 {
-	const pid_t pid = main_process(recorder);
+	const pid_t pid = recorder->command ? recorder->command
+					    : targets_main_process(recorder->config);
 	CLEANUP(free_ptr)
 	char *name = pid ? xstrdup(names_get(recorder->pipeline.names, pid, pid)) : NULL;
 

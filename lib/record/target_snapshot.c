@@ -66,6 +66,8 @@ static void add_children(const struct record_config *config, struct pipeline *pi
 void target_snapshot(const struct record_config *config, struct pipeline *pipeline,
 		     struct raw_file *raw)
 {
+	const pid_t main_process = targets_main_process(config);
+
 	for (size_t i = 0; i < config->pid_count; i++)
 		target_snapshot_process(pipeline, raw, process_of_thread(config->pids[i]));
 	if (config->with_children)
@@ -76,10 +78,8 @@ void target_snapshot(const struct record_config *config, struct pipeline *pipeli
 		return;
 	if (config->command)
 		session_set_main_process(pipeline->session, config->command);
-	else if (config->pid_count > config->found_count)
-		target_snapshot_main_program(pipeline, config->pids[0]);
-	else if (config->tid_count)
-		target_snapshot_main_program(pipeline, config->tids[0]);
-	else if (!config->pid_count)
+	else if (main_process)
+		target_snapshot_main_program(pipeline, main_process);
+	else if (!config->pid_count && !config->tid_count)
 		target_snapshot_all(pipeline, raw);
 }

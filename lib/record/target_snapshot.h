@@ -14,9 +14,9 @@ void target_snapshot(const struct record_config *config, struct pipeline *pipeli
 		     struct raw_file *raw);
 /* The program of this process, which runs already, is the profile's main module. */
 void target_snapshot_main_program(struct pipeline *pipeline, pid_t pid);
-/* The same as target_snapshot() of one process … */
+/* Adds the threads and mappings of one process. */
 void target_snapshot_process(struct pipeline *pipeline, struct raw_file *raw, pid_t pid);
-/* … and of all. */
+/* Adds those of all processes. */
 void target_snapshot_all(struct pipeline *pipeline, struct raw_file *raw);
 
 #endif

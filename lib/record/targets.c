@@ -29,6 +29,15 @@ pid_t process_of_thread(pid_t tid)
 	return pid;
 }
 
+pid_t targets_main_process(const struct record_config *config)
+{
+	if (config->command)
+		return config->command;
+	if (config->pid_count > config->found_count)
+		return process_of_thread(config->pids[0]);
+	return config->tid_count ? process_of_thread(config->tids[0]) : 0;
+}
+
 /* By the owner of its directory in /proc, as perf does. */
 static bool is_of_user(pid_t pid, uid_t user)
 {

@@ -29,6 +29,10 @@ bool targets_have_ended(const struct targets *targets);
 /* The processes in /proc that belong to the user, without this one. The caller frees *ret. */
 void targets_of_user(uid_t user, pid_t **ret, size_t *ret_count);
 
+/* The process whose program is the profile's main module: the command, or the first one that was
+ * asked for. 0: there is none. */
+pid_t targets_main_process(const struct record_config *config);
+
 /* The process of a thread; 0 if the thread has ended. */
 pid_t process_of_thread(pid_t tid);
 
