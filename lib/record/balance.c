@@ -100,7 +100,7 @@ void balance_free(struct balance *balance)
 	free(balance);
 }
 
-/* Of a thread that runs. */
+/* The account of a thread that runs. */
 static struct account *account_of(struct balance *balance, pid_t pid, pid_t tid)
 {
 	uint32_t *index = idmap_put(&balance->running, (uint64_t)pid, (uint32_t)tid);
@@ -177,7 +177,7 @@ static void leave_cpu(struct balance *balance, const struct record *record)
 
 /* --- the time of threads in /proc --- */
 
-static bool reads_threads(const struct balance *balance)
+bool balance_reads_threads(const struct balance *balance)
 {
 	return balance->options.proc && balance->options.adds_missing && !balance->divides;
 }
@@ -198,7 +198,7 @@ static void read_thread(struct balance *balance, struct account *account, bool a
 
 static void read_all(struct balance *balance, bool adds)
 {
-	for (uint32_t i = 0; reads_threads(balance) && i < balance->account_count; i++)
+	for (uint32_t i = 0; balance_reads_threads(balance) && i < balance->account_count; i++)
 		if (!balance->accounts[i].name)
 			read_thread(balance, &balance->accounts[i], adds);
 }
@@ -207,7 +207,7 @@ void balance_read_threads(struct balance *balance, uint64_t now_ns)
 {
 	struct effort before;
 
-	if (!reads_threads(balance) || balance->is_paused || now_ns < balance->next_read_ns)
+	if (!balance_reads_threads(balance) || balance->is_paused || now_ns < balance->next_read_ns)
 		return;
 	before = effort_start();
 	read_all(balance, true);
@@ -217,7 +217,7 @@ void balance_read_threads(struct balance *balance, uint64_t now_ns)
 
 void balance_add_thread(struct balance *balance, pid_t pid, pid_t tid)
 {
-	if (reads_threads(balance))
+	if (balance_reads_threads(balance))
 		read_thread(balance, account_of(balance, pid, tid), false);
 }
 
@@ -225,7 +225,7 @@ static void feed_fork(struct balance *balance, struct names *names, const struct
 {
 	/* If the end of its predecessor was lost. */
 	end_account(balance, names, record->pid, record->tid);
-	if (reads_threads(balance) && balance->options.with_children)
+	if (balance_reads_threads(balance) && balance->options.with_children)
 		account_of(balance, record->pid, record->tid)->read_ns = 0;
 }
 
@@ -236,7 +236,7 @@ static void feed_sample(struct balance *balance, const struct record *record)
 	uint64_t period = record->sample.period;
 
 	balance->events[record->sample.event].sampled += period;
-	if (balance->divides || reads_threads(balance))
+	if (balance->divides || balance_reads_threads(balance))
 		account_of(balance, record->pid, record->tid)->sampled[record->sample.event] +=
 			period;
 }

@@ -48,6 +48,8 @@ struct balance *balance_new(const struct balance_options *options);
 void balance_free(struct balance *balance);
 DEFINE_CLEANUP(balance, balance_free)
 
+/* Whether the time of threads is read in /proc: it has to be known, and no records tell it. */
+bool balance_reads_threads(const struct balance *balance);
 /* A thread of the target that runs already. */
 void balance_add_thread(struct balance *balance, pid_t pid, pid_t tid);
 /* Takes the next record, before the names learn of it. */

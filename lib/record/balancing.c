@@ -8,6 +8,7 @@
 #include "proc/usage.h"
 #include "record/targets.h"
 
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -24,6 +25,19 @@ static void add_children(struct balancing *balancing)
 		balancing_add_process(balancing, children[i]);
 }
 
+static void add_targets(struct balancing *balancing)
+{
+	const struct record_config *config = balancing->config;
+
+	for (size_t i = 0; i < config->pid_count; i++)
+		balancing_add_process(balancing, process_of_thread(config->pids[i]));
+	for (size_t i = 0; i < config->tid_count; i++)
+		balance_add_thread(balancing->balance, process_of_thread(config->tids[i]),
+				   config->tids[i]);
+	if (config->with_children)
+		add_children(balancing);
+}
+
 void balancing_open(struct balancing *balancing, const struct record_config *config,
 		    const struct sampling *sampling, const struct intake *intake)
 {
@@ -35,9 +49,9 @@ void balancing_open(struct balancing *balancing, const struct record_config *con
 		.event_count = (unsigned)sampling->event_count,
 		.cpu_count = facts->cpus,
 		.has_switches = facts->has_switches,
-		/* Whole CPUs miss nothing: what they sampled too little is chance. */
 		.with_children = config->inherit,
 		.proc = "/proc",
+		/* Whole CPUs miss nothing: what they sampled too little is chance. */
 		.adds_missing = config->adds_unsampled && !facts->is_tree && !facts->follows_rule &&
 				!config->thread_name_count && (config->command || processes),
 		.main_pid = config->commands_later	      ? 0
@@ -47,29 +61,29 @@ void balancing_open(struct balancing *balancing, const struct record_config *con
 			    : config->tid_count		      ? process_of_thread(config->tids[0])
 							      : 0,
 	});
-	for (size_t i = 0; i < config->pid_count; i++)
-		balancing_add_process(balancing, config->pids[i]);
-	for (size_t i = 0; i < config->tid_count; i++)
-		balance_add_thread(balancing->balance, process_of_thread(config->tids[i]),
-				   config->tids[i]);
-	if (config->with_children)
-		add_children(balancing);
+	if (balance_reads_threads(balancing->balance))
+		add_targets(balancing);
 }
 
 void balancing_add_process(struct balancing *balancing, pid_t pid)
 {
 	CLEANUP(thread_list_deinit) struct thread_list threads = {0};
 
+	if (!balance_reads_threads(balancing->balance))
+		return;
 	/* It may have ended by now. */
 	error_free(thread_list_add_process(&threads, pid));
 	for (size_t i = 0; i < threads.count; i++)
 		balance_add_thread(balancing->balance, pid, threads.items[i]);
-	balancing->kernel_before_ns += usage_in_kernel_ns("/proc", pid);
+	GROW(balancing->processes, balancing->process_count, balancing->process_room);
+	balancing->processes[balancing->process_count++] =
+		(struct balanced_process){pid, usage_in_kernel_ns("/proc", pid)};
 }
 
 void balancing_close(struct balancing *balancing)
 {
 	balance_free(balancing->balance);
+	free(balancing->processes);
 	*balancing = (struct balancing){0};
 }
 
@@ -98,17 +112,22 @@ static bool is_exact(const struct balancing *balancing, const struct event *even
 	return event_is_software(event) && event->frequency_hz;
 }
 
-/* Of the target so far, as far as it is known. */
+/* How long the target was in the kernel so far, as far as it is known. */
 static uint64_t kernel_ns(const struct balancing *balancing)
 {
-	const struct record_config *config = balancing->config;
+	const pid_t command = balancing->config->command;
 	uint64_t ns = balancing->command_kernel_ns;
 
-	if (!ns && config->command)
-		ns = usage_in_kernel_ns("/proc", config->command);
-	for (size_t i = 0; i < config->pid_count; i++)
-		ns += usage_in_kernel_ns("/proc", config->pids[i]);
-	return ns > balancing->kernel_before_ns ? ns - balancing->kernel_before_ns : 0;
+	if (!ns && command)
+		ns = usage_in_kernel_ns("/proc", command);
+	for (size_t i = 0; i < balancing->process_count; i++) {
+		const struct balanced_process *process = &balancing->processes[i];
+		uint64_t now_ns = usage_in_kernel_ns("/proc", process->pid);
+
+		if (now_ns > process->kernel_before_ns)
+			ns += now_ns - process->kernel_before_ns;
+	}
+	return ns;
 }
 
 void balancing_settle(const struct balancing *balancing, struct pipeline *pipeline, bool all)

@@ -11,6 +11,11 @@
 #include "record/pipeline.h"
 #include "record/sampling.h"
 
+struct balanced_process {
+	pid_t pid;
+	uint64_t kernel_before_ns; /* that it was in the kernel until then */
+};
+
 /* Zeroed: not open. */
 struct balancing {
 	struct balance *balance;
@@ -19,7 +24,8 @@ struct balancing {
 	const struct intake *intake;
 	/* Of a command that was recorded to its end, and of it in the kernel; 0: unknown. */
 	uint64_t command_ns, command_kernel_ns;
-	uint64_t kernel_before_ns; /* that the target was in the kernel before the recording */
+	struct balanced_process *processes; /* that the recording was attached to */
+	size_t process_count, process_room;
 };
 
 /* Borrows all. */
