@@ -287,6 +287,7 @@ static void put_quality(struct writer *writer, const struct profile_quality *qua
 	json_put_number(json, "shortened", quality->shortened);
 	json_put_number(json, "throttled", quality->throttled);
 	json_put_number(json, "lost_changes", quality->lost_changes);
+	json_put_number(json, "idle", quality->idle);
 	if (quality->own_cpu_ns)
 		json_put_number(json, "own_cpu_ns", quality->own_cpu_ns);
 	if (quality->event_count) {

@@ -59,6 +59,13 @@ bool event_is_software(const struct event *event)
 	return event->type == PERF_TYPE_SOFTWARE;
 }
 
+bool event_counts_occurrences(uint32_t type, uint64_t config, uint64_t period)
+{
+	if (type == PERF_TYPE_SOFTWARE)
+		return event_value_kind(type, config) != VALUE_CPU_TIME;
+	return type == PERF_TYPE_TRACEPOINT || type == PERF_TYPE_BREAKPOINT || period == 1;
+}
+
 enum value_kind event_value_kind(uint32_t type, uint64_t config)
 {
 	bool is_clock = type == PERF_TYPE_SOFTWARE &&

@@ -161,6 +161,10 @@ MUST_CHECK bool event_take_stack_bytes(uint64_t bytes, uint32_t *ret);
 bool event_is_of_memory(const struct event *event);
 /* Whether the kernel itself counts it, always and exactly. */
 bool event_is_software(const struct event *event);
+/* Whether each of its samples is something that happened and is of interest (tracepoints, probes,
+ * page faults); else samples say where the time of the CPU goes. type, config: of
+ * perf_event_open(2); period: 0 by frequency. */
+bool event_counts_occurrences(uint32_t type, uint64_t config, uint64_t period);
 /* What its periods measure: CPU time (cpu-clock, task-clock) or a count of events. */
 enum value_kind event_value_kind(uint32_t type, uint64_t config);
 

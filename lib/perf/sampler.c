@@ -131,7 +131,7 @@ static void prepare_attr(struct sampler *s, struct opened_event *opened, bool in
 	bound_copy(s, attr);
 	attr->inherit = inherit;
 	attr->enable_on_exec = s->starts_at_exec;
-	if (s->descriptors.whole_cpus)
+	if (s->descriptors.whole_cpus && s->is_of_processes)
 		attr_exclude_idle(attr);
 	opened->cgroup = cgroup;
 }

@@ -9,11 +9,12 @@
 
 struct perfdata_event {
 	char *name;
-	enum value_kind kind;  /* of its periods; their unit is value_unit(kind) */
-	uint64_t period;       /* as asked of perf; 0: by frequency */
-	uint64_t frequency_hz; /* as asked of perf; 0: by period */
-	uint64_t regs_mask;    /* the user registers in its samples, by perf's numbers */
-	bool is_monotonic;     /* its times are of CLOCK_MONOTONIC */
+	enum value_kind kind;	 /* of its periods; their unit is value_unit(kind) */
+	uint64_t period;	 /* as asked of perf; 0: by frequency */
+	uint64_t frequency_hz;	 /* as asked of perf; 0: by period */
+	uint64_t regs_mask;	 /* the user registers in its samples, by perf's numbers */
+	bool counts_occurrences; /* as event_counts_occurrences() */
+	bool is_monotonic;	 /* its times are of CLOCK_MONOTONIC */
 };
 
 /* Where and how the recording was made. NULL or 0: unknown. */

@@ -87,6 +87,8 @@ static void add_sampling(struct file_events *events, const struct perf_event_att
 			  .period = attr->freq ? 0 : attr->sample_period,
 			  .frequency_hz = attr->freq ? attr->sample_freq : 0,
 			  .regs_mask = attr->sample_regs_user,
+			  .counts_occurrences = event_counts_occurrences(
+				  attr->type, attr->config, attr->freq ? 0 : attr->sample_period),
 			  .is_monotonic = attr->use_clockid && attr->clockid == CLOCK_MONOTONIC},
 		.attr = *attr,
 	};

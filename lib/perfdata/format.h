@@ -50,6 +50,7 @@ enum perfdata_record {
 	PERFDATA_TRACING_DATA = 66, /* u32: bytes that follow outside the record */
 	PERFDATA_BUILD_ID = 67,
 	PERFDATA_FINISHED_ROUND = 68, /* all rings have been read once */
+	PERFDATA_AUXTRACE_INFO = 70,  /* u32: what wrote the processor traces */
 	PERFDATA_AUXTRACE = 71,	      /* u64: bytes that follow outside the record */
 	PERFDATA_EVENT_UPDATE = 78,   /* u64 what, u64 id, the new value */
 	PERFDATA_FEATURE = 80,	      /* u64 number, then the section */

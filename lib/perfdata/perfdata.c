@@ -1,6 +1,8 @@
 #include "perfdata/perfdata.h"
 
 #include "base/alloc.h"
+#include "base/humanize.h"
+#include "base/text.h"
 #include "perf/group_counts.h"
 #include "perfdata/file_header.h"
 #include "perfdata/inflater.h"
@@ -30,11 +32,26 @@ struct perfdata {
 	bool reported;		       /* problems that are known at the end only */
 
 	uint64_t undecodable;
-	uint64_t lost; /* as reported so far */
-	bool traces;   /* there were processor traces */
+	uint64_t lost;	 /* as reported so far */
+	bool has_traces; /* of the processor */
+	uint32_t trace_kind;
+	uint64_t trace_bytes;
 	char *problems[PROBLEMS_MAX];
 	unsigned problem_count;
 };
+
+/* By PERFDATA_AUXTRACE_INFO. Source: enum auxtrace_type of tools/perf/util/auxtrace.h. */
+static const char *trace_name(const struct perfdata *perfdata)
+{
+	static const char *const names[] = {
+		"AUX",		 "Intel PT", "Intel BTS",
+		"Arm CoreSight", "Arm SPE",  "s390 CPU measurement",
+		"HiSilicon PTT",
+	};
+	const uint32_t kind = perfdata->trace_kind;
+
+	return names[kind < ARRAY_SIZE(names) ? kind : 0];
+}
 
 __attribute__((format(printf, 2, 3))) static void add_problem(struct perfdata *perfdata,
 							      const char *fmt, ...)
@@ -122,8 +139,11 @@ static void report_losses(struct perfdata *perfdata)
 			    "%" PRIu64 " records of the recording are too far out of order: some "
 			    "samples may be attributed to another program",
 			    perfdata->reorder.late);
-	if (perfdata->traces)
-		add_problem(perfdata, "ignored the processor traces (AUX): only samples are read");
+	if (perfdata->has_traces)
+		add_problem(perfdata,
+			    "ignored %s of processor traces (%s), which prof does not decode: only "
+			    "samples are read",
+			    humanize_bytes(perfdata->trace_bytes).text, trace_name(perfdata));
 }
 
 static void end(struct perfdata *perfdata)
@@ -151,6 +171,13 @@ static void skip_payload(struct perfdata *perfdata, uint64_t len)
 {
 	if (!file_input_skip(&perfdata->input, len))
 		end_cut_off(perfdata);
+}
+
+static void skip_traces(struct perfdata *perfdata, uint64_t len)
+{
+	perfdata->has_traces = true;
+	perfdata->trace_bytes += len;
+	skip_payload(perfdata, len);
 }
 
 /* What follows the record is padded to words. */
@@ -283,8 +310,11 @@ static void take_record(struct perfdata *perfdata, struct bytes raw, uint64_t pl
 		reorder_end_round(&perfdata->reorder);
 		break;
 	case PERFDATA_AUXTRACE:
-		perfdata->traces = true;
-		skip_payload(perfdata, bytes_u64(&body));
+		skip_traces(perfdata, bytes_u64(&body));
+		break;
+	case PERFDATA_AUXTRACE_INFO:
+		perfdata->has_traces = true;
+		perfdata->trace_kind = bytes_u32(&body);
 		break;
 	case PERFDATA_EVENT_UPDATE:
 		take_update(perfdata, body);

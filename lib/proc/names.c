@@ -232,7 +232,7 @@ const char *names_get(struct names *names, pid_t pid, pid_t tid)
 
 	if (name == IDMAP_NONE && !learn(names, pid, tid)) {
 		if (tid == 0)
-			strcpy(comm, "swapper"); /* all idle threads */
+			strcpy(comm, "[idle]"); /* that of each CPU */
 		else if (tid < 0)
 			strcpy(comm, "[ended]"); /* the kernel has forgotten which */
 		else

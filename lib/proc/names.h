@@ -37,8 +37,8 @@ void names_forget(struct names *names, uint64_t before_ns);
 /*
  * Valid until two more names were asked for or set. An unknown name is read from /proc once; if the
  * thread has ended, it is
- * ":TID". Idle threads are "swapper", as in perf; threads that were sampled in their last steps,
- * when they had no id any more (-1), are "[ended]".
+ * ":TID". Idle tasks are "[idle]" ("swapper" in perf); threads that were sampled in their last
+ * steps, when they had no id any more (-1), are "[ended]".
  */
 const char *names_get(struct names *names, pid_t pid, pid_t tid);
 

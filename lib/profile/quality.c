@@ -32,10 +32,19 @@ struct field {
 	}
 
 static const struct field fields[] = {
-	FIELD(samples, false),	FIELD(lost, false),	   FIELD(truncated, false),
-	FIELD(unnamed, false),	FIELD(completed, true),	   FIELD(spliced, true),
-	FIELD(compat, true),	FIELD(throttled, true),	   FIELD(own_cpu_ns, true),
-	FIELD(shortened, true), FIELD(lost_changes, true), {0},
+	FIELD(samples, false),
+	FIELD(lost, false),
+	FIELD(truncated, false),
+	FIELD(unnamed, false),
+	FIELD(completed, true),
+	FIELD(spliced, true),
+	FIELD(compat, true),
+	FIELD(throttled, true),
+	FIELD(own_cpu_ns, true),
+	FIELD(shortened, true),
+	FIELD(lost_changes, true),
+	FIELD(idle, true),
+	{0},
 };
 
 static const struct field event_fields[] = {

@@ -161,8 +161,8 @@ static void add_events(struct import *import)
 	unsigned count = perfdata_event_count(import->perfdata);
 
 	while (import->event_count < count) {
-		const struct perfdata_event *event = perfdata_event(import->perfdata,
-								    import->event_count++);
+		const unsigned number = import->event_count++;
+		const struct perfdata_event *event = perfdata_event(import->perfdata, number);
 		struct profile_event description = {
 			.name = strtab_add(strings, event->name),
 			.kind = event->kind,
@@ -171,6 +171,8 @@ static void add_events(struct import *import)
 		};
 
 		session_add_event(import->pipeline.session, &description);
+		if (event->counts_occurrences)
+			session_count_occurrences(import->pipeline.session, number);
 	}
 }
 

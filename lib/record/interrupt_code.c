@@ -13,8 +13,16 @@ static const char *const entries[] = {
 	"el1_irq",
 };
 
+/* What the kernel does after interrupts, also from the idle loop itself: __do_softirq() before
+ * Linux 6.10. */
+static const char *const deferred[] = {"handle_softirqs", "__do_softirq",
+				       "flush_smp_call_function_queue"};
+
+enum kind { OTHER, ENTRY, DEFERRED };
+
 struct range {
 	uint64_t start, end;
+	enum kind kind;
 };
 
 struct interrupt_code {
@@ -22,34 +30,41 @@ struct interrupt_code {
 	size_t count, room;
 };
 
-static bool is_entry(const char *name)
+static bool begins_with_any(const char *name, const char *const *beginnings, size_t count)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(entries); i++)
-		if (text_begins(name, entries[i]))
+	for (size_t i = 0; i < count; i++)
+		if (text_begins(name, beginnings[i]))
 			return true;
 	return false;
 }
 
+static enum kind kind_of(const char *name)
+{
+	if (begins_with_any(name, entries, ARRAY_SIZE(entries)))
+		return ENTRY;
+	return begins_with_any(name, deferred, ARRAY_SIZE(deferred)) ? DEFERRED : OTHER;
+}
+
 /* "ffffffff81000c80 T asm_sysvec_apic_timer_interrupt" */
-static bool parse(const char *line, uint64_t *address, bool *is_interrupt)
+static bool parse(const char *line, uint64_t *address, enum kind *kind)
 {
 	if (!text_hex(&line, address) || line[0] != ' ' || !line[1] || line[2] != ' ')
 		return false;
-	*is_interrupt = (line[1] | 0x20) == 't' && is_entry(line + 3);
+	*kind = (line[1] | 0x20) == 't' ? kind_of(line + 3) : OTHER;
 	return true;
 }
 
 /* A symbol ends where the next one begins. */
-static void add_symbol(struct interrupt_code *code, uint64_t address, bool is_interrupt)
+static void add_symbol(struct interrupt_code *code, uint64_t address, enum kind kind)
 {
 	struct range *last = code->count ? &code->items[code->count - 1] : NULL;
 
 	if (last && !last->end && address > last->start)
 		last->end = address;
-	if (!is_interrupt || !address || (last && last->start == address))
+	if (kind == OTHER || !address || (last && last->start == address))
 		return;
 	GROW(code->items, code->count, code->room);
-	code->items[code->count++] = (struct range){.start = address};
+	code->items[code->count++] = (struct range){.start = address, .kind = kind};
 }
 
 struct interrupt_code *interrupt_code_read(FILE *kallsyms)
@@ -59,10 +74,10 @@ struct interrupt_code *interrupt_code_read(FILE *kallsyms)
 
 	while (kallsyms && fgets(line, sizeof(line), kallsyms)) {
 		uint64_t address;
-		bool is_interrupt;
+		enum kind kind;
 
-		if (parse(line, &address, &is_interrupt))
-			add_symbol(code, address, is_interrupt);
+		if (parse(line, &address, &kind))
+			add_symbol(code, address, kind);
 	}
 	return code;
 }
@@ -76,12 +91,12 @@ void interrupt_code_free(struct interrupt_code *code)
 }
 
 /* A return address may be the end of its function. */
-static bool holds(const struct interrupt_code *code, uint64_t pc)
+static enum kind kind_at(const struct interrupt_code *code, uint64_t pc)
 {
 	for (size_t i = 0; i < code->count; i++)
 		if (pc > code->items[i].start && pc <= code->items[i].end)
-			return true;
-	return false;
+			return code->items[i].kind;
+	return OTHER;
 }
 
 bool interrupt_code_cut(const struct interrupt_code *code, struct bytes *chain)
@@ -89,10 +104,18 @@ bool interrupt_code_cut(const struct interrupt_code *code, struct bytes *chain)
 	struct bytes rest = *chain;
 
 	while (bytes_left(&rest)) {
-		if (!holds(code, bytes_u64(&rest)))
+		if (kind_at(code, bytes_u64(&rest)) != ENTRY)
 			continue;
 		chain->end = rest.at;
 		return true;
 	}
+	return false;
+}
+
+bool interrupt_code_is_in(const struct interrupt_code *code, struct bytes chain)
+{
+	while (bytes_left(&chain))
+		if (kind_at(code, bytes_u64(&chain)) != OTHER)
+			return true;
 	return false;
 }

@@ -29,6 +29,8 @@ void pipeline_open(struct pipeline *pipeline, const struct pipeline_options *opt
 	pipeline->session = session_new(pipeline->spaces, pipeline->names, pipeline->unwinder,
 					options->arch, pipeline->profile);
 	session_fold_ended(pipeline->session, options->needs_timestamps ? 0 : options->fold_count);
+	if (!options->files || options->files->same_kernel)
+		session_set_kernel_symbols(pipeline->session, "/proc/kallsyms");
 	session_set_depth(pipeline->session, options->depth);
 	session_set_threads(pipeline->session, options->threads);
 }

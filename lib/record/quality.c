@@ -207,6 +207,7 @@ void quality_init(struct quality *quality, const struct profile *profile,
 					    .compat = counts->stacks.compat,
 					    .shortened = counts->stacks.shortened,
 					    .throttled = counts->throttled,
+					    .idle = counts->idle,
 				    }};
 	add_events(quality, profile, balance);
 	add_lost_allocations(quality, profile, counts->lost_allocations);

@@ -127,6 +127,8 @@ static void add_events(struct recorder *recorder)
 		};
 
 		session_add_event(recorder->pipeline.session, &description);
+		if (event_counts_occurrences(event->type, event->config, event->period))
+			session_count_occurrences(recorder->pipeline.session, (unsigned)i);
 	}
 	if (recorder->config->records_waiting)
 		add_waiting_event(recorder, VALUE_OFF_CPU_EVENT, VALUE_OFF_CPU_TIME);

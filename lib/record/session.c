@@ -7,6 +7,7 @@
 #include "record/branch_stacks.h"
 #include "record/deferred_chains.h"
 #include "record/field_labels.h"
+#include "record/idle_task.h"
 #include "record/look_ahead.h"
 #include "record/module_descriptions.h"
 #include "record/sample_stacks.h"
@@ -34,6 +35,8 @@ struct session {
 	event_id *events; /* the profile's, by index in the records */
 	uint32_t event_count, event_room;
 	struct idmap event_names; /* (name, unit) → how many events were called so */
+	struct idmap occurrences; /* the events that count them, by index in the records */
+	struct idle_task idle;
 
 	struct field_labels field_labels;
 	struct branch_labels branch_labels;
@@ -76,6 +79,8 @@ void session_free(struct session *session)
 		return;
 	free(session->events);
 	idmap_deinit(&session->event_names);
+	idmap_deinit(&session->occurrences);
+	idle_task_deinit(&session->idle);
 	idmap_deinit(&session->label_sets);
 	field_labels_deinit(&session->field_labels);
 	branch_labels_deinit(&session->branch_labels);
@@ -165,6 +170,16 @@ void session_add_event(struct session *session, const struct profile_event *even
 {
 	GROW(session->events, session->event_count, session->event_room);
 	session->events[session->event_count++] = add_distinct_event(session, *event);
+}
+
+void session_count_occurrences(struct session *session, unsigned event)
+{
+	*idmap_put(&session->occurrences, event, 0) = 0;
+}
+
+void session_set_kernel_symbols(struct session *session, const char *kallsyms)
+{
+	session->idle.kallsyms = kallsyms;
 }
 
 const event_id *session_events(const struct session *session)
@@ -378,13 +393,20 @@ static label_set_id labels_of_sample(struct session *session, const struct recor
 	return labels;
 }
 
+static bool is_of_idle_loop(struct session *session, const struct record_sample *sample)
+{
+	return idmap_get(&session->occurrences, sample->event, 0) == IDMAP_NONE &&
+	       !idle_task_works(&session->idle, sample);
+}
+
 static void feed_sample(struct session *session, const struct record *record)
 {
 	label_set_id labels;
 
-	/* The idle task of a CPU. */
-	if (record->pid == 0)
+	if (record->pid == 0 && is_of_idle_loop(session, &record->sample)) {
+		session->counts.idle++;
 		return;
+	}
 	labels = labels_of_sample(session, record);
 	if (bytes_left(&record->sample.branches) && !record->sample.are_branches_calls)
 		branch_stacks_add(&session->branch_labels, session->stacks, session->profile,
@@ -696,6 +718,8 @@ void session_change_profile(struct session *session, struct profile *profile)
 	session->lossy_before = address_spaces_lossy_processes(session->spaces);
 	/* Of the former profile's strings, label sets and threads. */
 	idmap_deinit(&session->event_names);
+	idmap_deinit(&session->occurrences);
+	idle_task_deinit(&session->idle);
 	field_labels_deinit(&session->field_labels);
 	threads_changed(session);
 	thread_lives_forget_ended(&session->lives);
@@ -711,6 +735,7 @@ void session_counts_add(struct session_counts *sum, const struct session_counts 
 	sum->lost_switches += more->lost_switches;
 	sum->throttled += more->throttled;
 	sum->lossy_processes += more->lossy_processes;
+	sum->idle += more->idle;
 	sum->strays += more->strays;
 	sum->other_values += more->other_values;
 	sum->stacks.truncated += more->stacks.truncated;

@@ -23,6 +23,7 @@ struct session_counts {
 	uint64_t other_values;	   /* samples with a label [other] (field_labels.h) */
 	uint64_t
 		lossy_processes; /* that lost mappings (address_spaces.h); known at session_end() */
+	uint64_t idle;		 /* samples of the idle loops of CPUs, which are left out */
 	uint64_t strays;	 /* user parts of call chains that no sample had waited for */
 	struct stack_counts stacks;
 };
@@ -42,6 +43,11 @@ DEFINE_CLEANUP(session, session_free)
  * second one called "cycles" becomes "cycles#2".
  */
 void session_add_event(struct session *session, const struct profile_event *event);
+/* Samples of an event are occurrences, and all count; else those of idle CPUs do not (idle_task.h).
+ */
+void session_count_occurrences(struct session *session, unsigned event);
+/* kallsyms: as in struct idle_task. */
+void session_set_kernel_symbols(struct session *session, const char *kallsyms);
 /* The events of the profile, in the order in which they were added. */
 const event_id *session_events(const struct session *session);
 unsigned session_event_count(const struct session *session);

@@ -68,6 +68,8 @@ char *quality_text(const struct profile_quality *quality)
 	CLEANUP(free_ptr)
 	char *shortened = counted(quality->shortened, "without their middle");
 	CLEANUP(free_ptr)
+	char *idle = counted(quality->idle, "of idle CPUs left out");
+	CLEANUP(free_ptr)
 	char *throttled = quality->throttled ? xasprintf(", throttled %s times by the kernel",
 							 humanize_count(quality->throttled).text)
 					     : xstrdup("");
@@ -77,9 +79,9 @@ char *quality_text(const struct profile_quality *quality)
 
 	if (memory)
 		return STEAL(memory);
-	return xasprintf("%s samples%s%s%s%s%s%s%s%s%s%s", humanize_count(samples).text, lost,
+	return xasprintf("%s samples%s%s%s%s%s%s%s%s%s%s%s", humanize_count(samples).text, lost,
 			 changes, truncated, completed, spliced, unnamed, compat, shortened,
-			 throttled, missing);
+			 throttled, idle, missing);
 }
 
 bool quality_is_of_waiting(const struct profile_quality *quality)

@@ -60,6 +60,20 @@ TEST(names_and_aliases_are_the_same_event)
 	}
 }
 
+TEST(tracepoints_probes_and_faults_count_occurrences_and_clocks_and_counters_do_not)
+{
+	assert_true(event_counts_occurrences(PERF_TYPE_TRACEPOINT, 300, 1));
+	assert_true(event_counts_occurrences(PERF_TYPE_TRACEPOINT, 300, 100));
+	assert_true(event_counts_occurrences(PERF_TYPE_BREAKPOINT, 0, 0));
+	assert_true(event_counts_occurrences(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 0));
+	assert_true(event_counts_occurrences(PERF_TYPE_MAX, 0, 1));
+	assert_false(event_counts_occurrences(PERF_TYPE_MAX, 0, 0));
+	assert_false(event_counts_occurrences(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 1));
+	assert_false(event_counts_occurrences(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, 0));
+	assert_false(event_counts_occurrences(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 0));
+	assert_false(event_counts_occurrences(PERF_TYPE_RAW, 0x1a8, 1000));
+}
+
 TEST(modifiers_choose_rings_and_precision)
 {
 	static const struct {

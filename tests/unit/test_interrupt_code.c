@@ -51,6 +51,24 @@ TEST(a_chain_ends_where_the_interrupt_was_entered)
 	assert_int_equal(cut(code, call, 0), 0);
 }
 
+TEST(work_that_was_put_off_until_after_an_interrupt_is_its_own)
+{
+	CLEANUP(interrupt_code_cleanup)
+	struct interrupt_code *code = code_of("ffffffff81000100 T asm_common_interrupt\n"
+					      "ffffffff81000200 T handle_softirqs\n"
+					      "ffffffff81000300 T flush_smp_call_function_queue\n"
+					      "ffffffff81000400 T do_idle\n"
+					      "ffffffff81000500 T rest_init\n");
+	const uint64_t softirq[] = {0xffffffff81900000, 0xffffffff81000210, 0xffffffff81000410};
+	const uint64_t call[] = {0xffffffff81900000, 0xffffffff81000310, 0xffffffff81000410};
+	const uint64_t loop[] = {0xffffffff81900000, 0xffffffff81000410};
+
+	assert_true(interrupt_code_is_in(code, bytes_of(softirq, sizeof(softirq))));
+	assert_true(interrupt_code_is_in(code, bytes_of(call, sizeof(call))));
+	assert_false(interrupt_code_is_in(code, bytes_of(loop, sizeof(loop))));
+	assert_int_equal(cut(code, softirq, 3), 0);
+}
+
 TEST(without_addresses_no_chain_is_cut)
 {
 	CLEANUP(interrupt_code_cleanup)

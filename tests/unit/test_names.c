@@ -111,7 +111,7 @@ TEST(what_is_gone_is_named_by_its_number)
 
 	assert_string_equal(names_get(names, 7, 8), ":8");
 	assert_string_equal(names_get(names, -1, -1), "[ended]");
-	assert_string_equal(names_get(names, 0, 0), "swapper");
+	assert_string_equal(names_get(names, 0, 0), "[idle]");
 }
 
 TEST(test_a_name_of_an_executed_program_can_be_replaced_by_a_better_one)

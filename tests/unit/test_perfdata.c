@@ -867,7 +867,20 @@ TEST_WITH(NULL, tear_down, traces_are_passed_over_and_told_of)
 	open_records();
 	assert_int_equal(next().sample.ip, 0x1234);
 	assert_end();
-	assert_problem(0, "processor traces");
+	assert_problem(0, "ignored 32 B of processor traces (AUX), which prof does not decode");
+}
+
+TEST_WITH(NULL, tear_down, what_wrote_the_traces_is_named)
+{
+	CLEANUP(blob_deinit) struct blob body = {0};
+
+	put_u64(&body, 1);
+	put_record(&records, PERFDATA_AUXTRACE_INFO, 0, &body);
+	put_sample(&records, 0x1234, 20);
+	open_records();
+	next();
+	assert_end();
+	assert_problem(0, "processor traces (Intel PT)");
 }
 
 /* A frame of zstd may hold blocks as they are (RFC 8878, 3.1.1). */

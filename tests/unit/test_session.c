@@ -15,6 +15,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -194,6 +195,73 @@ TEST_WITH(set_up, tear_down,
 			  "[kernel.kallsyms]+ffffffff81000010 x2\n");
 	assert_int_equal(session_counts(f->session)->samples, 2);
 	assert_int_equal(profile_samples(f->profile).items[0].weight, 20);
+}
+
+/* A file of symbols of a kernel, as long as the test runs. To be closed. */
+static int kernel_symbols(char path[64])
+{
+	static const char text[] = "ffffffff81000100 T asm_common_interrupt\n"
+				   "ffffffff81000200 T do_idle\n"
+				   "ffffffff81000300 T rest_init\n";
+	int fd = memfd_create("kallsyms", MFD_CLOEXEC);
+
+	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
+	snprintf(path, 64, "/proc/self/fd/%d", fd);
+	return fd;
+}
+
+static struct record sampled_idle(const uint64_t *chain, size_t count, unsigned event)
+{
+	struct record record = sampled(0, 0, chain[0]);
+
+	record.sample.event = event;
+	record.sample.in_kernel = true;
+	record.sample.kernel_chain = bytes_of(chain, count * sizeof(*chain));
+	return record;
+}
+
+static const uint64_t idle_loop[] = {0xffffffff81000210, 0xffffffff81000310};
+static const uint64_t idle_interrupt[] = {0xffffffff81900000, 0xffffffff81000120,
+					  0xffffffff81000210};
+
+TEST_WITH(set_up, tear_down, a_clock_leaves_out_the_idle_loop_and_keeps_its_interrupts)
+{
+	struct fixture *f = *state;
+	char path[64];
+	CLEANUP(close_fd) int fd = kernel_symbols(path);
+
+	session_set_kernel_symbols(f->session, path);
+	feed(f, sampled_idle(idle_loop, 2, 0));
+	feed(f, sampled_idle(idle_interrupt, 3, 0));
+	feed(f, sampled_idle(idle_loop, 2, 0));
+	assert_profile(f, "[idle]/[idle]: [kernel.kallsyms]+ffffffff81000210r "
+			  "[kernel.kallsyms]+ffffffff81000120r "
+			  "[kernel.kallsyms]+ffffffff81900000 x1\n");
+	assert_int_equal(session_counts(f->session)->samples, 1);
+	assert_int_equal(session_counts(f->session)->idle, 2);
+}
+
+TEST_WITH(set_up, tear_down, without_symbols_of_the_kernel_a_clock_leaves_out_all_of_the_idle_task)
+{
+	struct fixture *f = *state;
+
+	feed(f, sampled_idle(idle_interrupt, 3, 0));
+	assert_profile(f, "");
+	assert_int_equal(session_counts(f->session)->samples, 0);
+	assert_int_equal(session_counts(f->session)->idle, 1);
+}
+
+TEST_WITH(set_up, tear_down, occurrences_on_an_idle_cpu_all_count)
+{
+	struct fixture *f = *state;
+
+	session_add_event(f->session, &(struct profile_event){.name = 1});
+	session_count_occurrences(f->session, 1);
+	feed(f, sampled_idle(idle_loop, 2, 1));
+	feed(f, sampled_idle(idle_loop, 2, 0));
+	assert_profile(f, "[idle]/[idle]: [kernel.kallsyms]+ffffffff81000310r "
+			  "[kernel.kallsyms]+ffffffff81000210 x1\n");
+	assert_int_equal(session_counts(f->session)->idle, 1);
 }
 
 TEST_WITH(set_up, tear_down, without_a_chain_the_instruction_pointer_is_all)
@@ -834,17 +902,6 @@ TEST_WITH(set_up, tear_down, data_mappings_are_not_code)
 	feed(f, data);
 	feed(f, sampled(PID, PID, 0x1010));
 	assert_profile(f, "app/app: [unknown]+1010 x1\n");
-}
-
-TEST_WITH(set_up, tear_down, idle_cpus_do_not_count)
-{
-	struct fixture *f = *state;
-	struct record idle = sampled(0, 0, 0xffffffff81000010);
-
-	idle.sample.in_kernel = true;
-	feed(f, idle);
-	assert_profile(f, "");
-	assert_int_equal(session_counts(f->session)->samples, 0);
 }
 
 TEST_WITH(set_up, tear_down, samples_lost_or_throttled_by_the_kernel_are_counted)
