@@ -118,7 +118,7 @@ void live_refresh(struct live *live)
 	uint64_t now_ns;
 
 	recorder_drain(live->recording.recorder);
-	recorder_settle_waiting(live->recording.recorder);
+	recorder_settle_time(live->recording.recorder);
 	now_ns = recorder_window(live->recording.recorder).end_ns;
 	symbolize_new_frames(live, true);
 	/* The few frames of the records that were read in between. */

@@ -525,7 +525,6 @@ static struct error *choose(struct run *run)
 	if (err)
 		return err;
 	sampling_options_apply(&options->sampling, config);
-	config->adds_unsampled = true;
 	config->trigger_event = options->rotation.segment_event ? options->rotation.segment_event
 								: options->rotation.trigger_event;
 	config->counts_stat = run->options.counts_stat;

@@ -633,6 +633,7 @@ void sampling_targets_apply(const struct sampling_options *options, struct recor
 void sampling_options_apply(const struct sampling_options *options, struct record_config *config)
 {
 	sampling_targets_apply(options, config);
+	config->adds_unsampled = true;
 	config->events = options->events.items;
 	config->event_count = options->events.count;
 	config->filters = options->filters.items;

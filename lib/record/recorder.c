@@ -202,8 +202,9 @@ void recorder_settle_end(struct recorder *recorder)
 	settle_all(recorder, true);
 }
 
-void recorder_settle_waiting(struct recorder *recorder)
+void recorder_settle_time(struct recorder *recorder)
 {
+	balancing_settle(&recorder->balancing, &recorder->pipeline, true);
 	waiting_settle(recorder->waiting, recorder->window.end_ns, recorder->is_stopped);
 }
 

@@ -92,9 +92,8 @@ uint64_t recorder_drain_up_to_now(struct recorder *recorder);
 void recorder_settle(struct recorder *recorder);
 /* The same, if no records will follow in this profile: a copy of the process writes it. */
 void recorder_settle_end(struct recorder *recorder);
-/* Adds to the profile that threads which wait have waited until now: for a live view, as
- * recorder_settle() does it, too. */
-void recorder_settle_waiting(struct recorder *recorder);
+/* Only what belongs to times, on CPUs and waiting, up to now: for a live view. */
+void recorder_settle_time(struct recorder *recorder);
 /*
  * Ends the profile with the records that were read last and begins a new one, while sampling goes
  * on: see pipeline_rotate(). The caller frees the returned profile; *window is the time it covers.
@@ -114,7 +113,7 @@ MUST_CHECK struct error *recorder_finish_raw(struct recorder *recorder, const ch
  * recorder_renew(). */
 const struct pipeline *recorder_pipeline(const struct recorder *recorder);
 const struct balance *recorder_balance(const struct recorder *recorder);
-/* As recorder_settle() or recorder_settle_waiting() has left it. */
+/* As recorder_settle() or recorder_settle_time() has left it. */
 struct waiting_quality recorder_waiting(const struct recorder *recorder);
 /* As recorder_settle() has left it: what was counted while the profile grew; nothing without
  * config->counts_stat. */

@@ -88,7 +88,13 @@ static uint64_t new_samples(const struct profile_sample *sample, const struct se
 {
 	if (sample->samples != seen->samples)
 		return sample->samples - seen->samples;
-	return sample->weight != seen->weight;
+	return sample->weight > seen->weight;
+}
+
+/* Weights that were reduced (profile_reduce_weight()) bring nothing new. */
+static uint64_t new_weight(const struct profile_sample *sample, const struct seen *seen)
+{
+	return sample->weight > seen->weight ? sample->weight - seen->weight : 0;
 }
 
 static void add_new(struct recent *recent, const struct profile *profile, struct transfer *transfer)
@@ -103,7 +109,7 @@ static void add_new(struct recent *recent, const struct profile *profile, struct
 		if (!count)
 			continue;
 		transfer_add(transfer, sample, count * RECENT_SCALE,
-			     (sample->weight - seen->weight) * RECENT_SCALE);
+			     new_weight(sample, seen) * RECENT_SCALE);
 		*seen = (struct seen){sample->samples, sample->weight};
 	}
 }

@@ -132,6 +132,13 @@ def test_time_in_the_kernel_is_of_the_thread_that_used_it(ordinary, paranoid, st
     assert "sudo sysctl kernel.perf_event_paranoid=" in result.stderr
 
 
+def test_the_live_view_shows_time_in_the_kernel_that_may_not_be_sampled(ordinary, paranoid, target):
+    paranoid(2)
+    result = ordinary.run("top", "-b", "-d", "60", "--by", "function", "--", ordinary.bring(target("kernel_reader")), "now")
+    shares = {line.split()[-1]: float(line.split()[0]) for line in result.stdout.splitlines() if " % " in line}
+    assert shares["[kernel]"] > 50, result.stdout
+
+
 def test_a_snapshot_and_the_end_each_have_what_was_counted_until_then(ordinary, paranoid, started):
     paranoid(2)
     script = "while [ ! -e enough ]; do ls /etc; touch ran; done >/dev/null"
