@@ -2,7 +2,7 @@
 
 import { boxAt, layout, restRange } from "./layout.js";
 import { kindOf } from "./colours.js";
-import { change, childrenOf, labelOf, mainLine, standsForAll, startOf } from "./tree.js";
+import { change, childrenOf, labelOf, mainLine, standsForAll, startOf, widthOf } from "./tree.js";
 import { points } from "./words.js";
 
 export const ROW_PX = 20;
@@ -125,7 +125,7 @@ export class Graph {
     const { tree } = this;
     if (first) return restRange(tree, first);
     const start = startOf(tree, zoomed);
-    return [start, start + tree.total(zoomed)];
+    return [start, start + widthOf(tree, zoomed)];
   }
 
   // Glides to the zoomed node; jumps if the user prefers reduced motion.
@@ -156,7 +156,7 @@ export class Graph {
 
   // Shows a range of the axis, clamped to its ends, without a zoomed node.
   freeTo(from, to) {
-    const all = this.tree.total(0);
+    const all = widthOf(this.tree, 0);
     const wide = Math.min(all, Math.max(to - from, all * LEAST_RANGE));
     const start = Math.min(Math.max(0, from), all - wide);
     cancelAnimationFrame(this.gliding);

@@ -1,6 +1,6 @@
 // Layout of a tree as boxes: a preorder walk that leaves out boxes that are too narrow.
 
-import { placesBelow, startOf } from "./tree.js";
+import { placesBelow, startOf, widthOf } from "./tree.js";
 
 const NARROWEST_PX = 1;
 
@@ -17,7 +17,7 @@ class Boxes {
   }
 }
 
-// Lays out the range from weight x0 to x1 on `width` pixels. Each box has node, x, width and depth. The children that
+// Lays out the range of the axis from x0 to x1 on `width` pixels. Each box has node, x, width and depth. The children that
 // are too narrow share one box after the last wide one, the rest box: its node is -node of the first of them.
 export function layout(tree, x0, x1, width) {
   const boxes = new Boxes(width);
@@ -27,10 +27,10 @@ export function layout(tree, x0, x1, width) {
 }
 
 function takeByWeight(boxes, tree, x0, scale) {
-  const open = [{ node: 0, start: 0, total: tree.total(0) }]; // the leftmost last
+  const open = [{ node: 0, start: 0, width: widthOf(tree, 0) }]; // the leftmost last
   while (open.length) {
-    const { node, start, total } = open.pop();
-    boxes.add(node, (start - x0) * scale, (start + total - x0) * scale, tree.depth[Math.abs(node)]);
+    const { node, start, width } = open.pop();
+    boxes.add(node, (start - x0) * scale, (start + width - x0) * scale, tree.depth[Math.abs(node)]);
     if (node >= 0) open.push(...placesToDraw(boxes, tree, { node, start }, x0, scale).reverse());
   }
 }
@@ -41,21 +41,21 @@ function placesToDraw(boxes, tree, { node, start: from }, x0, scale) {
   const x1 = x0 + (boxes.all - 1e-6) / scale;
   const places = placesBelow(tree, node, from);
   for (let i = 0; i < places.length && places[i].start < x1; i++) {
-    const { start, total } = places[i];
-    if (start + total <= x0) continue;
-    if (total * scale >= NARROWEST_PX) {
+    const { start, width } = places[i];
+    if (start + width <= x0) continue;
+    if (width * scale >= NARROWEST_PX) {
       drawn.push(places[i]);
       continue;
     }
     const rest = endOf(places) - start;
-    if (rest * scale >= 0.5) drawn.push({ node: -places[i].node, start, total: rest });
+    if (rest * scale >= 0.5) drawn.push({ node: -places[i].node, start, width: rest });
     boxes.hidden += countFrom(tree, places, i);
     break;
   }
   return drawn;
 }
 
-const endOf = (places) => places[places.length - 1].start + places[places.length - 1].total;
+const endOf = (places) => places[places.length - 1].start + places[places.length - 1].width;
 
 // The number of nodes of a child and the later ones.
 function countFrom(tree, places, at) {

@@ -61,6 +61,9 @@ const KINDS = ["user", "kernel", "user", "jit", "unnamed", "user", "note", "inte
 // The values of enum value_kind.
 const VALUE_KINDS = ["count", "cpu-time", "wall-time", "off-cpu-time", "bytes", "objects"];
 
+// Time that the kernel counted and no sample has a stack of (lib/record/balance.h).
+const UNSAMPLED = ["[kernel]", "[not sampled]"];
+
 function readLabels(reader, modules) {
   const count = reader.number();
   const name = Array.from({ length: count }, () => reader.string());
@@ -74,7 +77,8 @@ function readLabels(reader, modules) {
   const fate = flags.map((flag) => flag >> 4); // enum fate
   const runtime = reader.column(new Uint32Array(count)); // the label of its row in the logical view; 0: none
   const kind = Array.from(module, (id, i) => (isAddress[i] ? "unnamed" : modules[id].kind));
-  return { count, name, short, module, file, line, kind, isAddress, rank, fate, runtime };
+  const unsampled = new Set(Array.from(name.keys()).filter((label) => kind[label] === "note" && UNSAMPLED.includes(name[label])));
+  return { count, name, short, module, file, line, kind, isAddress, rank, fate, runtime, unsampled };
 }
 
 function readFrames(reader) {

@@ -61,7 +61,8 @@ export class FunctionTable {
     });
   }
 
-  // rows: [{label, self, total, name, full, module, file}] that match the search. compares: see view.js.
+  // rows: [{label, self, total, name, full, module, file, isUnsampled}] that match the search. What was not sampled is no function,
+  // and is last. compares: see view.js.
   show(rows, tree, compares) {
     this.shownRows = ROWS_AT_ONCE;
     this.whole = tree.total(0);
@@ -102,7 +103,8 @@ export class FunctionTable {
       if (heading.dataset.column === this.column)
         heading.setAttribute("aria-sort", /self|total|change/.test(this.column) ? "descending" : "ascending");
       else heading.removeAttribute("aria-sort");
-    const sorted = [...this.rows].sort(COLUMNS[this.column]);
+    const order = COLUMNS[this.column];
+    const sorted = [...this.rows].sort((a, b) => a.isUnsampled - b.isUnsampled || order(a, b));
     const rows = sorted.slice(0, this.shownRows).map((row) => this.row(row));
     if (sorted.length > rows.length)
       rows.push(make("tr", {}, make("td", { colSpan: 3 }, make("button", { type: "button", tabIndex: -1 },

@@ -119,6 +119,9 @@ export function leftOut({ hides = null, physical = false }) {
   return (code) => (physical && (code & 1) === 1) || (hides !== null && hides[code >>> 1] === 1);
 }
 
+// What is drawn apart (widthOf()), and which labels are those of groups.
+const apartOf = ({ unsampled, count }) => ({ unsampled, isGroup: (label) => label >= count });
+
 // The shape of the tree of all stacks, merged from the root, and the node of each sample. It has no weights, so that a
 // change of the time range or the threads costs only a sum. options: groupOf, folds (recursion), hides, physical,
 // from (a label: its callers are left out; -1 for none).
@@ -164,7 +167,7 @@ export function shapeOf(profile, { groupOf = null, folds = false, from = -1, ...
   const { place, ...shape } = inPreorder(builder);
   const foldedAt = [];
   folded.forEach((lines, at) => { foldedAt[place[at]] = lines; });
-  return { ...shape, node: node.map((at) => place[at]), folded: folded.length ? foldedAt : null };
+  return { ...shape, ...apartOf(profile.labels), node: node.map((at) => place[at]), folded: folded.length ? foldedAt : null };
 }
 
 // A shape with the weights of its samples, and in a comparison with those of the other profile: base and baseSelf. Leaves are
@@ -172,7 +175,7 @@ export function shapeOf(profile, { groupOf = null, folds = false, from = -1, ...
 // for each node leads to: in a large tree each access that misses the CPU cache takes longer than everything that is computed.
 export class Tree {
   constructor(shape, weights, base = null) {
-    Object.assign(this, shape, { shape, places: new Map() });
+    Object.assign(this, shape, { shape, places: new Map(), unsampledSums: new Map() });
     this.bits = bitSet(shape.count);
     this.mark(weights);
     if (base) this.mark(base);
@@ -288,7 +291,7 @@ function addCallers(tree, starts, least, rootCode = NO_CODE) {
     }
     moving = moving.filter((i) => at[i] && totals[into[i] - first] >= least);
   }
-  return treeOf(builder, into, starts.weight, starts.base);
+  return Object.assign(treeOf(builder, into, starts.weight, starts.base), { unsampled: tree.unsampled, isGroup: tree.isGroup });
 }
 
 const LEAST_SHARE = 1e-5;
@@ -339,21 +342,53 @@ export function lineTo(tree, node) {
   return line.reverse();
 }
 
-// Where the children of a node are on the axis of weight, from left to right: {node, start, total}. The heaviest is first, unless
-// the tree is in the order of time. start: of the node, where it is known.
+const BAND = 0.04; // of the axis: all that was not sampled
+
+const isUnsampled = (tree, node) => tree.unsampled.has(labelOf(tree, node));
+
+// The weight at and below a node that was not sampled. Only groups, and the reverse of such a node, have it below them.
+function unsampledBelow(tree, node) {
+  let sum = tree.unsampledSums.get(node);
+  if (sum !== undefined) return sum;
+  sum = 0;
+  if (lineTo(tree, node).some((at) => isUnsampled(tree, at))) sum = tree.total(node);
+  else if (tree.isGroup(labelOf(tree, node)) || !node)
+    for (let i = node + 1; i < tree.end[node]; i = tree.end[i]) sum += unsampledBelow(tree, i);
+  tree.unsampledSums.set(node, sum);
+  return sum;
+}
+
+// The width of a node on the axis: its weight. But what was not sampled is not drawn to scale: it is one box, without anything to
+// read above it, and gets a band next to the samples.
+export function widthOf(tree, node) {
+  const unsampled = tree.inOrder || !tree.unsampled?.size ? 0 : unsampledBelow(tree, node);
+  if (!unsampled) return tree.total(node);
+  const all = unsampledBelow(tree, 0);
+  const most = ((tree.total(0) - all) * BAND) / (1 - BAND);
+  return tree.total(node) - unsampled * (all > most && most > 0 ? 1 - most / all : 0);
+}
+
+// Where the children of a node are on the axis, from left to right: {node, start, width}. The heaviest is first and what was not
+// sampled last, unless the tree is in the order of time. start: of the node, where it is known.
 export function placesBelow(tree, node, start = -1) {
   let places = tree.places.get(node);
   if (places) return places;
   places = [];
-  for (let i = node + 1; i < tree.end[node]; i = tree.end[i]) if (tree.has(i)) places.push({ node: i, start: 0, total: tree.total(i) });
-  if (!tree.inOrder) places.sort((a, b) => b.total - a.total || tree.code[a.node] - tree.code[b.node]);
+  for (let i = node + 1; i < tree.end[node]; i = tree.end[i]) if (tree.has(i)) places.push({ node: i, start: 0, width: widthOf(tree, i) });
+  if (!tree.inOrder) places.sort(byWidth(tree));
   let from = start < 0 ? startOf(tree, node) : start;
   for (const place of places) {
     place.start = tree.inOrder ? tree.start[place.node] : from;
-    from += place.total;
+    from += place.width;
   }
   tree.places.set(node, places);
   return places;
+}
+
+function byWidth(tree) {
+  const { unsampled, code } = tree;
+  const isLast = ({ node }) => (unsampled?.has(code[node] >>> 1) ? 1 : 0);
+  return (a, b) => (unsampled?.size ? isLast(a) - isLast(b) : 0) || b.width - a.width || code[a.node] - code[b.node];
 }
 
 export const childrenOf = (tree, node) => placesBelow(tree, node).map((place) => place.node);

@@ -6,13 +6,18 @@ const svg = document.documentElement;
 const byId = (id) => document.getElementById(id);
 const canvas = byId("frames"), details = byId("details"), matched = byId("matched"), reset = byId("reset");
 
-/* In document order: callees follow their caller. x and width are in percent of the whole. */
+/* What was not sampled is narrower than its share, which the title has, with two digits. */
+const isToScale = canvas.dataset.scale === undefined;
+
+/* In document order: callees follow their caller. x and width are in percent of the picture, share of the whole. */
 const frames = [...canvas.children].map((group) => {
 	const rect = group.querySelector("rect"), title = group.querySelector("title").textContent;
+	const width = parseFloat(rect.getAttribute("width"));
 	return {
 		group, rect, title, text: group.querySelector("text"),
 		name: title.slice(0, title.lastIndexOf(" (")),
-		x: parseFloat(rect.getAttribute("x")), width: parseFloat(rect.getAttribute("width")),
+		x: parseFloat(rect.getAttribute("x")), width,
+		share: isToScale ? width : parseFloat(title.slice(title.lastIndexOf(", ", title.lastIndexOf("%")) + 2)),
 		y: Number(rect.getAttribute("y")),
 	};
 });
@@ -109,7 +114,7 @@ function search(term) {
 		const found = Boolean(pattern) && pattern.test(frame.name);
 		frame.rect.classList.toggle("found", found);
 		if (found && number >= counted) {
-			share += frame.width;
+			share += frame.share;
 			counted = frame.end;
 		}
 	});

@@ -21,7 +21,8 @@ import { STATES, stateOf } from "../page/reasons.js";
 import { DEFAULTS, fromHash, spanOf, stepsOf, stepsText, toHash, withStep, zoomIn, zoomOf } from "../page/state.js";
 import { functionsOf, livesOf, stateAt, stateCounts, stateLanes } from "../page/states.js";
 import { lanesOf } from "../page/timeline.js";
-import { callTree, calleesOf, callersOf, change, childrenOf, inverted, isInlined, labelOf, nodeAt, pathOf, standsForAll, startOf }
+import { callTree, calleesOf, callersOf, change, childrenOf, inverted, isInlined, labelOf, nodeAt, pathOf, placesBelow, standsForAll, startOf,
+  widthOf }
   from "../page/tree.js";
 import { View } from "../page/view.js";
 import { sampleWeights, histogram, threadMatcher, wholeWeights } from "../page/weights.js";
@@ -55,6 +56,24 @@ const SHOP = [
 test("equal stacks are one path, and the heaviest callee is first", () => {
   const profile = profileOf(SHOP);
   assert.equal(drawn(profile, treeOf(profile)), "all 10 (main 9 (serve 7 (next* 7 (read 4)), log 2), start 1)");
+});
+
+test("what was not sampled is last, and a band of the picture of all", () => {
+  const modules = [{ path: "/bin/app", kind: 0 }, { path: "", kind: 6 }];
+  const labels = { "[kernel]": { module: 1 }, "[not sampled]": { module: 1 } };
+  const profile = profileOf({ samples: [...SHOP, { stack: ["[kernel]"], samples: 40 }, { stack: ["[not sampled]"], samples: 50 }], modules, labels });
+  const tree = treeOf(profile);
+  assert.equal(drawn(profile, tree), "all 100 (main 9 (serve 7 (next* 7 (read 4)), log 2), start 1, [not sampled] 50, [kernel] 40)");
+  assert.ok(widthOf(tree, 0) > 10 && widthOf(tree, 0) < 11);
+  assert.equal(placesBelow(tree, 0)[0].width, 9);
+  assert.deepEqual(childrenOf(inverted(tree), 0).slice(-2).map((node) => inverted(tree).total(node)), [50, 40]);
+});
+
+test("without time that was not sampled a picture of all has all, also a function that is called so", () => {
+  const profile = profileOf([...SHOP, { stack: ["[kernel]"], samples: 90 }]);
+  const tree = treeOf(profile);
+  assert.match(drawn(profile, tree), /^all 100 \(\[kernel\] 90, main 9/);
+  assert.equal(widthOf(tree, 0), 100);
 });
 
 test("nodes are in preorder, with end, start and depth", () => {

@@ -50,6 +50,7 @@ struct svg {
 	event_id event, beside; /* that are drawn: format_event_beside() */
 	const char *counted;	/* what samples count; NULL: time is shown instead */
 	uint64_t all;		/* weight */
+	uint64_t *widths;	/* by node, in units of weight; of what was not sampled less */
 	unsigned rows;
 	unsigned height;
 	uint32_t narrow;
@@ -128,10 +129,10 @@ static void put_count(struct svg *svg, uint64_t count)
 }
 
 /* part / all in percent, correctly rounded. */
-static void put_percent(struct svg *svg, uint64_t part, unsigned digits)
+static void put_percent(struct svg *svg, uint64_t part, uint64_t all, unsigned digits)
 {
 	unsigned scale = digits == 2 ? 100 : 10000;
-	uint64_t share = (uint64_t)(((hash_wide)part * 100 * scale + svg->all / 2) / svg->all);
+	uint64_t share = (uint64_t)(((hash_wide)part * 100 * scale + all / 2) / all);
 
 	fprintf(svg->out, "%" PRIu64 ".%0*u%%", share / scale, (int)digits,
 		(unsigned)(share % scale));
@@ -184,6 +185,48 @@ static void add_samples(struct svg *svg)
 	}
 }
 
+/* Of the canvas, in percent: all that was not sampled. */
+enum { BAND = 4 };
+
+static bool is_unsampled(const struct svg *svg, const struct call_tree_node *node)
+{
+	const char *name = name_of(svg, node);
+
+	return kind_of(svg, node) == CODE_NOTE &&
+	       (!strcmp(name, "[kernel]") || !strcmp(name, "[not sampled]"));
+}
+
+static void make_narrower(struct svg *svg, uint32_t node, uint64_t by)
+{
+	for (uint32_t at = node;; at = svg->tree.nodes[at].parent) {
+		svg->widths[at] -= by;
+		if (at == CALL_TREE_TOP)
+			break;
+	}
+}
+
+/*
+ * Widths are weights, but what was not sampled is one frame, without anything to read above it: it
+ * gets a band next to the samples.
+ */
+static void find_widths(struct svg *svg)
+{
+	const struct call_tree_node *nodes = svg->tree.nodes;
+	uint64_t unsampled = 0, most;
+
+	svg->widths = xcalloc(svg->tree.count, sizeof(*svg->widths));
+	for (uint32_t i = 0; i < svg->tree.count; i++) {
+		svg->widths[i] = nodes[i].total.weight;
+		unsampled += is_unsampled(svg, &nodes[i]) ? nodes[i].total.weight : 0;
+	}
+	most = (svg->all - unsampled) / (100 - BAND) * BAND;
+	for (uint32_t i = 0; most && unsampled > most && i < svg->tree.count; i++)
+		if (is_unsampled(svg, &nodes[i]))
+			make_narrower(svg, i,
+				      (uint64_t)((hash_wide)nodes[i].total.weight *
+						 (unsampled - most) / unsampled));
+}
+
 static void lay_out(struct svg *svg)
 {
 	uint64_t least;
@@ -194,7 +237,9 @@ static void lay_out(struct svg *svg)
 	add_samples(svg);
 	call_tree_sum_up(&svg->tree);
 	svg->all = svg->tree.nodes[CALL_TREE_TOP].total.weight;
-	least = svg->all / NARROWEST + (svg->all % NARROWEST != 0);
+	find_widths(svg);
+	least = svg->widths[CALL_TREE_TOP] / NARROWEST +
+		(svg->widths[CALL_TREE_TOP] % NARROWEST != 0);
 	svg->narrow = call_tree_prune(&svg->tree, least);
 	/*
 	 * Sorted by name, so that two recordings side by side have the same frames in the same
@@ -228,10 +273,15 @@ static void put_title(struct svg *svg, const struct call_tree_node *node, const 
 	fputs_unlocked(" (", svg->out);
 	put_amount(svg, node->total);
 	fputs_unlocked(", ", svg->out);
-	put_percent(svg, node->total.weight, 2);
+	put_percent(svg, node->total.weight, svg->all, 2);
 	if (kind && kind != kinds[CODE_USER].text)
 		fprintf(svg->out, ", %s", kind);
 	fputs_unlocked(")</title>", svg->out);
+}
+
+static void put_place(struct svg *svg, uint64_t width)
+{
+	put_percent(svg, width, svg->widths[CALL_TREE_TOP], 4);
 }
 
 static unsigned frame_y(const struct svg *svg, const struct call_tree_node *node)
@@ -248,7 +298,7 @@ static void put_name(struct svg *svg, const struct call_tree_node *node, uint64_
 		return;
 	shown = shorten(name, (size_t)(pixels - TEXT_ROOM) * 10 / COLUMN_TENTHS);
 	fputs_unlocked("<text x=\"", svg->out);
-	put_percent(svg, start, 4);
+	put_place(svg, start);
 	fprintf(svg->out, "\" y=\"%u\" dx=\"3\">", frame_y(svg, node) + 11);
 	put_text(svg, shown);
 	fputs_unlocked("</text>", svg->out);
@@ -264,16 +314,17 @@ static const char *shade_of(const char *name)
 
 static void put_frame(struct svg *svg, const struct call_tree_node *node, uint64_t start)
 {
-	uint64_t pixels = (uint64_t)((hash_wide)node->total.weight * CANVAS / svg->all);
+	uint64_t width = svg->widths[node - svg->tree.nodes];
+	uint64_t pixels = (uint64_t)((hash_wide)width * CANVAS / svg->widths[CALL_TREE_TOP]);
 	CLEANUP(free_ptr) char *name = shorten(name_of(svg, node), NAME_COLUMNS);
 
 	fputs_unlocked("<g>", svg->out);
 	put_title(svg, node, name);
 	fprintf(svg->out, "<rect class=\"%s%s%s\" x=\"", kinds[kind_of(svg, node)].class,
 		shade_of(name), pixels < EDGED ? "" : " edged");
-	put_percent(svg, start, 4);
+	put_place(svg, start);
 	fprintf(svg->out, "\" y=\"%u\" width=\"", frame_y(svg, node));
-	put_percent(svg, node->total.weight, 4);
+	put_place(svg, width);
 	fprintf(svg->out, "\" height=\"%u\"/>", ROW - 1);
 	put_name(svg, node, start, pixels, name);
 	fputs_unlocked("</g>\n", svg->out);
@@ -290,7 +341,7 @@ static uint32_t next_node(struct svg *svg, uint32_t at)
 		return nodes[at].first_child;
 	}
 	for (; at != CALL_TREE_TOP; at = nodes[at].parent) {
-		svg->starts[nodes[at].depth] += nodes[at].total.weight;
+		svg->starts[nodes[at].depth] += svg->widths[at];
 		if (nodes[at].next_sibling)
 			return nodes[at].next_sibling;
 	}
@@ -302,8 +353,9 @@ static void put_frames(struct svg *svg)
 	uint32_t at = CALL_TREE_TOP;
 
 	svg->starts = xcalloc(svg->start_room = 16, sizeof(*svg->starts));
-	fprintf(svg->out, "<svg id=\"frames\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%u\">\n",
-		MARGIN, HEAD, CANVAS, svg->rows * ROW);
+	fprintf(svg->out, "<svg id=\"frames\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%u\"%s>\n",
+		MARGIN, HEAD, CANVAS, svg->rows * ROW,
+		svg->widths[CALL_TREE_TOP] < svg->all ? " data-scale=\"other\"" : "");
 	do {
 		put_frame(svg, &svg->tree.nodes[at], svg->starts[svg->tree.nodes[at].depth]);
 		at = next_node(svg, at);
@@ -400,6 +452,7 @@ static void svg_deinit(struct svg *svg)
 	display_labels_deinit(&svg->labels);
 	process_names_deinit(&svg->processes);
 	free(svg->starts);
+	free(svg->widths);
 }
 
 /* A file without numbers of samples has weights only: "bytes", "objects", "contentions". NULL: the
