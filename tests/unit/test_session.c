@@ -197,8 +197,8 @@ TEST_WITH(set_up, tear_down,
 	assert_int_equal(profile_samples(f->profile).items[0].weight, 20);
 }
 
-/* A file of symbols of a kernel, as long as the test runs. To be closed. */
-static int kernel_symbols(char path[64])
+/* A file of symbols of a kernel, as long as it is open. */
+static int kernel_symbols(void)
 {
 	static const char text[] = "ffffffff81000100 T asm_common_interrupt\n"
 				   "ffffffff81000200 T do_idle\n"
@@ -206,7 +206,6 @@ static int kernel_symbols(char path[64])
 	int fd = memfd_create("kallsyms", MFD_CLOEXEC);
 
 	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
-	snprintf(path, 64, "/proc/self/fd/%d", fd);
 	return fd;
 }
 
@@ -227,8 +226,8 @@ static const uint64_t idle_interrupt[] = {0xffffffff81900000, 0xffffffff81000120
 TEST_WITH(set_up, tear_down, a_clock_leaves_out_the_idle_loop_and_keeps_its_interrupts)
 {
 	struct fixture *f = *state;
-	char path[64];
-	CLEANUP(close_fd) int fd = kernel_symbols(path);
+	CLEANUP(close_fd) int fd = kernel_symbols();
+	CLEANUP(free_ptr) char *path = xasprintf("/proc/self/fd/%d", fd);
 
 	session_set_kernel_symbols(f->session, path);
 	feed(f, sampled_idle(idle_loop, 2, 0));
