@@ -61,7 +61,7 @@ const KINDS = ["user", "kernel", "user", "jit", "unnamed", "user", "note", "inte
 // The values of enum value_kind.
 const VALUE_KINDS = ["count", "cpu-time", "wall-time", "off-cpu-time", "bytes", "objects"];
 
-// Time that the kernel counted and no sample has a stack of (lib/record/balance.h).
+// Time that the kernel counted and no sample has a stack of (lib/profile/unsampled.h).
 const UNSAMPLED = ["[kernel]", "[not sampled]"];
 
 function readLabels(reader, modules) {

@@ -61,8 +61,8 @@ export class FunctionTable {
     });
   }
 
-  // rows: [{label, self, total, name, full, module, file, isUnsampled}] that match the search. What was not sampled is no function,
-  // and is last. compares: see view.js.
+  // rows: [{label, self, total, name, full, module, file, isUnsampled}] that match the search. Rows of unsampled
+  // weight are last. compares: see view.js.
   show(rows, tree, compares) {
     this.shownRows = ROWS_AT_ONCE;
     this.whole = tree.total(0);

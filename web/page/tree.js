@@ -119,9 +119,6 @@ export function leftOut({ hides = null, physical = false }) {
   return (code) => (physical && (code & 1) === 1) || (hides !== null && hides[code >>> 1] === 1);
 }
 
-// What is drawn apart (widthOf()), and which labels are those of groups.
-const apartOf = ({ unsampled, count }) => ({ unsampled, isGroup: (label) => label >= count });
-
 // The shape of the tree of all stacks, merged from the root, and the node of each sample. It has no weights, so that a
 // change of the time range or the threads costs only a sum. options: groupOf, folds (recursion), hides, physical,
 // from (a label: its callers are left out; -1 for none).
@@ -167,7 +164,18 @@ export function shapeOf(profile, { groupOf = null, folds = false, from = -1, ...
   const { place, ...shape } = inPreorder(builder);
   const foldedAt = [];
   folded.forEach((lines, at) => { foldedAt[place[at]] = lines; });
-  return { ...shape, ...apartOf(profile.labels), node: node.map((at) => place[at]), folded: folded.length ? foldedAt : null };
+  return { ...shape, unsampled: profile.labels.unsampled, node: node.map((at) => place[at]), folded: folded.length ? foldedAt : null };
+}
+
+// The outermost nodes that were not sampled, in preorder.
+function unsampledNodes({ count, code, end, unsampled }) {
+  const nodes = [];
+  for (let i = 0; i < count; )
+    if (unsampled.has(code[i] >>> 1)) {
+      nodes.push(i);
+      i = end[i];
+    } else i++;
+  return nodes;
 }
 
 // A shape with the weights of its samples, and in a comparison with those of the other profile: base and baseSelf. Leaves are
@@ -175,7 +183,7 @@ export function shapeOf(profile, { groupOf = null, folds = false, from = -1, ...
 // for each node leads to: in a large tree each access that misses the CPU cache takes longer than everything that is computed.
 export class Tree {
   constructor(shape, weights, base = null) {
-    Object.assign(this, shape, { shape, places: new Map(), unsampledSums: new Map() });
+    Object.assign(this, shape, { shape, places: new Map(), unsampledSums: null });
     this.bits = bitSet(shape.count);
     this.mark(weights);
     if (base) this.mark(base);
@@ -212,6 +220,25 @@ export class Tree {
 
   total(node) {
     return this.within(this.sums, node, this.end[node]);
+  }
+
+  // The part of a node's total that was not sampled.
+  unsampledTotal(node) {
+    this.unsampledSums ??= this.sumUpUnsampled();
+    return this.within(this.unsampledSums, node, this.end[node]);
+  }
+
+  // As sumUp(), of the leaves at and below nodes that were not sampled.
+  sumUpUnsampled() {
+    const { shape, leaves, sums } = this;
+    const apart = (shape.apart ??= unsampledNodes(shape));
+    const result = new Float64Array(sums.length);
+    let at = 0;
+    for (let i = 0; i < leaves.length; i++) {
+      while (at < apart.length && shape.end[apart[at]] <= leaves[i]) at++;
+      result[i + 1] = result[i] + (at < apart.length && apart[at] <= leaves[i] ? sums[i + 1] - sums[i] : 0);
+    }
+    return result;
   }
 
   self(node) {
@@ -267,10 +294,10 @@ export function callTree(profile, weights, { base = null, ...options } = {}) {
 }
 
 // The tree of a builder; `into` has the node that each of the weights belongs to.
-function treeOf(builder, into, weight, base) {
+function treeOf(builder, into, weight, base, unsampled = null) {
   const { place, ...shape } = inPreorder(builder);
   const sample = Uint32Array.from(into.keys());
-  return new Tree({ ...shape, node: Uint32Array.from(into, (at) => place[at]) }, { sample, weight }, { sample, weight: base });
+  return new Tree({ ...shape, unsampled, node: Uint32Array.from(into, (at) => place[at]) }, { sample, weight }, { sample, weight: base });
 }
 
 // Merges the paths from nodes of a tree to its root. Nodes with less weight than `least` get no callers, because the
@@ -291,7 +318,7 @@ function addCallers(tree, starts, least, rootCode = NO_CODE) {
     }
     moving = moving.filter((i) => at[i] && totals[into[i] - first] >= least);
   }
-  return Object.assign(treeOf(builder, into, starts.weight, starts.base), { unsampled: tree.unsampled, isGroup: tree.isGroup });
+  return treeOf(builder, into, starts.weight, starts.base, tree.unsampled);
 }
 
 const LEAST_SHARE = 1e-5;
@@ -344,26 +371,12 @@ export function lineTo(tree, node) {
 
 const BAND = 0.04; // of the axis: all that was not sampled
 
-const isUnsampled = (tree, node) => tree.unsampled.has(labelOf(tree, node));
-
-// The weight at and below a node that was not sampled. Only groups, and the reverse of such a node, have it below them.
-function unsampledBelow(tree, node) {
-  let sum = tree.unsampledSums.get(node);
-  if (sum !== undefined) return sum;
-  sum = 0;
-  if (lineTo(tree, node).some((at) => isUnsampled(tree, at))) sum = tree.total(node);
-  else if (tree.isGroup(labelOf(tree, node)) || !node)
-    for (let i = node + 1; i < tree.end[node]; i = tree.end[i]) sum += unsampledBelow(tree, i);
-  tree.unsampledSums.set(node, sum);
-  return sum;
-}
-
 // The width of a node on the axis: its weight. But what was not sampled is not drawn to scale: it is one box, without anything to
 // read above it, and gets a band next to the samples.
 export function widthOf(tree, node) {
-  const unsampled = tree.inOrder || !tree.unsampled?.size ? 0 : unsampledBelow(tree, node);
+  const unsampled = tree.unsampled?.size ? tree.unsampledTotal(node) : 0;
   if (!unsampled) return tree.total(node);
-  const all = unsampledBelow(tree, 0);
+  const all = tree.unsampledTotal(0);
   const most = ((tree.total(0) - all) * BAND) / (1 - BAND);
   return tree.total(node) - unsampled * (all > most && most > 0 ? 1 - most / all : 0);
 }
@@ -388,7 +401,7 @@ export function placesBelow(tree, node, start = -1) {
 function byWidth(tree) {
   const { unsampled, code } = tree;
   const isLast = ({ node }) => (unsampled?.has(code[node] >>> 1) ? 1 : 0);
-  return (a, b) => (unsampled?.size ? isLast(a) - isLast(b) : 0) || b.width - a.width || code[a.node] - code[b.node];
+  return (a, b) => isLast(a) - isLast(b) || b.width - a.width || code[a.node] - code[b.node];
 }
 
 export const childrenOf = (tree, node) => placesBelow(tree, node).map((place) => place.node);
