@@ -5,6 +5,7 @@
 #include "base/effort.h"
 #include "base/idmap.h"
 #include "proc/usage.h"
+#include "profile/unsampled.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -567,10 +568,10 @@ void balance_settle(struct balance *balance, const struct balance_count *counts,
 	}
 	if (balance->options.adds_missing) {
 		settlement.stack = profile_push(profile, STACK_EMPTY,
-						profile_synthetic_frame(profile, BALANCE_FRAME));
+						profile_synthetic_frame(profile, UNSAMPLED_FRAME));
 		settlement.kernel_stack =
 			profile_push(profile, STACK_EMPTY,
-				     profile_synthetic_frame(profile, BALANCE_KERNEL_FRAME));
+				     profile_synthetic_frame(profile, UNSAMPLED_KERNEL_FRAME));
 		for (unsigned i = 0; i < balance->options.event_count; i++) {
 			settle_event(&settlement, i);
 			if (all)

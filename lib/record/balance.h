@@ -28,10 +28,6 @@
 #include "proc/names.h"
 #include "profile/profile.h"
 
-/* The names of the synthetic frames. */
-#define BALANCE_FRAME "[not sampled]"
-#define BALANCE_KERNEL_FRAME "[kernel]"
-
 struct balance;
 
 struct balance_options {

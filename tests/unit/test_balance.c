@@ -4,6 +4,7 @@
 #include "record/balance.h"
 
 #include "base/clock.h"
+#include "profile/unsampled.h"
 
 #include "folder.h"
 #include "unit_test.h"
@@ -379,7 +380,7 @@ TEST(what_is_known_to_be_of_the_kernel_is_named_so)
 	balance_settle(fixture.balance, counts, true, fixture.names, fixture.profile,
 		       fixture.events);
 	kernel = profile_push(fixture.profile, STACK_EMPTY,
-			      profile_synthetic_frame(fixture.profile, BALANCE_KERNEL_FRAME));
+			      profile_synthetic_frame(fixture.profile, UNSAMPLED_KERNEL_FRAME));
 	assert_int_equal(not_sampled(&fixture, 0, NULL), 8000);
 	assert_int_equal(weight_of(&fixture, kernel), 6000);
 	/* All of it is in the profile already. */

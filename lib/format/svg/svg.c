@@ -11,6 +11,7 @@
 #include "base/printable.h"
 #include "base/utf8.h"
 #include "format/tracks.h"
+#include "profile/unsampled.h"
 #include "report/call_tree.h"
 #include "report/process_names.h"
 #include "report/quality_text.h"
@@ -185,15 +186,12 @@ static void add_samples(struct svg *svg)
 	}
 }
 
-/* Of the canvas, in percent: all that was not sampled. */
+/* Unsampled weight gets at most this share of the canvas, in percent. */
 enum { BAND = 4 };
 
 static bool is_unsampled(const struct svg *svg, const struct call_tree_node *node)
 {
-	const char *name = name_of(svg, node);
-
-	return kind_of(svg, node) == CODE_NOTE &&
-	       (!strcmp(name, "[kernel]") || !strcmp(name, "[not sampled]"));
+	return kind_of(svg, node) == CODE_NOTE && unsampled_is_name(name_of(svg, node));
 }
 
 static void make_narrower(struct svg *svg, uint32_t node, uint64_t by)
