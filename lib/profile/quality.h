@@ -58,7 +58,7 @@ struct profile_quality {
 	uint64_t spliced;      /* stacks that frame pointers continue where CFI ends */
 	uint64_t compat;       /* samples of 32-bit processes */
 	uint64_t shortened;    /* stacks whose middle was left out: there were too many */
-	uint64_t idle;	       /* samples of idle CPUs, which are left out; not in samples */
+	uint64_t idle;	       /* omitted samples of idle CPUs; not in samples */
 	uint64_t throttled;    /* times the kernel paused sampling */
 	uint64_t own_cpu_ns;   /* CPU time that prof took to sample; 0: unknown */
 	const struct event_quality *events; /* of recordings with several, or one that is counted */

@@ -8,20 +8,17 @@ void idle_task_deinit(struct idle_task *idle)
 	*idle = (struct idle_task){0};
 }
 
-static void read_code(struct idle_task *idle)
+static struct interrupt_code *read_code(const char *kallsyms)
 {
-	CLEANUP(close_file) FILE *kallsyms = NULL;
+	CLEANUP(close_file) FILE *file = kallsyms ? fopen(kallsyms, "re") : NULL;
 
-	idle->was_read = true;
-	if (idle->kallsyms)
-		kallsyms = fopen(idle->kallsyms, "re");
-	idle->code = interrupt_code_read(kallsyms);
+	return interrupt_code_read(file);
 }
 
 bool idle_task_works(struct idle_task *idle, const struct record_sample *sample)
 {
-	if (!idle->was_read)
-		read_code(idle);
+	if (!idle->code)
+		idle->code = read_code(idle->kallsyms);
 	return interrupt_code_is_in(idle->code,
 				    bytes_left(&sample->kernel_chain)
 					    ? sample->kernel_chain

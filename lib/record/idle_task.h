@@ -1,12 +1,12 @@
 /*
  * Samples that hit the idle task of a CPU (process 0).
  *
- * A clock, or a counter of the hardware, goes on while nothing runs: those samples are of the idle
- * loop and are left out, and counted. What an interrupt does meanwhile is work, and is kept, as is
- * every sample that is an occurrence, such as that of a tracepoint.
+ * A clock, or a counter of the hardware, goes on while nothing runs. Its samples of the idle loop
+ * are omitted and counted, and those of interrupts are kept. The session keeps every sample that is
+ * an occurrence, such as that of a tracepoint, without asking here.
  *
- * Interrupts are told apart by the call chain, with the kernel's symbols, which are read at the
- * first sample that needs them. Without symbols, no sample of a clock is known to be of work.
+ * The call chain and the kernel's symbols show whether a sample is of an interrupt. The symbols are
+ * read at the first sample that needs them. Without them, every sample counts as the idle loop's.
  */
 #ifndef PROF_RECORD_IDLE_TASK_H
 #define PROF_RECORD_IDLE_TASK_H
@@ -17,8 +17,7 @@
 /* Zeroed: no symbols are known. */
 struct idle_task {
 	const char *kallsyms; /* "/proc/kallsyms"; borrowed; NULL: the kernel is another one */
-	struct interrupt_code *code; /* private, as all below */
-	bool was_read;
+	struct interrupt_code *code; /* private; NULL: not read yet */
 };
 
 void idle_task_deinit(struct idle_task *idle);

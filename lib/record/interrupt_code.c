@@ -13,8 +13,8 @@ static const char *const entries[] = {
 	"el1_irq",
 };
 
-/* What the kernel does after interrupts, also from the idle loop itself: __do_softirq() before
- * Linux 6.10. */
+/* The kernel does the rest of an interrupt's work here, also from the idle loop itself.
+ * __do_softirq() was renamed in Linux 6.10. */
 static const char *const deferred[] = {"handle_softirqs", "__do_softirq",
 				       "flush_smp_call_function_queue"};
 
