@@ -445,7 +445,7 @@ class Page extends View {
     if (this.isNew("table", this.treeKey(), state.q, state.names)) {
       const rows = this.functions().filter(({ label }) => !found || found.matches[label]).map((row) => ({ ...row,
         name: this.names()[row.label], full: this.full[row.label], module: shown(moduleName(modulePath(profile, row.label))),
-        file: shown(fileName(files[labels.file[row.label]])), isUnsampled: labels.unsampled.has(row.label) }));
+        file: shown(fileName(files[labels.file[row.label]])) }));
       this.table.show(rows, this.tree(), this.compares());
     }
     this.table.mark(state.fn);
@@ -545,7 +545,7 @@ class Page extends View {
       parts.push(`${{ others: "without", matches: "only", hidden: "hidden:" }[this.state.only]} what matches ${this.state.q}`);
     if (this.state.threads) parts.push(`threads ${this.state.threads}`);
     if (this.state.view === "graph" && tree.each > 1) parts.push(`1 in ${tree.each} samples`);
-    if (this.state.view === "graph" && widthOf(tree, node) < tree.total(node) * 0.99999) parts.push("what was not sampled is not to scale");
+    if (this.state.view === "graph" && widthOf(tree, node) < tree.total(node)) parts.push("unsampled weight is not to scale");
     if (this.state.view === "graph" && hidden)
       parts.push(`${count(hidden)} ${hidden === 1 ? "frame" : "frames"} too narrow to draw`);
     const text = shown(parts.join(" · "));

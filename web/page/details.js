@@ -88,10 +88,10 @@ function branchList({ names, full }, branches, tell) {
 }
 
 // Lists the functions with the most self weight; shown if nothing is selected.
-function fillHottest(panel, { tree, names, full, profile: { labels: { unsampled } } }, rows, tell) {
+function fillHottest(panel, { tree, names, full }, rows, tell) {
   const whole = tree.total(0);
   const least = Float64Array.from(rows, ({ self }) => self).sort().at(-HOTTEST) ?? 0; // sorts numbers in a fifth of the time of rows
-  const hottest = rows.filter(({ self, label }) => self > 0 && self >= least && !unsampled.has(label)).sort((a, b) => b.self - a.self || b.total - a.total || a.label - b.label);
+  const hottest = rows.filter(({ self, isUnsampled }) => self > 0 && self >= least && !isUnsampled).sort((a, b) => b.self - a.self || b.total - a.total || a.label - b.label);
   const items = hottest.slice(0, HOTTEST).map(({ label, self }) =>
     make("li", { "data-label": label }, share(self, whole), make("button", { type: "button", title: full[label].slice(0, 2000),
       onclick: () => tell.choose(label) }, make("bdi", {}, names[label]))));

@@ -68,7 +68,7 @@ export function functionTable(tree, labels, isOfMemory = false) {
   const rows = [];
   for (let label = 0; label < labels.count; label++)
     if (total[label] > 0 || base[label] > 0)
-      rows.push({ label, self: self[label], total: total[label], base: base[label] });
+      rows.push({ label, self: self[label], total: total[label], base: base[label], isUnsampled: labels.unsampled.has(label) });
   return rows;
 }
 

@@ -61,8 +61,8 @@ const KINDS = ["user", "kernel", "user", "jit", "unnamed", "user", "note", "inte
 // The values of enum value_kind.
 const VALUE_KINDS = ["count", "cpu-time", "wall-time", "off-cpu-time", "bytes", "objects"];
 
-// Time that the kernel counted and no sample has a stack of (lib/profile/unsampled.h).
-const UNSAMPLED = ["[kernel]", "[not sampled]"];
+// Weight that the kernel counted and no sample shows (lib/profile/unsampled.h).
+const UNSAMPLED = /^\[(kernel|not sampled)\]$/;
 
 function readLabels(reader, modules) {
   const count = reader.number();
@@ -77,7 +77,7 @@ function readLabels(reader, modules) {
   const fate = flags.map((flag) => flag >> 4); // enum fate
   const runtime = reader.column(new Uint32Array(count)); // the label of its row in the logical view; 0: none
   const kind = Array.from(module, (id, i) => (isAddress[i] ? "unnamed" : modules[id].kind));
-  const unsampled = new Set(Array.from(name.keys()).filter((label) => kind[label] === "note" && UNSAMPLED.includes(name[label])));
+  const unsampled = new Set(Array.from(name.keys()).filter((label) => kind[label] === "note" && UNSAMPLED.test(name[label])));
   return { count, name, short, module, file, line, kind, isAddress, rank, fate, runtime, unsampled };
 }
 

@@ -168,12 +168,12 @@ export function shapeOf(profile, { groupOf = null, folds = false, from = -1, ...
 }
 
 // The outermost nodes that were not sampled, in preorder.
-function unsampledNodes({ count, code, end, unsampled }) {
+function unsampledNodes(shape) {
   const nodes = [];
-  for (let i = 0; i < count; )
-    if (unsampled.has(code[i] >>> 1)) {
+  for (let i = 0; i < shape.count; )
+    if (isUnsampled(shape, i)) {
       nodes.push(i);
-      i = end[i];
+      i = shape.end[i];
     } else i++;
   return nodes;
 }
@@ -183,7 +183,7 @@ function unsampledNodes({ count, code, end, unsampled }) {
 // for each node leads to: in a large tree each access that misses the CPU cache takes longer than everything that is computed.
 export class Tree {
   constructor(shape, weights, base = null) {
-    Object.assign(this, shape, { shape, places: new Map(), unsampledSums: null });
+    Object.assign(this, shape, { shape, places: new Map() });
     this.bits = bitSet(shape.count);
     this.mark(weights);
     if (base) this.mark(base);
@@ -371,6 +371,8 @@ export function lineTo(tree, node) {
 
 const BAND = 0.04; // of the axis: all that was not sampled
 
+const isUnsampled = (tree, node) => tree.unsampled?.has(labelOf(tree, node)) ?? false;
+
 // The width of a node on the axis: its weight. But what was not sampled is not drawn to scale: it is one box, without anything to
 // read above it, and gets a band next to the samples.
 export function widthOf(tree, node) {
@@ -388,7 +390,7 @@ export function placesBelow(tree, node, start = -1) {
   if (places) return places;
   places = [];
   for (let i = node + 1; i < tree.end[node]; i = tree.end[i]) if (tree.has(i)) places.push({ node: i, start: 0, width: widthOf(tree, i) });
-  if (!tree.inOrder) places.sort(byWidth(tree));
+  if (!tree.inOrder) places.sort((a, b) => isUnsampled(tree, a.node) - isUnsampled(tree, b.node) || b.width - a.width || tree.code[a.node] - tree.code[b.node]);
   let from = start < 0 ? startOf(tree, node) : start;
   for (const place of places) {
     place.start = tree.inOrder ? tree.start[place.node] : from;
@@ -396,12 +398,6 @@ export function placesBelow(tree, node, start = -1) {
   }
   tree.places.set(node, places);
   return places;
-}
-
-function byWidth(tree) {
-  const { unsampled, code } = tree;
-  const isLast = ({ node }) => (unsampled?.has(code[node] >>> 1) ? 1 : 0);
-  return (a, b) => isLast(a) - isLast(b) || b.width - a.width || code[a.node] - code[b.node];
 }
 
 export const childrenOf = (tree, node) => placesBelow(tree, node).map((place) => place.node);
