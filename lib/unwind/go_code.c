@@ -16,7 +16,8 @@ static const char convention[] = ".abi0";
 static const struct {
 	const char *name;
 	enum go_function function;
-} switches[] = {
+} special[] = {
+	{"runtime.goexit", GO_EXIT},
 	{"runtime.asmcgocall", GO_CALLS_C},
 	{"runtime.systemstack", GO_SYSTEM_STACK},
 	{"runtime.morestack", GO_MORE_STACK},
@@ -36,19 +37,21 @@ static bool has_name(struct bytes name, const char *wanted)
 
 static enum go_function function_named(struct bytes name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(switches); i++)
-		if (has_name(name, switches[i].name))
-			return switches[i].function;
+	for (size_t i = 0; i < ARRAY_SIZE(special); i++)
+		if (has_name(name, special[i].name))
+			return special[i].function;
 	return GO_NONE;
 }
 
-static void add_switch(struct go_code *code, const struct go_table *table, uint32_t index)
+static void add_special(struct go_code *code, const struct go_table *table, uint32_t index,
+			bool knows_switches)
 {
 	enum go_function function = function_named(go_table_name(table, index));
 
-	if (function == GO_NONE || code->switch_count == GO_SWITCHES_MAX)
+	if (function == GO_NONE || (function != GO_EXIT && !knows_switches) ||
+	    code->special_count == GO_SPECIAL_MAX)
 		return;
-	code->switches[code->switch_count++] = (struct go_switch){
+	code->special[code->special_count++] = (struct go_special){
 		.start = table->text + go_table_start(table, index),
 		.end = table->text + go_table_start(table, index + 1),
 		.function = function,
@@ -68,11 +71,11 @@ void go_code_read(struct go_code *code, struct elf_file *elf)
 		return;
 	code->start = table.text + go_table_start(&table, 0);
 	code->end = table.text + go_table_start(&table, table.count);
-	if (elf_file_machine(elf) != EM_X86_64 || table.count > FUNCTIONS_MAX)
+	if (table.count > FUNCTIONS_MAX)
 		return;
 	for (uint32_t i = 0; i < table.count; i++)
-		add_switch(code, &table, i);
-	if (!elf_file_is_foreign(elf))
+		add_special(code, &table, i, elf_file_machine(elf) == EM_X86_64);
+	if (elf_file_machine(elf) == EM_X86_64 && !elf_file_is_foreign(elf))
 		code->table = table;
 }
 
@@ -97,8 +100,8 @@ enum go_function go_code_at(const struct go_code *code, uint64_t vaddr)
 {
 	if (vaddr < code->start || vaddr >= code->end)
 		return GO_NONE;
-	for (unsigned i = 0; i < code->switch_count; i++)
-		if (vaddr >= code->switches[i].start && vaddr < code->switches[i].end)
-			return code->switches[i].function;
+	for (unsigned i = 0; i < code->special_count; i++)
+		if (vaddr >= code->special[i].start && vaddr < code->special[i].end)
+			return code->special[i].function;
 	return GO_ORDINARY;
 }

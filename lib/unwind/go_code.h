@@ -1,6 +1,6 @@
 /*
- * Which code of a file Go's compiler and assembler have made, and which of its functions switch
- * stacks.
+ * Which code of a file Go's compiler and assembler have made, and which of its functions begin or
+ * switch stacks.
  *
  * Each thread of a Go program has a system stack (that of g0), on which C code and the runtime
  * itself run, beside the stack of the goroutine that it executes. On x86-64, in Go 1.18 to 1.26:
@@ -14,6 +14,9 @@
  *  - runtime.morestack, called by a function whose frame does not fit, calls newstack on the
  *    system stack. That function's place is in g.sched.
  *
+ * On all machines the first function of a goroutine returns to runtime.goexit, which did not call
+ * it. Above it are the words of the stack's former user.
+ *
  * Source: runtime/asm_amd64.s and cgocall.go of Go; go_table.h.
  */
 #ifndef PROF_UNWIND_GO_CODE_H
@@ -24,6 +27,7 @@
 enum go_function {
 	GO_NONE, /* not of Go */
 	GO_ORDINARY,
+	GO_EXIT,	 /* runtime.goexit */
 	GO_CALLS_C,	 /* runtime.asmcgocall */
 	GO_SYSTEM_STACK, /* runtime.systemstack */
 	GO_MORE_STACK,	 /* runtime.morestack */
@@ -31,17 +35,17 @@ enum go_function {
 	GO_FROM_C,	 /* crosscall2, which calls that one */
 };
 
-enum { GO_SWITCHES_MAX = 8 };
+enum { GO_SPECIAL_MAX = 8 };
 
 struct go_code {
 	bool is_of_go;	       /* at least a part of the file is of Go */
 	struct go_table table; /* borrowed from the ELF file; count 0: not to be read later */
 	uint64_t start, end;   /* vaddrs of that part; 0: unknown */
-	struct go_switch {
+	struct go_special {
 		uint64_t start, end;
 		enum go_function function;
-	} switches[GO_SWITCHES_MAX];
-	unsigned switch_count;
+	} special[GO_SPECIAL_MAX];
+	unsigned special_count;
 };
 
 /* Reads the table of functions once; takes milliseconds. The ELF file must outlive it. */

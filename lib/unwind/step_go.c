@@ -181,6 +181,7 @@ bool go_switches(const struct walk *walk, enum go_function function)
 		return regs_know(&walk->regs, walk->arch->fp) && fp_of(walk) != sp_of(walk);
 	case GO_CALLED_BY_C: /* it calls others before it switches */
 		return regs_know(&walk->regs, walk->arch->fp) && fp_of(walk) != own_fp;
+	case GO_EXIT:
 	case GO_ORDINARY:
 	case GO_NONE:
 		break;
@@ -201,6 +202,7 @@ static bool leave(struct walk *walk, enum go_function function)
 		return leave_to_c(walk);
 	case GO_SYSTEM_STACK:
 		return leave_system_stack(walk);
+	case GO_EXIT:
 	case GO_ORDINARY:
 	case GO_NONE:
 		break;

@@ -285,31 +285,21 @@ static bool begins_stack(struct unwinder *unwinder, const struct module_cfi *cfi
 	return walk->was_not_called;
 }
 
-/*
- * Whether this is runtime.goexit, to whose second instruction the first function of a goroutine
- * returns without having been called from there. Stale data of the stack's former user lies above.
- */
-static bool begins_goroutine(struct walk *walk, struct rule rule)
-{
-	int16_t untouched = walk->arch->ra_in_register ? 0 : 1;
-
-	return rule.go && (rule.kind == RULE_NONE || rule.cfa_words == untouched) &&
-	       walk->is_return_address && !is_after_call(walk);
-}
-
 /* The most frequent rules: of all others false, and nothing has changed. */
 static inline ALWAYS_INLINE bool step_plainly(struct walk *walk, struct rule rule, bool notes,
 					      bool *more)
 {
 	if (notes)
 		walk->uses_fp = rule.kind == RULE_FP || rule.go;
+	if (rule.go == GO_EXIT) {
+		*more = walk_stop(walk, UNWIND_ROOT);
+		return true;
+	}
 	if (rule.go > GO_ORDINARY && go_switches(walk, rule.go))
 		return false;
 	switch ((enum rule_kind)rule.kind) {
 	case RULE_SP:
-		if (begins_goroutine(walk, rule))
-			*more = walk_stop(walk, UNWIND_ROOT);
-		else if (rule.go && has_switched_stacks(walk, rule))
+		if (rule.go && has_switched_stacks(walk, rule))
 			*more = step_to_other_stack(walk);
 		else
 			*more = step_by_rule(walk, rule, notes);
@@ -807,7 +797,7 @@ static bool jump_to_root(struct unwinder *unwinder, struct walk *walk, struct by
 		if (!cfi)
 			return false;
 		rule = rule_at(unwinder, cfi, &walk->at, walk);
-		if (rule.kind == RULE_ROOT || begins_goroutine(walk, rule))
+		if (rule.kind == RULE_ROOT || rule.go == GO_EXIT)
 			return true;
 		if (!keeps_frame_pointer(walk, rule) || !bytes_left(&addresses) ||
 		    *count == chain->room)

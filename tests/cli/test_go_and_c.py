@@ -20,14 +20,17 @@ def chains(c):
 @pytest.mark.parametrize("name", ["cgo", "cgo_stripped"])
 def test_calls_from_go_to_c_and_back_are_one_stack(prof, target, name):
     stacks = prof.record("-F", "1999", "-e", "cpu-clock:u", "--", target(name), "0.6").stacks
-    total = stacks.total
+    in_c = str if name == "cgo" else lambda _: rf"\[{name}\+0x[0-9a-f]+\]"
+    leaf = re.compile(rf"main\.leaf|{in_c('c_leaf')}")
+    total = stacks.count(lambda frames: leaf.fullmatch(frames[-1]))
 
     def share(chain):
         pattern = re.compile(rf"(runtime\.goexit(\.abi0)? )?{chain}")
         return stacks.count(lambda frames: pattern.fullmatch(" ".join(frames[1:]))) / total
 
-    shares = [share(chain) for chain in chains(str if name == "cgo" else lambda _: rf"\[{name}\+0x[0-9a-f]+\]")]
-    cut = stacks.count(lambda frames: frames[1] == "[truncated]") / total
+    shares = [share(chain) for chain in chains(in_c)]
+    cut = stacks.count(lambda frames: frames[1] == "[truncated]" and leaf.fullmatch(frames[-1])) / total
     assert total > 100 and min(shares) > 0.2, stacks.hottest(30)
     # The first samples tell where the stacks are, and on a loaded machine some are read too late.
     assert sum(shares) + cut >= 0.97 and cut < 0.5, stacks.hottest(30)
+    assert not stacks.count(lambda frames: frames[1].startswith("main.")), stacks.hottest(100)

@@ -500,12 +500,27 @@ TEST(a_frame_pointer_of_0_ends_stacks_of_go_and_not_of_c)
 	check_all(go_program_init, cases, ARRAY_SIZE(cases));
 }
 
-TEST(a_stack_that_ends_at_asmcgocall_is_joined_to_the_call_of_it)
+/* As where the runtime stops a goroutine (asyncPreempt): the address follows no call. */
+TEST(a_goroutine_begins_with_goexit_and_not_with_a_leaf_that_was_stopped)
+{
+	enum { IN_LEAF = NO_FRAME * FUNCTION_BYTES + 3 };
+	static const struct stack_case cases[] = {
+		{IN(MAIN), .fp = S(0), .own = {S(3), IN_LEAF, IN(MAIN), 0, ROOT},
+		 .callers = {IN_LEAF, IN(MAIN), ROOT}},
+		{IN(MAIN), .fp = S(0), .own = {S(3), ROOT, IN(MAIN), 0, ROOT}, .callers = {ROOT}},
+		{IN(GOEXIT), .fp = S(1), .own = {IN(MAIN), 0, ROOT}},
+	};
+
+	check_all(go_program_init, cases, ARRAY_SIZE(cases));
+}
+
+/* What the kernel finds by frame pointers in the other stack. */
+TEST(a_stack_that_was_left_is_joined_if_that_leads_to_a_root)
 {
 	static const struct {
-		unsigned last;	       /* function of the walk */
-		unsigned addresses[5]; /* what the kernel found by frame pointers */
-		unsigned count;	       /* of frames; 2: not joined */
+		unsigned last; /* function of the walk */
+		unsigned addresses[5];
+		unsigned count; /* of frames; 2: not joined */
 	} cases[] = {
 		{ASMCGOCALL, {IN(C_PLAIN), IN(CALLER), IN(MAIN), ROOT}, 5},
 		/* Without the root. */
@@ -515,6 +530,14 @@ TEST(a_stack_that_ends_at_asmcgocall_is_joined_to_the_call_of_it)
 		{ASMCGOCALL, {IN(C_PLAIN), IN(MAIN), IN(MAIN), ROOT}, 2},
 		{ASMCGOCALL, {IN(C_PLAIN)}, 2},
 		{SYSTEMSTACK, {IN(C_PLAIN), IN(CALLER), IN(MAIN), ROOT}, 2},
+		/* The walk's own frames are among them. */
+		{SYSTEMSTACK, {IN(C_FRAME), IN(SYSTEMSTACK), IN(CALLER), ROOT, 0x99}, 4},
+		{SYSTEMSTACK, {IN(C_FRAME), IN(SYSTEMSTACK), ROOT, IN(CALLER)}, 3},
+		{SYSTEMSTACK, {IN(C_FRAME), IN(SYSTEMSTACK), IN(CALLER), IN(CALLER)}, 2},
+		{SYSTEMSTACK, {IN(C_FRAME), IN(SYSTEMSTACK), IN(C_PLAIN), ROOT}, 2},
+		{SYSTEMSTACK, {IN(C_FRAME), IN(SYSTEMSTACK), IN(NO_FRAME), ROOT}, 2},
+		{SYSTEMSTACK, {IN(C_FRAME), IN(C_FRAME), ROOT}, 2},
+		{SYSTEMSTACK, {0}, 2},
 	};
 	CLEANUP(program_deinit) struct program program;
 
@@ -536,7 +559,9 @@ TEST(a_stack_that_ends_at_asmcgocall_is_joined_to_the_call_of_it)
 		    chain.count != cases[i].count)
 			fail_msg("case %u: %u frames", i, chain.count);
 		for (unsigned n = 2; n < chain.count; n++) {
-			assert_int_equal(frames[n].offset, CODE_OFFSET + cases[i].addresses[n - 1]);
+			unsigned at = cases[i].last == ASMCGOCALL ? n - 1 : n;
+
+			assert_int_equal(frames[n].offset, CODE_OFFSET + cases[i].addresses[at]);
 			assert_true(frames[n].is_return_address);
 		}
 	}

@@ -1431,8 +1431,8 @@ TEST(where_go_switches_stacks_the_frame_pointer_tells_how_it_ends)
 		{GO_IN_SWITCHER, S(2), {0, 0, 0, 0, 0, 0x1099}, UNWIND_ROOT, 2},
 		{GO_IN_SWITCHER, S(2), {0, 0, FAR, 0, 0, 0x1099}, UNWIND_TRUNCATED, 2},
 		{GO_IN_SWITCHER, S(2), {0, 0, 0x1235, 0, 0, 0x1099}, UNWIND_LOST, 2},
-		{GO_IN_KEEPER, S(4), {0, 0, S(4), 0, 0, GO_BEGINNING}, UNWIND_ROOT, 3},
-		{GO_IN_KEEPER, S(6), {0, 0, S(6), 0, 0, 0x1099, 0, GO_BEGINNING}, UNWIND_ROOT, 3},
+		{GO_IN_KEEPER, S(4), {0, 0, S(4), 0, 0, GO_AT_SWITCHER}, UNWIND_ROOT, 3},
+		{GO_IN_KEEPER, S(6), {0, 0, S(6), 0, 0, 0x1099, 0, GO_AT_SWITCHER}, UNWIND_ROOT, 3},
 		{GO_IN_KEEPER, 0, {0, 0, 0, 0, 0, GO_IN_SWITCHER}, UNWIND_ROOT, 2},
 		{GO_IN_KEEPER, FAR, {0, 0, FAR, 0, 0, GO_IN_SWITCHER}, UNWIND_TRUNCATED, 2},
 		{GO_IN_KEEPER, 0x1235, {0, 0, 0x1235, 0, 0, GO_IN_SWITCHER}, UNWIND_LOST, 2},
@@ -1456,53 +1456,5 @@ TEST(where_go_switches_stacks_the_frame_pointer_tells_how_it_ends)
 		walk_copy(&walked, unwinder, nobody, &regs, bytes_of(words, sizeof(words)));
 		if (walked.stop != cases[i].stop || walked.count != cases[i].count)
 			fail_msg("case %u: stop %d, %u frames", i, walked.stop, walked.count);
-	}
-}
-
-/* What the kernel finds by frame pointers in the other stack. */
-TEST(a_switched_stack_is_joined_if_that_leads_to_a_root)
-{
-	enum { STACK = 0x60000000, OTHER_STACK = 0x7fff0000 };
-	const uint64_t at = GUESS_CODE;
-	const uint64_t worker = at + GO_IN_WORKER, switcher = at + GO_IN_SWITCHER;
-	const uint64_t beginning = at + GO_BEGINNING;
-	const struct {
-		uint64_t addresses[5];
-		unsigned count; /* of frames in all; 2: not joined */
-	} cases[] = {
-		{{worker, switcher, switcher, beginning, 0x99}, 4},
-		{{worker, switcher, beginning, switcher}, 3},
-		{{worker, switcher, switcher, switcher}, 2},
-		{{worker, switcher, 0x99, beginning}, 2},
-		{{worker, worker, beginning}, 2},
-		{{0}, 2},
-	};
-	const pid_t nobody = 1 << 23;
-	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = address_spaces_new("/proc");
-	CLEANUP(unwinder_cleanup)
-	struct unwinder *unwinder = unwinder_new(spaces, &arch_x86_64, false);
-	uint64_t stack[] = {0, 0, OTHER_STACK, switcher, 0, 0x99, 0, 0};
-	struct regs regs = {.pc = worker};
-
-	map_code(spaces, &arch_x86_64, go_code, sizeof(go_code), true);
-	regs_set(&regs, arch_x86_64.sp, STACK);
-	regs_set(&regs, arch_x86_64.fp, STACK + 16);
-	for (unsigned i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct frame frames[8];
-		struct call_chain chain = {.frames = frames, .room = ARRAY_SIZE(frames)};
-		struct bytes addresses = bytes_of(cases[i].addresses, sizeof(cases[i].addresses));
-
-		assert_int_equal(
-			unwinder_walk(unwinder, nobody, 1, &regs,
-				      &(struct stack_copies){.own = bytes_of(stack, sizeof(stack))},
-				      &chain),
-			UNWIND_TRUNCATED);
-		assert_int_equal(chain.count, 2);
-		assert_int_equal(unwinder_splice(unwinder, nobody, 1, addresses, &chain),
-				 cases[i].count > 2);
-		assert_int_equal(chain.count, cases[i].count);
-		assert_int_equal(frames[chain.count - 1].offset,
-				 GUESS_OFFSET +
-					 (cases[i].count > 2 ? GO_BEGINNING : GO_IN_SWITCHER));
 	}
 }

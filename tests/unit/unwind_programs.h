@@ -109,7 +109,7 @@ enum {
 	GO_IN_WORKER = 8,
 	GO_IN_SWITCHER = 0x1b,
 	GO_IN_KEEPER = 0x21,
-	GO_BEGINNING = 0xf, /* no call before it, nothing pushed: as in runtime.goexit */
+	GO_AT_SWITCHER = 0xf, /* nothing pushed */
 };
 
 static const unsigned char go_code[] = {
