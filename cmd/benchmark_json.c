@@ -49,7 +49,7 @@ static void put_met(struct json *json, const struct benchmark_report *report,
 	json_key(json, "met");
 	json_begin_array(json);
 	for (size_t i = 0; i < conditions->count; i++)
-		if (result->is_met && result->is_met[i])
+		if (result->limits && result->limits[i] == LIMIT_EXCEEDED)
 			json_text(json, conditions->items[i].text);
 	json_end_array(json);
 }

@@ -1,5 +1,5 @@
 /*
- * The report of prof diff on directories, as text and as JSON: a row per benchmark.
+ * The report of prof diff on directories, as text, JSON and Markdown: a row per benchmark.
  */
 #ifndef PROF_CMD_BENCHMARK_REPORT_H
 #define PROF_CMD_BENCHMARK_REPORT_H
@@ -12,6 +12,7 @@ enum benchmark_verdict {
 	BENCHMARK_SAME,
 	BENCHMARK_SLOWER,
 	BENCHMARK_FASTER,
+	BENCHMARK_UNJUDGED,    /* a side has one recording */
 	BENCHMARK_CHANGED,     /* functions have changed, the whole has not or is not compared */
 	BENCHMARK_FEW_SAMPLES, /* too few to tell */
 	BENCHMARK_FAILED,      /* its profiles cannot be compared */
@@ -32,11 +33,11 @@ struct benchmark_result {
 	double old_weight, new_weight;	 /* means per recording */
 	struct whole_estimate whole_estimate;
 	struct change whole;
-	char *function; /* the function whose self changed most, significantly; or NULL */
+	char *function; /* the function whose self changed most, if that is notable; or NULL */
 	struct change self;
-	struct change *conditions; /* by condition of --fail-if; no samples: it does not apply */
-	bool *is_met;		   /* by condition */
-	bool cannot_be_judged;	   /* a condition asks what shares do not tell */
+	struct change *conditions;  /* by condition of --fail-if; no samples: it does not apply */
+	enum limit_verdict *limits; /* by condition */
+	bool cannot_be_judged;	    /* a condition asks what shares do not tell */
 };
 
 struct benchmark_report {
@@ -52,8 +53,15 @@ void benchmark_report_print(const struct benchmark_report *report, const struct 
 /* One object and a line end; prof-diff(1) describes the schema. */
 void benchmark_report_print_json(const struct benchmark_report *report, FILE *out);
 
-/* "slower", "faster", "more", "less", "changed", "no significant change", "too few samples",
- * "failed". */
+void benchmark_report_print_markdown(const struct benchmark_report *report, FILE *out);
+
+/* "2 slower, 9 no significant change"; to be freed. */
+char *benchmark_verdicts(const struct benchmark_report *report);
+/* As diff_uncertainty(); to be freed. */
+char *benchmark_uncertainty(const struct benchmark_report *report);
+
+/* "slower", "faster", "more", "less", "changed", "no significant change", "cannot be judged", "too
+ * few samples", "failed". */
 const char *benchmark_verdict_word(const struct benchmark_result *result);
 
 #endif

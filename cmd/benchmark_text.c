@@ -25,19 +25,6 @@ struct printer {
 	int name_columns;
 };
 
-static double change_of(const struct change *change)
-{
-	return change->after - change->before;
-}
-
-/* "12.3 %"; -0.0 is nothing. */
-static double percent(double share)
-{
-	double value = round(share * 1000) / 10;
-
-	return value == 0 ? 0 : value;
-}
-
 const char *benchmark_verdict_word(const struct benchmark_result *result)
 {
 	bool is_speed = diff_is_speed(result->kind);
@@ -51,6 +38,8 @@ const char *benchmark_verdict_word(const struct benchmark_result *result)
 		return "changed";
 	case BENCHMARK_SAME:
 		return "no significant change";
+	case BENCHMARK_UNJUDGED:
+		return "cannot be judged";
 	case BENCHMARK_FEW_SAMPLES:
 		return "too few samples";
 	case BENCHMARK_FAILED:
@@ -72,13 +61,13 @@ static void put_change(const struct printer *printer, const struct benchmark_res
 	enum style style = STYLE_FAINT;
 
 	if (whole->is_significant) {
-		sign = change_of(whole) > 0 ? "▲" : "▼";
-		style = change_of(whole) > 0 ? STYLE_HOT : STYLE_LESS;
+		sign = diff_change_of(whole) > 0 ? "▲" : "▼";
+		style = diff_change_of(whole) > 0 ? STYLE_HOT : STYLE_LESS;
 	}
 	fputs(pager_sequence(printer->pager, style), printer->out);
 	if (has_whole(result))
-		fprintf(printer->out, "%s%+7.1f ±%-6.1f ", sign, percent(change_of(whole)),
-			percent(whole->margin));
+		fprintf(printer->out, "%s%+7.1f ±%-6.1f ", sign,
+			diff_percent(diff_change_of(whole)), diff_percent(whole->margin));
 	else
 		fprintf(printer->out, "%-*s", CHANGE_COLUMNS - 1,
 			result->verdict == BENCHMARK_FEW_SAMPLES ? "  few samples" : "  shares");
@@ -122,8 +111,8 @@ static void put_function(const struct printer *printer, const struct benchmark_r
 	text = printable(result->function);
 	name = shorten(text,
 		       columns > LEAST_FUNCTION_COLUMNS ? (size_t)columns : LEAST_FUNCTION_COLUMNS);
-	fprintf(printer->out, "  %s %+.1f ±%.1f points", name, percent(change_of(&result->self)),
-		percent(result->self.margin));
+	fprintf(printer->out, "  %s %+.1f ±%.1f points", name,
+		diff_percent(diff_change_of(&result->self)), diff_percent(result->self.margin));
 }
 
 static void put_row(const struct printer *printer, const struct benchmark_result *result)
@@ -174,17 +163,16 @@ static void put_alone(const struct printer *printer, bool is_old)
 		fputc('\n', printer->out);
 }
 
-/* "2 slower, 1 faster, 9 no significant change" */
-static void put_verdicts(const struct printer *printer)
+char *benchmark_verdicts(const struct benchmark_report *report)
 {
-	static const enum benchmark_verdict order[] = {BENCHMARK_SLOWER,      BENCHMARK_FASTER,
-						       BENCHMARK_CHANGED,     BENCHMARK_SAME,
-						       BENCHMARK_FEW_SAMPLES, BENCHMARK_FAILED};
-	const struct benchmark_report *report = printer->report;
-	const char *separator = "";
+	static const enum benchmark_verdict order[] = {
+		BENCHMARK_SLOWER,   BENCHMARK_FASTER,	   BENCHMARK_CHANGED, BENCHMARK_SAME,
+		BENCHMARK_UNJUDGED, BENCHMARK_FEW_SAMPLES, BENCHMARK_FAILED};
+	char *text = xstrdup("");
 
 	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
 		const struct benchmark_result *example = NULL;
+		CLEANUP(free_ptr) char *before = NULL;
 		size_t count = 0;
 
 		for (size_t j = 0; j < report->count; j++) {
@@ -195,11 +183,11 @@ static void put_verdicts(const struct printer *printer)
 		}
 		if (!count)
 			continue;
-		fprintf(printer->out, "%s%zu %s", separator, count,
-			benchmark_verdict_word(example));
-		separator = ", ";
+		before = text;
+		text = xasprintf("%s%s%zu %s", before, *before ? ", " : "", count,
+				 benchmark_verdict_word(example));
 	}
-	fputc('\n', printer->out);
+	return text;
 }
 
 /* The first benchmark that could be compared says what was compared. */
@@ -229,14 +217,9 @@ static bool has(const struct benchmark_report *report, bool (*is)(const struct b
 	return false;
 }
 
-static bool is_repeated(const struct benchmark_result *result)
+static bool is_unjudged(const struct benchmark_result *result)
 {
-	return result->benchmark->old.count + result->benchmark->new.count > 2;
-}
-
-static bool is_alone(const struct benchmark_result *result)
-{
-	return !is_repeated(result);
+	return result->whole.is_guess;
 }
 
 static bool is_of_shares(const struct benchmark_result *result)
@@ -253,30 +236,27 @@ static const char *harness_of_any(const struct benchmark_report *report)
 	return harness;
 }
 
-/* Confidence and noise, which the verdicts depend on. */
-static void put_footing(const struct printer *printer)
+char *benchmark_uncertainty(const struct benchmark_report *report)
 {
-	const struct benchmark_report *report = printer->report;
 	const struct diff_command_options *options = report->options;
 	const char *harness = harness_of_any(report);
+	CLEANUP(free_ptr)
+	char *noise = has(report, is_unjudged)
+			      ? diff_unjudged_words(options->noise, "parse.1.pb.gz, parse.2.pb.gz")
+			      : xstrdup("");
+	CLEANUP(free_ptr) char *shares = xstrdup("");
 
-	fprintf(printer->out, "\n%g %% confidence for all benchmarks together",
-		options->confidence * 100);
-	if (has(report, is_alone))
-		fprintf(printer->out,
-			"; two runs of one program are assumed to vary by %.3g %% (--noise).\n"
-			"Several recordings per side measure it: parse.1.pb.gz, parse.2.pb.gz",
-			options->noise * 100);
-	if (harness)
-		fprintf(printer->out,
-			"\nshares are compared: %s runs for a fixed time, however slow a function "
-			"is",
-			harness);
-	else if (has(report, is_of_shares))
-		fputs("\nshares: the time of these recordings says nothing about their speed; "
-		      "only shares of functions are compared",
-		      printer->out);
-	fputc('\n', printer->out);
+	if (harness || has(report, is_of_shares)) {
+		free(shares);
+		shares = harness ? xasprintf("\nshares are compared: %s runs for a fixed time, "
+					     "however slow a function is",
+					     harness)
+				 : xstrdup("\nshares: the time of these recordings says nothing "
+					   "about their speed; only shares of functions are "
+					   "compared");
+	}
+	return xasprintf("%g %% confidence for all benchmarks together%s%s",
+			 options->confidence * 100, noise, shares);
 }
 
 static int name_columns(const struct benchmark_report *report)
@@ -298,11 +278,13 @@ void benchmark_report_print(const struct benchmark_report *report, const struct 
 					.pager = pager,
 					.out = pager->out,
 					.name_columns = name_columns(report)};
+	CLEANUP(free_ptr) char *verdicts = benchmark_verdicts(report);
+	CLEANUP(free_ptr) char *uncertainty = benchmark_uncertainty(report);
 
 	put_heading(&printer);
-	put_verdicts(&printer);
+	fprintf(printer.out, "%s\n", verdicts);
 	put_rows(&printer);
 	put_alone(&printer, true);
 	put_alone(&printer, false);
-	put_footing(&printer);
+	fprintf(printer.out, "\n%s\n", uncertainty);
 }

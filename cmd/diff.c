@@ -96,18 +96,21 @@ static const struct option_entry table[] = {
 		     "call a change significant at this confidence (default 99)", take_confidence,
 		     FIELD(confidence)),
 	OPTION_ENTRY(0, "noise", "PERCENT",
-		     "assume that two runs of one program differ by this much if there is one "
-		     "recording per side (default 2)",
+		     "guess that two runs of one program differ by this much if a side has one "
+		     "recording (default 2)",
 		     take_noise, FIELD(noise)),
 	OPTION_ENTRY(0, "fail-if", "CONDITION",
-		     "exit 1 if the change is significant and larger: 'slower>5%' of the whole, "
-		     "'FUNCTION>2%' of a function, in percent of the whole; repeatable",
+		     "exit 1 if the change is significant and larger, 2 if that cannot be judged: "
+		     "'slower>5%' of the whole, 'FUNCTION>2%' of a function, in percent of the "
+		     "whole; repeatable; needs two recordings per side",
 		     fail_condition_append, FIELD(conditions)),
 	OPTION_ENTRY('o', "output", "FILE",
 		     "also write a graph of the difference; the extension selects the format",
 		     option_append, FIELD(outputs)),
 	OPTION_ENTRY(0, "json", NULL, "print JSON; prof-diff(1) describes the schema", option_true,
 		     FIELD(json)),
+	OPTION_ENTRY(0, "markdown", NULL, "print a summary in Markdown, for a pull request",
+		     option_true, FIELD(markdown)),
 	INPUT_LOGICAL_ENTRY(struct diff_command_options, input),
 	OPTION_ENTRY('n', "limit", "N", "show at most N functions and N stacks (default 20)",
 		     option_count, FIELD(rows)),
@@ -136,8 +139,9 @@ static int print_help(void)
 	       "       prof diff [options] DIRECTORY@RANGE DIRECTORY@RANGE\n\n"
 	       "Says whether NEW costs more than OLD, which functions and stacks do, and whether "
 	       "the changes\nare significant. Files are pprof, folded stacks, heap files or "
-	       "perf.data. Several "
-	       "recordings per side measure\nhow much runs differ anyway. Of two directories, "
+	       "perf.data. Changes "
+	       "are judged if both\nsides have several recordings, which show how much runs differ "
+	       "anyway. Of two directories, "
 	       "profiles of the same name are compared:\na row per benchmark, for CI. Of a "
 	       "directory that prof record "
 	       "--every writes, ranges\nof time are compared: DIR@yesterday DIR@today, "
@@ -238,6 +242,8 @@ static int diff_run(int argc, char **argv)
 		return print_help();
 	if (!err)
 		err = part_sides(&request, middle < argc);
+	if (!err && request.options.json && request.options.markdown)
+		err = error_new("--json and --markdown exclude each other");
 	if (err)
 		return message_failure(err, STATUS_TROUBLE);
 	return run(&request);

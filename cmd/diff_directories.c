@@ -41,10 +41,10 @@ static void take_function(struct benchmark_result *result, const struct diff_pai
 {
 	const struct diff_row *row = pair->diff.rows;
 
-	if (!pair->diff.count || !(row->self.is_significant || row->total.is_significant))
+	if (!pair->diff.count || !(row->self.is_notable || row->total.is_notable))
 		return;
 	result->function = xstrdup(pair->diff.labels.items[row->label].shown);
-	result->self = row->self.is_significant ? row->self : row->total;
+	result->self = row->self.is_notable ? row->self : row->total;
 }
 
 /* Those on functions. */
@@ -53,7 +53,7 @@ static void take_conditions(struct benchmark_result *result, const struct diff_p
 	const struct fail_conditions *conditions = &pair->options->conditions;
 
 	result->conditions = xcalloc(conditions->count, sizeof(*result->conditions));
-	result->is_met = xcalloc(conditions->count, sizeof(*result->is_met));
+	result->limits = xcalloc(conditions->count, sizeof(*result->limits));
 	for (size_t i = 0; i < conditions->count; i++) {
 		const struct change *change = diff_pair_function(pair, conditions->items[i].what);
 
@@ -125,11 +125,11 @@ static void correct(struct change *change, size_t comparisons)
 static struct variance_prior learn(const struct benchmark_report *report)
 {
 	CLEANUP(free_ptr)
-	struct measured_variance *variances = xcalloc(report->count, sizeof(*variances));
+	struct measured_variance *variances = xcalloc(2 * report->count, sizeof(*variances));
 
-	for (size_t i = 0; i < report->count; i++)
-		variances[i] = report->results[i].whole_estimate.measured;
-	return variance_prior_of(variances, report->count);
+	for (size_t i = 0; i < 2 * report->count; i++)
+		variances[i] = report->results[i / 2].whole_estimate.measured[i % 2];
+	return variance_prior_of(variances, 2 * report->count);
 }
 
 static enum benchmark_verdict verdict_of(const struct benchmark_result *result)
@@ -138,20 +138,31 @@ static enum benchmark_verdict verdict_of(const struct benchmark_result *result)
 		return BENCHMARK_FAILED;
 	if (result->old_samples < FEWEST_SAMPLES || result->new_samples < FEWEST_SAMPLES)
 		return BENCHMARK_FEW_SAMPLES;
+	if (result->whole.is_guess)
+		return BENCHMARK_UNJUDGED;
 	if (result->whole.is_significant)
 		return result->whole.after > 1 ? BENCHMARK_SLOWER : BENCHMARK_FASTER;
 	return result->function ? BENCHMARK_CHANGED : BENCHMARK_SAME;
 }
 
+static enum limit_verdict judge_condition(const struct benchmark_result *result,
+					  const struct change *change, double limit)
+{
+	if (!(change->samples > 0))
+		return LIMIT_KEPT;
+	return result->verdict == BENCHMARK_FEW_SAMPLES ? LIMIT_UNKNOWN
+							: change_judge(change, limit);
+}
+
+/* The error of asking shares whether the whole is slower was printed before. */
 static void judge_conditions(struct benchmark_result *result,
 			     const struct fail_conditions *conditions)
 {
 	for (size_t i = 0; result->conditions && i < conditions->count; i++) {
-		if (fail_condition_is_slower(&conditions->items[i]))
+		if (fail_condition_is_slower(&conditions->items[i]) && !result->of_shares)
 			result->conditions[i] = result->whole;
-		result->is_met[i] = result->verdict != BENCHMARK_FEW_SAMPLES &&
-				    diff_change_exceeds(&result->conditions[i],
-							conditions->items[i].limit);
+		result->limits[i] = judge_condition(result, &result->conditions[i],
+						    conditions->items[i].limit);
 	}
 }
 
@@ -165,7 +176,9 @@ static void judge_all(struct benchmark_report *report, double confidence)
 		struct whole_estimate *estimate = &result->whole_estimate;
 
 		if (!result->failure && estimate->ratio > 0) {
-			estimate->measured = variance_prior_moderate(&prior, estimate->measured);
+			for (unsigned j = 0; j < 2; j++)
+				estimate->measured[j] =
+					variance_prior_moderate(&prior, estimate->measured[j]);
 			result->whole = whole_estimate_change(estimate, confidence);
 		}
 		result->verdict = verdict_of(result);
@@ -221,8 +234,9 @@ static int show(const struct directories *directories, const struct diff_command
 
 	if (options->quiet)
 		return STATUS_OK;
-	if (options->json) {
-		benchmark_report_print_json(&directories->report, stdout);
+	if (options->json || options->markdown) {
+		(options->json ? benchmark_report_print_json
+			       : benchmark_report_print_markdown)(&directories->report, stdout);
 		return STATUS_OK;
 	}
 	pager_open(&pager, &options->pager);
@@ -242,17 +256,25 @@ static bool applies(const struct benchmark_report *report, size_t condition)
 	return false;
 }
 
-static void tell_met(const struct benchmark_result *result, const struct fail_condition *condition,
-		     const struct change *change)
+static void tell_limit(const struct benchmark_result *result,
+		       const struct fail_condition *condition, const struct change *change,
+		       enum limit_verdict verdict)
 {
-	message("%s: %s: %+.1f %%, significant and more than %g %%", result->benchmark->name,
-		condition->what, (change->after - change->before) * 100, condition->limit * 100);
+	bool has_few = result->verdict == BENCHMARK_FEW_SAMPLES;
+
+	if (verdict == LIMIT_UNKNOWN)
+		message_error(error_wrap(diff_cannot_judge(condition, has_few ? NULL : change),
+					 "%s", result->benchmark->name));
+	if (verdict == LIMIT_EXCEEDED)
+		message("%s: %s: %+.1f %%, significant and more than %g %%",
+			result->benchmark->name, condition->what, diff_change_of(change) * 100,
+			condition->limit * 100);
 }
 
 static int judge(const struct benchmark_report *report)
 {
 	const struct fail_conditions *conditions = &report->options->conditions;
-	int status = STATUS_OK;
+	size_t verdicts[LIMIT_UNKNOWN + 1] = {0};
 
 	for (size_t i = 0; i < conditions->count; i++) {
 		const struct fail_condition *condition = &conditions->items[i];
@@ -262,13 +284,13 @@ static int judge(const struct benchmark_report *report)
 		for (size_t j = 0; j < report->count; j++) {
 			const struct benchmark_result *result = &report->results[j];
 
-			if (!result->is_met || !result->is_met[i])
+			if (!result->limits)
 				continue;
-			tell_met(result, condition, &result->conditions[i]);
-			status = STATUS_CONDITION;
+			tell_limit(result, condition, &result->conditions[i], result->limits[i]);
+			verdicts[result->limits[i]]++;
 		}
 	}
-	return status;
+	return diff_status(verdicts);
 }
 
 /* A gate that cannot judge must not pass. */
@@ -308,7 +330,7 @@ static void result_deinit(struct benchmark_result *result)
 	free(result->unit);
 	free(result->function);
 	free(result->conditions);
-	free(result->is_met);
+	free(result->limits);
 }
 
 static void directories_deinit(struct directories *directories)

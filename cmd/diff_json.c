@@ -9,7 +9,12 @@ void diff_put_change(struct json *json, const struct change *change)
 	json_put_real(json, "after", change->after, DIFF_DIGITS);
 	json_put_real(json, "change", change->after - change->before, DIFF_DIGITS);
 	json_put_real(json, "margin", change->margin, DIFF_DIGITS);
-	json_put_real(json, "p", change->p, DIFF_DIGITS);
+	json_put_bool(json, "guess", change->is_guess);
+	json_key(json, "p");
+	if (change->is_guess)
+		json_null(json);
+	else
+		json_real(json, change->p, DIFF_DIGITS);
 	json_put_bool(json, "significant", change->is_significant);
 }
 
@@ -90,7 +95,7 @@ static void put_stacks(struct json *json, const struct diff *diff)
 	json_key(json, "stacks");
 	json_begin_array(json);
 	for (uint32_t i = 1; i < diff->stack_count; i++) {
-		if (!diff->stacks[i].change.is_significant)
+		if (!diff->stacks[i].change.is_notable)
 			continue;
 		json_begin_object(json);
 		put_stack(json, diff, i);

@@ -12,7 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* As diff(1) and grep(1) exit: 1 if a condition holds, 2 if something failed. */
+/* As diff(1) and grep(1) exit: 1 if a condition holds, 2 if something failed or cannot be judged.
+ */
 enum { STATUS_CONDITION = 1, STATUS_TROUBLE = 2 };
 
 enum normalize {
@@ -36,7 +37,7 @@ struct diff_command_options {
 	double confidence, noise;
 	struct fail_conditions conditions;
 	uint64_t rows;
-	bool json, quiet;
+	bool json, markdown, quiet;
 };
 
 #endif

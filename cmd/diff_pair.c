@@ -151,6 +151,32 @@ struct error *diff_pair_cannot_tell(const struct diff_pair *pair)
 	return error_hint(err, "--normalize time compares the weight per recording");
 }
 
+struct error *diff_cannot_judge(const struct fail_condition *condition, const struct change *change)
+{
+	struct error *err;
+
+	if (!change)
+		return error_hint(
+			error_new("%s cannot be judged: too few samples", condition->text),
+			"record for longer, or at a higher rate (-F)");
+	err = error_new("%s cannot be judged%s: %+.1f %% ± %.1f %%%s", condition->text,
+			change->is_guess ? " with one recording on a side" : "",
+			diff_percent(diff_change_of(change)), diff_percent(change->margin),
+			change->is_guess ? " is a guess" : " is too wide for this limit");
+	return error_hint(err, change->is_guess
+				       ? "compare at least two recordings per side, better five: "
+					 "prof diff OLD OLD2 -- NEW NEW2"
+				       : "compare more or longer recordings per side, made in "
+					 "turn, or use a quieter machine");
+}
+
+int diff_status(const size_t *verdicts)
+{
+	if (verdicts[LIMIT_EXCEEDED])
+		return STATUS_CONDITION;
+	return verdicts[LIMIT_UNKNOWN] ? STATUS_TROUBLE : 0;
+}
+
 static bool is_meant(const char *name, const char *wanted)
 {
 	size_t len = strlen(wanted);

@@ -39,6 +39,15 @@ void diff_pair_deinit(struct diff_pair *pair);
 bool diff_pair_is_of_shares(const struct diff_pair *pair);
 /* The error of asking shares whether the whole is slower. */
 MUST_CHECK struct error *diff_pair_cannot_tell(const struct diff_pair *pair);
+/*
+ * The error that a condition of --fail-if cannot be judged, and what to do. change: what it is
+ * about; NULL: there are too few samples.
+ */
+MUST_CHECK struct error *diff_cannot_judge(const struct fail_condition *condition,
+					   const struct change *change);
+/* The exit status: one condition that is met is enough, whatever cannot be judged. verdicts: their
+ * numbers, by enum limit_verdict. */
+int diff_status(const size_t *verdicts);
 /* The total of a function, whose parameters may be left out; NULL: there is no such function. */
 const struct change *diff_pair_function(const struct diff_pair *pair, const char *name);
 

@@ -15,34 +15,39 @@ struct recordings {
 	struct outputs outputs;
 };
 
-static bool is_met(const struct diff_pair *pair, const struct fail_condition *condition)
+/* Prints what is not kept. */
+static enum limit_verdict verdict_on(const struct diff_pair *pair,
+				     const struct fail_condition *condition)
 {
 	const struct change *change = fail_condition_is_slower(condition)
 					      ? &pair->diff.whole
 					      : diff_pair_function(pair, condition->what);
+	enum limit_verdict verdict;
 
 	if (!change) {
 		message("--fail-if: no function is called %s", condition->what);
-		return false;
+		return LIMIT_KEPT;
 	}
-	if (!diff_change_exceeds(change, condition->limit))
-		return false;
-	message("%s: %+.1f %%, significant and more than %g %%", condition->what,
-		(change->after - change->before) * 100, condition->limit * 100);
-	return true;
+	verdict = change_judge(change, condition->limit);
+	if (verdict == LIMIT_UNKNOWN)
+		message_error(diff_cannot_judge(condition, change));
+	if (verdict == LIMIT_EXCEEDED)
+		message("%s: %+.1f %%, significant and more than %g %%", condition->what,
+			diff_change_of(change) * 100, condition->limit * 100);
+	return verdict;
 }
 
 static int judge(const struct recordings *recordings)
 {
 	const struct fail_conditions *conditions = &recordings->options->conditions;
-	int status = STATUS_OK;
+	size_t verdicts[LIMIT_UNKNOWN + 1] = {0};
 
-	if (recordings->pair.diff.verdict == DIFF_NOTHING)
-		return status;
+	if (conditions->count && recordings->pair.diff.verdict == DIFF_NOTHING)
+		return message_failure(diff_cannot_judge(&conditions->items[0], NULL),
+				       STATUS_TROUBLE);
 	for (size_t i = 0; i < conditions->count; i++)
-		if (is_met(&recordings->pair, &conditions->items[i]))
-			status = STATUS_CONDITION;
-	return status;
+		verdicts[verdict_on(&recordings->pair, &conditions->items[i])]++;
+	return diff_status(verdicts);
 }
 
 static struct error *check_conditions(const struct recordings *recordings)
@@ -95,8 +100,9 @@ static int show(const struct recordings *recordings)
 
 	if (!prints_to_stdout(recordings))
 		return STATUS_OK;
-	if (recordings->options->json) {
-		diff_print_json(&recordings->pair.report, stdout);
+	if (recordings->options->json || recordings->options->markdown) {
+		(recordings->options->json ? diff_print_json
+					   : diff_print_markdown)(&recordings->pair.report, stdout);
 		return STATUS_OK;
 	}
 	pager_open(&pager, &recordings->options->pager);

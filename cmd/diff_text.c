@@ -32,11 +32,6 @@ struct printer {
 	uint64_t lines_left; /* of the tree */
 };
 
-static double change_of(const struct change *change)
-{
-	return change->after - change->before;
-}
-
 /* An iteration may take less than a nanosecond. */
 struct humanized diff_humanize(enum value_kind kind, const char *unit, double weight)
 {
@@ -55,11 +50,6 @@ const char *diff_compared(const struct diff_report *report)
 	return report->options->kind == COMPARE_SHARES ? "shares" : "recordings";
 }
 
-bool diff_change_exceeds(const struct change *change, double limit)
-{
-	return change->is_significant && change_of(change) > limit;
-}
-
 bool diff_is_speed(enum value_kind kind)
 {
 	return value_is_time(kind) && kind != VALUE_OFF_CPU_TIME;
@@ -76,6 +66,8 @@ const char *diff_verdict_word(const struct diff_report *report)
 		return "changed";
 	case DIFF_SAME:
 		return "no significant change";
+	case DIFF_UNJUDGED:
+		return "cannot be judged";
 	case DIFF_NOTHING:
 		break;
 	}
@@ -90,8 +82,12 @@ static char *name_of(const struct printer *printer, uint32_t label, size_t colum
 	return shorten(name, columns);
 }
 
-/* "12.3 %"; -0.0 is nothing. */
-static double percent(double share)
+double diff_change_of(const struct change *change)
+{
+	return change->after - change->before;
+}
+
+double diff_percent(double share)
 {
 	double value = round(share * 1000) / 10;
 
@@ -142,13 +138,13 @@ static void put_functions(const struct printer *printer)
 	const struct diff *diff = printer->diff;
 	uint32_t count = 0;
 
-	for (; count < diff->count && diff->rows[count].self.is_significant; count++) {
+	for (; count < diff->count && diff->rows[count].self.is_notable; count++) {
 		const struct diff_row *row = &diff->rows[count];
 		CLEANUP(free_ptr) char *name = name_of(printer, row->label, ACCOUNTED_COLUMNS);
 
 		if (count < ACCOUNTED)
 			fprintf(printer->out, "%s%s %+.1f points", count ? ", " : "  ", name,
-				percent(change_of(&row->self)));
+				diff_percent(diff_change_of(&row->self)));
 	}
 	if (count > ACCOUNTED)
 		fprintf(printer->out, " and %u more", count - ACCOUNTED);
@@ -161,8 +157,18 @@ static char *whole_words(const struct diff_report *report)
 {
 	const struct change *whole = &report->diff->whole;
 
-	return xasprintf("%+.1f %% ± %.1f %% %s", percent(change_of(whole)), percent(whole->margin),
+	return xasprintf("%+.1f %% ± %.1f %%%s %s", diff_percent(diff_change_of(whole)),
+			 diff_percent(whole->margin), whole->is_guess ? " (a guess)" : "",
 			 report->quantity);
+}
+
+/* To be freed. */
+static char *unjudged_line(const struct diff_report *report, const char *whole)
+{
+	bool of_shares = report->options->kind == COMPARE_SHARES;
+
+	return xasprintf("%s with one recording on a side%s%s", diff_verdict_word(report),
+			 of_shares ? "" : ": ", of_shares ? "" : whole);
 }
 
 char *diff_verdict_line(const struct diff_report *report)
@@ -177,6 +183,8 @@ char *diff_verdict_line(const struct diff_report *report)
 	if (diff->verdict == DIFF_NOTHING)
 		return xasprintf("nothing to compare: the %s side has no samples",
 				 diff->old_weight > 0 ? "new" : "old");
+	if (diff->verdict == DIFF_UNJUDGED)
+		return unjudged_line(report, whole);
 	if (diff->verdict == DIFF_CHANGED && of_shares)
 		return xasprintf("%s have changed", rows);
 	if (diff->verdict == DIFF_CHANGED)
@@ -203,7 +211,7 @@ static void put_verdict(const struct printer *printer)
 /* Significant changes have a sign and a colour, others are faint. */
 static void put_change(const struct printer *printer, const struct change *change)
 {
-	double value = change_of(change);
+	double value = diff_change_of(change);
 	enum style style = !change->is_significant ? STYLE_FAINT
 			   : value > 0		   ? STYLE_HOT
 						   : STYLE_LESS;
@@ -212,13 +220,14 @@ static void put_change(const struct printer *printer, const struct change *chang
 		!change->is_significant ? " "
 		: value > 0		? "▲"
 					: "▼",
-		percent(value), percent(change->margin),
+		diff_percent(value), diff_percent(change->margin),
 		pager_sequence(printer->pager, STYLE_PLAIN));
 }
 
 static void put_values(const struct printer *printer, const struct change *change)
 {
-	fprintf(printer->out, "%6.1f %6.1f  ", percent(change->before), percent(change->after));
+	fprintf(printer->out, "%6.1f %6.1f  ", diff_percent(change->before),
+		diff_percent(change->after));
 }
 
 static bool is_wide(const struct printer *printer)
@@ -247,18 +256,18 @@ static void put_row(const struct printer *printer, const struct diff_row *row)
 }
 
 /* True for main() and its callers, whose total is the whole. */
-static bool is_of_all(const struct printer *printer, const struct diff_row *row)
+static bool is_of_all(const struct diff *diff, const struct diff_row *row)
 {
-	const struct change *whole = &printer->diff->whole;
+	const struct change *whole = &diff->whole;
 
 	return fabs(row->total.before - whole->before) < 0.001 &&
 	       fabs(row->total.after - whole->after) < 0.001;
 }
 
-static bool is_worth_a_row(const struct printer *printer, const struct diff_row *row)
+bool diff_row_is_shown(const struct diff *diff, const struct diff_row *row)
 {
-	return row->self.is_significant || fabs(change_of(&row->self)) >= DIFF_LEAST_CHANGE ||
-	       (row->total.is_significant && !is_of_all(printer, row));
+	return row->self.is_notable || fabs(diff_change_of(&row->self)) >= DIFF_LEAST_CHANGE ||
+	       (row->total.is_notable && !is_of_all(diff, row));
 }
 
 static void put_table(const struct printer *printer)
@@ -267,7 +276,7 @@ static void put_table(const struct printer *printer)
 	uint64_t shown = 0;
 
 	for (uint32_t i = 0; i < printer->diff->count; i++) {
-		if (!is_worth_a_row(printer, &printer->diff->rows[i]))
+		if (!diff_row_is_shown(printer->diff, &printer->diff->rows[i]))
 			continue;
 		if (!shown)
 			fprintf(printer->out,
@@ -286,14 +295,14 @@ static bool is_shown(const struct printer *printer, uint32_t stack)
 {
 	const struct change *change = &printer->diff->stacks[stack].change;
 
-	return change->is_significant && fabs(change_of(change)) >= LEAST_CHANGE;
+	return change->is_notable && fabs(diff_change_of(change)) >= LEAST_CHANGE;
 }
 
 /* The only callee that is shown, if it changes as its caller does; else 0. */
 static uint32_t only_way_on(const struct printer *printer, uint32_t stack)
 {
 	const struct diff_stack *stacks = printer->diff->stacks;
-	double change = change_of(&stacks[stack].change);
+	double change = diff_change_of(&stacks[stack].change);
 	uint32_t only = 0;
 
 	for (uint32_t i = stacks[stack].first_child; i; i = stacks[i].next_sibling) {
@@ -303,7 +312,8 @@ static uint32_t only_way_on(const struct printer *printer, uint32_t stack)
 			return 0;
 		only = i;
 	}
-	if (only && fabs(change_of(&stacks[only].change) - change) > fabs(change) * CHAIN_TOLERANCE)
+	if (only &&
+	    fabs(diff_change_of(&stacks[only].change) - change) > fabs(change) * CHAIN_TOLERANCE)
 		return 0;
 	return only;
 }
@@ -354,8 +364,8 @@ static int by_change(const void *a, const void *b, void *context)
 {
 	const struct diff_stack *stacks = context;
 	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-	double left_change = fabs(change_of(&stacks[left].change));
-	double right_change = fabs(change_of(&stacks[right].change));
+	double left_change = fabs(diff_change_of(&stacks[left].change));
+	double right_change = fabs(diff_change_of(&stacks[right].change));
 
 	if (left_change != right_change)
 		return left_change < right_change ? 1 : -1;
@@ -394,31 +404,35 @@ static void put_tree(struct printer *printer)
 	}
 }
 
-/* Confidence and noise, which the verdict depends on. */
-static void put_footing(const struct printer *printer)
+char *diff_unjudged_words(double noise, const char *how)
 {
-	const struct diff_report *report = printer->report;
-	bool has_several = report->old->count + report->new->count > 2;
+	return xasprintf(
+		" if two runs of one program vary by %.3g %% (--noise), which is a guess.\n"
+		"Recordings show how much runs vary if each side has at least two, better "
+		"five: %s",
+		noise * 100, how);
+}
 
-	fprintf(printer->out, "\n%g %% confidence", report->options->confidence * 100);
-	if (has_several)
-		fprintf(printer->out,
-			"; most functions vary by %.1f %% between recordings of a side",
-			percent(printer->diff->overdispersion));
-	else
-		fprintf(printer->out,
-			"; two runs of one program are assumed to vary by %.3g %% (--noise).\n"
-			"Several recordings per side measure it: prof diff OLD OLD2 -- NEW NEW2",
-			report->options->noise * 100);
-	if (report->is_guess)
-		fputs("\nnot all files count their samples: their number is estimated",
-		      printer->out);
-	if (report->harness)
-		fprintf(printer->out,
-			"\nshares are compared: %s runs for a fixed time, however slow a function "
-			"is",
-			report->harness);
-	fputc('\n', printer->out);
+char *diff_uncertainty(const struct diff_report *report)
+{
+	bool is_judged = report->diff->verdict != DIFF_UNJUDGED;
+	CLEANUP(free_ptr)
+	char *noise = is_judged ? xasprintf("; most functions vary by %.1f %% between recordings "
+					    "of a side",
+					    diff_percent(report->diff->overdispersion))
+				: diff_unjudged_words(report->options->noise,
+						      "prof diff OLD OLD2 -- NEW NEW2");
+	CLEANUP(free_ptr)
+	char *harness = report->harness ? xasprintf("\nshares are compared: %s runs for a fixed "
+						    "time, however slow a function is",
+						    report->harness)
+					: xstrdup("");
+
+	return xasprintf("%g %% confidence%s%s%s", report->options->confidence * 100, noise,
+			 report->is_guess ? "\nnot all files count their samples: their number is "
+					    "estimated"
+					  : "",
+			 harness);
 }
 
 void diff_print(const struct diff_report *report, const struct pager *pager)
@@ -426,6 +440,7 @@ void diff_print(const struct diff_report *report, const struct pager *pager)
 	CLEANUP(free_ptr) char *event = printable(report->event);
 	CLEANUP(free_ptr) char *quantity = printable(report->quantity);
 	CLEANUP(free_ptr) char *label = report->label ? printable(report->label) : NULL;
+	CLEANUP(free_ptr) char *uncertainty = NULL;
 	struct diff_report shown = *report;
 	struct printer printer = {
 		.report = &shown,
@@ -445,5 +460,6 @@ void diff_print(const struct diff_report *report, const struct pager *pager)
 	put_table(&printer);
 	if (!report->label)
 		put_tree(&printer);
-	put_footing(&printer);
+	uncertainty = diff_uncertainty(&shown);
+	fprintf(printer.out, "\n%s\n", uncertainty);
 }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Records benchmarks in two checkouts and exits with status 1 if one has become slower in the second.
+# Records benchmarks in two checkouts and exits with status 1 if one has become slower in the second,
+# or 2 if the recordings differ by too much to tell: then set ROUNDS higher.
 #
 #	gate.sh BASE HEAD 'NAME COMMAND…' …
 #
@@ -9,7 +10,7 @@
 # must do the same work whenever it runs, for 0.2 seconds of CPU time or more. The profiles are in
 # gate/base and gate/head, what has changed in gate/diff.json. Environment:
 #
-#	ROUNDS	recordings per side (5)
+#	ROUNDS	recordings per side, at least two (5)
 #	LIMIT	as for prof diff --fail-if (slower>5%)
 #	OUT	directory of the profiles (gate); it must not hold any yet
 #	PROF	the program (prof)

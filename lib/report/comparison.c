@@ -28,12 +28,11 @@ struct comparison {
 	struct comparison_options options;
 	struct measurement *wholes;
 	size_t counts[SIDES];
-	struct side sides[SIDES]; /* of the wholes */
-	double variances[SIDES];  /* sums of theirs */
-	double df;		  /* degrees of freedom between recordings; 0: cannot be measured */
+	struct side sides[SIDES];    /* of the wholes */
+	double variances[SIDES];     /* sums of theirs */
+	bool is_judged;		     /* both sides have several recordings */
 	double usual_overdispersion; /* of all parts; squared */
-	double quantiles[(size_t)STUDENT_NORMAL +
-			 1]; /* by degrees of freedom; 0: not computed yet */
+	double last_df, last_quantile;
 };
 
 static struct side sum_up(const struct comparison *comparison, const struct measurement *part,
@@ -57,8 +56,8 @@ struct comparison *comparison_new(const struct comparison_options *options,
 	comparison->options = *options;
 	comparison->counts[OLD] = old_count;
 	comparison->counts[NEW] = new_count;
-	comparison->df = (double)(old_count + new_count) - SIDES;
-	if (comparison->df < 1)
+	comparison->is_judged = old_count > 1 && new_count > 1;
+	if (!comparison->is_judged)
 		comparison->usual_overdispersion = options->noise * options->noise;
 	comparison->wholes = xcalloc(old_count + new_count, sizeof(*comparison->wholes));
 	for (size_t i = 0; i < old_count + new_count; i++) {
@@ -82,13 +81,14 @@ static bool is_of_shares(const struct comparison *comparison)
 	return comparison->options.kind == COMPARE_SHARES;
 }
 
+/* Without measured variances all degrees of freedom are the same. */
 static double quantile(struct comparison *comparison, double df)
 {
-	double *known = &comparison->quantiles[(size_t)df];
-
-	if (*known == 0)
-		*known = student_quantile(comparison->options.confidence, df);
-	return *known;
+	if (df != comparison->last_df) {
+		comparison->last_df = df;
+		comparison->last_quantile = student_quantile(comparison->options.confidence, df);
+	}
+	return comparison->last_quantile;
 }
 
 /* The mean of a side: weight per recording, or share of the whole weight. */
@@ -145,7 +145,7 @@ static double squared_deviations(const struct comparison *comparison,
 static double own_overdispersion(const struct comparison *comparison,
 				 const struct measurement *part)
 {
-	double sum = 0;
+	double df = (double)(comparison->counts[OLD] + comparison->counts[NEW]) - SIDES, sum = 0;
 
 	for (unsigned i = 0; i < SIDES; i++) {
 		struct side side = sum_up(comparison, part, i);
@@ -156,7 +156,7 @@ static double own_overdispersion(const struct comparison *comparison,
 		       (side.count - 1) *
 			       counting(comparison, side.samples / side.count, of, variance);
 	}
-	return sum / comparison->df;
+	return sum / df;
 }
 
 static double samples_of(const struct comparison *comparison, const struct measurement *part)
@@ -175,15 +175,14 @@ static int by_value(const void *a, const void *b)
 	return (left->value > right->value) - (left->value < right->value);
 }
 
-/* The median by samples: what happens to half of them. Interrupts and page faults overdispersion
- * far. */
+/* The median by samples: what happens to half of them. Interrupts and page faults vary far more. */
 void comparison_learn(struct comparison *comparison, const struct measurement *parts, size_t count)
 {
 	size_t columns = comparison->counts[OLD] + comparison->counts[NEW], known = 0;
 	CLEANUP(free_ptr) struct part_overdispersion *values = xcalloc(count, sizeof(*values));
 	double samples = 0, below = 0;
 
-	if (comparison->df < 1)
+	if (!comparison->is_judged)
 		return;
 	for (size_t i = 0; i < count; i++) {
 		struct part_overdispersion *part = &values[known];
@@ -208,38 +207,15 @@ double comparison_overdispersion(const struct comparison *comparison)
 	return sqrt(comparison->usual_overdispersion);
 }
 
-/* Squared. */
-static double overdispersion_of(const struct comparison *comparison, const struct measurement *part)
-{
-	double own = comparison->df < 1 ? 0 : own_overdispersion(comparison, part);
-
-	return own > comparison->usual_overdispersion ? own : comparison->usual_overdispersion;
-}
-
-/* The variance from contamination, in the unit of means. */
+/* The variance from what hits any function, in the unit of means; it is a guess. */
 static double contamination(const struct comparison *comparison, unsigned which)
 {
 	double whole = is_of_shares(comparison)
 			       ? 1
 			       : mean_of(comparison, &comparison->sides[which], which);
 
-	return comparison->df < 1 ? pow(comparison->options.noise * CONTAMINATION * whole, 2) : 0;
-}
-
-/* The variance of counting is known, that between recordings is estimated from few of them:
- * Satterthwaite's approximation. */
-static double degrees_of_freedom(const struct comparison *comparison, double counted,
-				 double overdispersion)
-{
-	double df;
-
-	if (comparison->df < 1 || !(counted + overdispersion > 0))
-		return STUDENT_NORMAL;
-	/* A small measured overdispersion may be small by chance. */
-	if (overdispersion < counted)
-		overdispersion = counted;
-	df = comparison->df * pow((counted + overdispersion) / overdispersion, 2);
-	return df < STUDENT_NORMAL ? df : STUDENT_NORMAL;
+	return comparison->is_judged ? 0
+				     : pow(comparison->options.noise * CONTAMINATION * whole, 2);
 }
 
 /* What is known of a part on one side. */
@@ -286,87 +262,59 @@ static double counts_tail(const struct comparison *comparison, const struct esti
 	return old + new <= EXACT_SAMPLES ? two_counts_tail(old, new, share) : 0;
 }
 
-/* The chance of the difference if both sides are equal. */
-static double tail_of(const struct comparison *comparison, const struct estimate *estimates,
-		      double overdispersion)
+/* The variance of a part's mean on one side. A part without samples varies as one sample would. */
+static double variance_of(const struct comparison *comparison, const struct measurement *part,
+			  const struct estimate *estimate, unsigned which)
 {
-	double exposure = estimates[OLD].exposure + estimates[NEW].exposure;
-	double samples = estimates[OLD].side.samples + estimates[NEW].side.samples;
-	double mean = is_of_shares(comparison) ? (estimates[OLD].mean * estimates[OLD].exposure +
-						  estimates[NEW].mean * estimates[NEW].exposure) /
-							 exposure
-					       : samples / exposure;
-	double counted = 0, dispersion = 0, exact, tail;
-	double scale = stretch(comparison, mean);
+	double count = estimate->side.count;
+	double scale = stretch(comparison, fmax(estimate->mean, estimate->one));
+	double expected = counting(comparison, estimate->side.samples,
+				   comparison->sides[which].samples, comparison->variances[which]) +
+			  comparison->usual_overdispersion / count;
+	double measured = comparison->is_judged ? squared_deviations(comparison, part, which) /
+							  (count - 1) / count
+						: 0;
 
-	for (unsigned i = 0; i < SIDES; i++) {
-		counted += scale * scale *
-			   counting(comparison, samples * estimates[i].exposure / exposure,
-				    comparison->sides[i].samples, comparison->variances[i]);
-		dispersion += (scale * scale * overdispersion + contamination(comparison, i)) /
-			      estimates[i].side.count;
-	}
-	if (!(counted + dispersion > 0))
-		return 1;
-	tail = student_tail((estimates[NEW].mean - estimates[OLD].mean) /
-				    sqrt(counted + dispersion),
-			    degrees_of_freedom(comparison, counted, dispersion));
-	exact = counts_tail(comparison, estimates);
-	return exact > tail ? exact : tail;
+	return scale * scale * fmax(measured, expected) + contamination(comparison, which) / count;
 }
 
-static double margin_of(struct comparison *comparison, const struct estimate *estimates,
-			double overdispersion)
+/* Of Student's distribution: those of Welch if the variances were measured. */
+static double degrees_of_freedom(const struct comparison *comparison, const double *variances)
 {
-	double counted = 0, dispersion = 0;
+	const double dfs[SIDES] = {comparison->sides[OLD].count - 1,
+				   comparison->sides[NEW].count - 1};
 
-	for (unsigned i = 0; i < SIDES; i++) {
-		double mean = estimates[i].mean > estimates[i].one ? estimates[i].mean
-								   : estimates[i].one;
-		double variance = pow(stretch(comparison, mean), 2);
-
-		counted += variance * counting(comparison, estimates[i].side.samples,
-					       comparison->sides[i].samples,
-					       comparison->variances[i]);
-		dispersion += (variance * overdispersion + contamination(comparison, i)) /
-			      estimates[i].side.count;
-	}
-	return quantile(comparison, degrees_of_freedom(comparison, counted, dispersion)) *
-	       sqrt(counted + dispersion);
+	return comparison->is_judged ? welch_df(variances, dfs) : STUDENT_NORMAL;
 }
 
 struct change comparison_part(struct comparison *comparison, const struct measurement *part)
 {
 	const struct estimate estimates[SIDES] = {estimate_of(comparison, part, OLD),
 						  estimate_of(comparison, part, NEW)};
-	double overdispersion = overdispersion_of(comparison, part);
+	const double variances[SIDES] = {variance_of(comparison, part, &estimates[OLD], OLD),
+					 variance_of(comparison, part, &estimates[NEW], NEW)};
 	double unit = is_of_shares(comparison) ? 1
 					       : mean_of(comparison, &comparison->sides[OLD], OLD);
+	double df = degrees_of_freedom(comparison, variances);
+	double error = sqrt(variances[OLD] + variances[NEW]);
+	double difference = estimates[NEW].mean - estimates[OLD].mean;
 
 	return (struct change){
 		.before = estimates[OLD].mean / unit,
 		.after = estimates[NEW].mean / unit,
 		.samples = estimates[OLD].side.samples + estimates[NEW].side.samples,
-		.margin = margin_of(comparison, estimates, overdispersion) / unit,
-		.p = tail_of(comparison, estimates, overdispersion),
+		.margin = quantile(comparison, df) * error / unit,
+		.p = error > 0 ? fmax(student_tail(difference / error, df),
+				      counts_tail(comparison, estimates))
+			       : 1,
+		.is_guess = !comparison->is_judged,
 	};
-}
-
-/* Of recordings, relative to the mean of their side. */
-static struct measured_variance variance_of_recordings(const struct comparison *comparison)
-{
-	double deviations = 0;
-
-	if (comparison->df < 1)
-		return (struct measured_variance){0};
-	for (unsigned i = 0; i < SIDES; i++)
-		deviations += squared_deviations(comparison, comparison->wholes, i);
-	return (struct measured_variance){deviations / comparison->df, comparison->df};
 }
 
 struct whole_estimate comparison_estimate_whole(const struct comparison *comparison)
 {
 	const struct side *sides = comparison->sides;
+	bool is_judged = comparison->is_judged;
 	struct whole_estimate estimate = {
 		.ratio = is_of_shares(comparison) ? 1
 						  : mean_of(comparison, &sides[NEW], NEW) /
@@ -374,15 +322,18 @@ struct whole_estimate comparison_estimate_whole(const struct comparison *compari
 		.samples = sides[OLD].samples + sides[NEW].samples,
 		.is_of_shares = is_of_shares(comparison),
 		.noise = comparison->options.noise,
-		.measured = variance_of_recordings(comparison),
 	};
 
 	for (unsigned i = 0; i < SIDES; i++) {
+		double df = sides[i].count - 1;
+
 		estimate.recordings[i] = sides[i].count;
 		/* Equal recordings differ by up to one sample, per thread if there is only one. */
-		estimate.sampling[i] = (comparison->df < 1 ? comparison->variances[i]
-							   : sides[i].count) /
+		estimate.sampling[i] = (is_judged ? sides[i].count : comparison->variances[i]) /
 				       sides[i].samples / sides[i].samples;
+		if (is_judged)
+			estimate.measured[i] = (struct measured_variance){
+				squared_deviations(comparison, comparison->wholes, i) / df, df};
 	}
 	return estimate;
 }
@@ -390,32 +341,49 @@ struct whole_estimate comparison_estimate_whole(const struct comparison *compari
 /* The relative variance of a side's mean. */
 static double whole_variance(const struct whole_estimate *estimate, unsigned which)
 {
-	double measured = estimate->measured.value / estimate->recordings[which];
+	double measured = estimate->measured[which].value / estimate->recordings[which];
 
-	if (!(estimate->measured.df > 0))
+	if (!(estimate->measured[which].df > 0))
 		return estimate->sampling[which] + estimate->noise * estimate->noise;
 	return fmax(measured, estimate->sampling[which]);
 }
 
 struct change whole_estimate_change(const struct whole_estimate *estimate, double confidence)
 {
-	double error = estimate->ratio *
-		       sqrt(whole_variance(estimate, OLD) + whole_variance(estimate, NEW));
-	double measured = estimate->measured.df;
-	double df = measured > 0 ? fmin(measured, STUDENT_NORMAL) : STUDENT_NORMAL;
+	const double variances[SIDES] = {whole_variance(estimate, OLD),
+					 whole_variance(estimate, NEW)};
+	const double dfs[SIDES] = {estimate->measured[OLD].df, estimate->measured[NEW].df};
+	bool is_judged = dfs[OLD] > 0 && dfs[NEW] > 0;
+	double error = estimate->ratio * sqrt(variances[OLD] + variances[NEW]);
+	double df = is_judged ? welch_df(variances, dfs) : STUDENT_NORMAL;
 	struct change change = {
 		.before = 1,
 		.after = estimate->ratio,
 		.samples = estimate->samples,
 		.p = 1,
+		.is_guess = !is_judged,
 	};
 
 	if (estimate->is_of_shares)
 		return change;
 	change.margin = error * student_quantile(confidence, df);
 	change.p = student_tail((estimate->ratio - 1) / error, df);
-	change.is_significant = change.p < 1 - confidence;
+	change.is_notable = change.p < 1 - confidence;
+	change.is_significant = change.is_notable && is_judged;
 	return change;
+}
+
+enum limit_verdict change_judge(const struct change *change, double limit)
+{
+	double difference = change->after - change->before;
+
+	if (change->is_significant && difference > limit)
+		return LIMIT_EXCEEDED;
+	if (change->is_guess)
+		return LIMIT_UNKNOWN;
+	if (difference + change->margin <= limit)
+		return LIMIT_KEPT;
+	return change->margin > limit || difference > limit ? LIMIT_UNKNOWN : LIMIT_KEPT;
 }
 
 void comparison_judge(const struct comparison *comparison, struct change **changes, size_t count)
@@ -435,6 +403,8 @@ void comparison_judge(const struct comparison *comparison, struct change **chang
 	holm_adjust(p, testable);
 	for (size_t i = 0; i < testable; i++) {
 		changes[tested[i]]->p = p[i];
-		changes[tested[i]]->is_significant = p[i] < 1 - comparison->options.confidence;
+		changes[tested[i]]->is_notable = p[i] < 1 - comparison->options.confidence;
+		changes[tested[i]]->is_significant = changes[tested[i]]->is_notable &&
+						     comparison->is_judged;
 	}
 }

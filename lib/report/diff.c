@@ -133,11 +133,11 @@ static enum rank rank_of(const struct diff_row *row)
 {
 	double self = size_of(&row->self);
 
-	if (row->self.is_significant)
+	if (row->self.is_notable)
 		return SELF_CHANGED;
 	if (self >= DIFF_LEAST_CHANGE && self > row->self.margin)
 		return SELF_LIKELY;
-	return row->total.is_significant ? TOTAL_CHANGED : UNCHANGED;
+	return row->total.is_notable ? TOTAL_CHANGED : UNCHANGED;
 }
 
 static double leading_change(const struct diff_row *row)
@@ -173,6 +173,8 @@ static double mean_weight(const struct diff *diff, uint32_t first, uint32_t end)
 
 static enum diff_verdict verdict_of(const struct diff *diff)
 {
+	if (diff->whole.is_guess)
+		return DIFF_UNJUDGED;
 	if (diff->whole.is_significant)
 		return diff->whole.after > 1 ? DIFF_SLOWER : DIFF_FASTER;
 	for (uint32_t i = 0; i < diff->count; i++)

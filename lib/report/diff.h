@@ -21,7 +21,7 @@ struct diff_options {
 	const double *weight_errors;
 };
 
-/* Share of the whole: smaller changes of a function are shown only if they are significant. */
+/* Share of the whole: smaller changes of a function are shown only if they are notable. */
 #define DIFF_LEAST_CHANGE 0.005
 
 struct diff_row {
@@ -40,11 +40,12 @@ struct diff_stack {
 };
 
 enum diff_verdict {
-	DIFF_NOTHING, /* a side has no samples */
-	DIFF_SAME,    /* no significant change */
-	DIFF_SLOWER,  /* the whole costs more … */
-	DIFF_FASTER,  /* … or less; only if weights are compared */
-	DIFF_CHANGED, /* functions have changed significantly, the whole has not */
+	DIFF_NOTHING,  /* a side has no samples */
+	DIFF_UNJUDGED, /* a side has one recording, so changes are not judged */
+	DIFF_SAME,     /* no significant change */
+	DIFF_SLOWER,   /* the whole costs more … */
+	DIFF_FASTER,   /* … or less; only if weights are compared */
+	DIFF_CHANGED,  /* functions have changed significantly, the whole has not */
 };
 
 struct diff {
@@ -56,9 +57,9 @@ struct diff {
 	struct change whole;
 	double old_weight, new_weight; /* mean per recording */
 	double overdispersion;	       /* as of comparison_overdispersion() */
-	struct diff_row *rows; /* those whose self has changed significantly, then those whose self
-				  has by more than its margin, then those whose total has
-				  significantly, then the others; each by the change */
+	struct diff_row *rows; /* those whose self has a notable change, then those whose self has
+				  changed by more than its margin, then those whose total has
+				  a notable change, then the others; each by the change */
 	uint32_t count;
 	struct diff_stack *stacks; /* those with enough samples to say something */
 	uint32_t stack_count;	   /* 0: nothing to compare */

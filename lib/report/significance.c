@@ -8,31 +8,61 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-enum { BISECTIONS = 100 };
+enum {
+	BISECTIONS = 60,
+	FRACTIONS = 200, /* far more than the continued fraction needs */
+};
 
-/* The probability that |t| is smaller, for an integer number of degrees of freedom. */
-static double student_centre(double t, unsigned df)
+/* A continued fraction's next partial quotient, which must not be 0 (Lentz's method). */
+static double quotient(double factor, double previous, bool inverts)
 {
-	double angle = atan(t / sqrt(df)), cosine = cos(angle);
-	bool odd = df % 2;
-	double term = odd ? cosine : 1, sum = 0;
+	double value = 1 + (inverts ? factor / previous : factor * previous);
 
-	for (unsigned i = odd ? 3 : 2; i <= df; i += 2) {
-		sum += term;
-		term *= cosine * cosine * (i - 1) / i;
+	return fabs(value) < DBL_MIN ? DBL_MIN : value;
+}
+
+/* The continued fraction of the incomplete beta function. Converges for x < (a + 1) / (a + b + 2).
+ */
+static double beta_fraction(double x, double a, double b)
+{
+	double c = 1, d = 1 / quotient(-(a + b) * x / (a + 1), 1, false), fraction = d, step = 0;
+
+	for (int m = 1; m <= FRACTIONS && fabs(step - 1) > DBL_EPSILON; m++) {
+		double at = a + 2 * m;
+		double even = m * (b - m) * x / ((at - 1) * at);
+		double odd = -(a + m) * (a + b + m) * x / (at * (at + 1));
+
+		d = 1 / quotient(even, d, false);
+		c = quotient(even, c, true);
+		fraction *= d * c;
+		d = 1 / quotient(odd, d, false);
+		c = quotient(odd, c, true);
+		step = d * c;
+		fraction *= step;
 	}
-	return odd ? (angle + sin(angle) * sum) * M_2_PI : sin(angle) * sum;
+	return fraction;
+}
+
+/* The regularized incomplete beta function; y is 1 - x. */
+static double incomplete_beta(double x, double y, double a, double b)
+{
+	double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(y));
+
+	if (x < (a + 1) / (a + b + 2))
+		return front * beta_fraction(x, a, b) / a;
+	return 1 - front * beta_fraction(y, b, a) / b;
 }
 
 double student_tail(double t, double df)
 {
-	double tail;
+	double square = t * t;
 
-	t = fabs(t);
-	if (df >= STUDENT_NORMAL || isinf(t))
-		return erfc(t * M_SQRT1_2);
-	tail = 1 - student_centre(t, df < 1 ? 1 : (unsigned)df);
-	return tail > 0 ? tail : 0;
+	if (!(square > 0))
+		return 1;
+	if (df >= STUDENT_NORMAL || isinf(square))
+		return erfc(fabs(t) * M_SQRT1_2);
+	df = fmax(df, 1);
+	return incomplete_beta(df / (df + square), square / (df + square), df / 2, 0.5);
 }
 
 double student_quantile(double confidence, double df)
@@ -50,6 +80,15 @@ double student_quantile(double confidence, double df)
 			high = middle;
 	}
 	return high;
+}
+
+double welch_df(const double variances[2], const double dfs[2])
+{
+	double sum = variances[0] + variances[1];
+	double squares = variances[0] * variances[0] / dfs[0] +
+			 variances[1] * variances[1] / dfs[1];
+
+	return squares > 0 ? fmin(sum * sum / squares, STUDENT_NORMAL) : STUDENT_NORMAL;
 }
 
 static double binomial(double successes, double count, double chance)

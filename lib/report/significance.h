@@ -1,9 +1,9 @@
 /*
  * Statistical tests for comparisons of recordings: pure functions.
  *
- * Sources: Abramowitz & Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4 (Student's
- * t); Przyborowski & Wilenski, Biometrika 31 (1940) (two Poisson counts); Holm, Scand. J. Statist.
- * 6 (1979) (many tests at once).
+ * Sources: Abramowitz & Stegun, Handbook of Mathematical Functions, 26.5.8 and 26.7.1 (Student's
+ * t); Welch, Biometrika 34 (1947) (unequal variances); Przyborowski & Wilenski, Biometrika 31
+ * (1940) (two Poisson counts); Holm, Scand. J. Statist. 6 (1979) (many tests at once).
  */
 #ifndef PROF_REPORT_SIGNIFICANCE_H
 #define PROF_REPORT_SIGNIFICANCE_H
@@ -13,10 +13,16 @@
 /* From this number of degrees of freedom on, Student's distribution is taken as normal. */
 #define STUDENT_NORMAL 1000.0
 
-/* The probability that |t| is at least this large. df is at least 1 and rounded down. */
+/* The probability that |t| is at least this large. df is at least 1, and need not be an integer. */
 double student_tail(double t, double df);
 /* The value that |t| stays below with this probability. */
 double student_quantile(double confidence, double df);
+
+/*
+ * The degrees of freedom of the sum of two variances, each estimated with its own. They are
+ * between the smaller number and the sum of both; STUDENT_NORMAL if the variances are 0.
+ */
+double welch_df(const double variances[2], const double dfs[2]);
 
 /*
  * The probability of counts `a` and `b` that are at least this far apart, if each event counts for

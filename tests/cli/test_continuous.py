@@ -226,8 +226,12 @@ def test_a_segment_that_cannot_be_read_is_left_out(prof, day):
 
 def test_ranges_are_compared(prof, day):
     result = prof.run("diff", "--json", f"{day}@2026-11-24 14:00..2026-11-24 14:01", f"{day}@2026-11-24 14:01..2026-11-24 14:02", env=UTC)
-    changed = {row["name"] for row in json.loads(result.stdout)["functions"] if row["self"]["significant"]}
-    assert changed == {"f0", "f1"}
+    told = json.loads(result.stdout)
+    changed = {row["name"] for row in told["functions"] if abs(row["self"]["change"]) > row["self"]["margin"]}
+    assert changed == {"f0", "f1"} and told["verdict"] == "cannot be judged"
+    minutes = [f"{day}@2026-11-24 14:{minute:02}..2026-11-24 14:{minute + 1:02}" for minute in range(4)]
+    told = json.loads(prof.run("diff", "--json", *minutes[:2], "--", *minutes[2:], env=UTC).stdout)
+    assert told["verdict"] in ("changed", "no significant change")
 
 
 def test_a_range_becomes_a_page(prof, day):

@@ -11,6 +11,15 @@ from profiles import profile_message
 RUN = "recorded: a command, from its start to its end"
 
 
+RECORDINGS = 5
+
+
+def write_all(folder, name, parse=2000, rest=1000, recordings=RECORDINGS):
+    """Several recordings of a benchmark, which differ a little."""
+    for number in range(recordings):
+        write(folder, f"{name}.{number}.folded", parse + 10 * (number % 5 - 2), rest)
+
+
 def write(folder, name, parse=2000, rest=1000):
     """Folded stacks of a benchmark."""
     path = folder / name
@@ -22,7 +31,7 @@ def write(folder, name, parse=2000, rest=1000):
 @pytest.fixture
 def base(tmp_path):
     for name in ("json/small", "json/large", "lex"):
-        write(tmp_path / "base", f"{name}.folded")
+        write_all(tmp_path / "base", name)
     return tmp_path / "base"
 
 
@@ -30,7 +39,7 @@ def base(tmp_path):
 def head(tmp_path):
     """json/large takes 20 percent longer, in parse()."""
     for name in ("json/small", "json/large", "lex"):
-        write(tmp_path / "head", f"{name}.folded", parse=2600 if name == "json/large" else 2003)
+        write_all(tmp_path / "head", name, parse=2600 if name == "json/large" else 2003)
     return tmp_path / "head"
 
 
@@ -84,7 +93,7 @@ def test_the_table_has_a_row_per_benchmark_and_the_largest_change_first(prof, ba
 
 
 def test_conditions_judge_each_benchmark_and_say_which_meets_them(prof, base, head):
-    result = prof("diff", "--normalize", "samples", "-q", "--fail-if", "slower>5%", "--fail-if", "emit>1%", base, head)
+    result = prof("diff", "--normalize", "samples", "-q", "--fail-if", "slower>5%", "--fail-if", "emit>9%", base, head)
     assert result.returncode == 1 and result.stdout == ""
     assert result.stderr == "prof: json/large: slower: +20.0 %, significant and more than 5 %\n"
 
@@ -95,7 +104,8 @@ def test_the_conditions_that_are_met_are_in_the_json(compare, base, head):
 
 
 def test_a_function_need_not_be_in_every_benchmark(prof, base, head):
-    (head / "lex.folded").write_text("app;main;lexer 3000\n")
+    for path in head.glob("lex.*"):
+        path.write_text("app;main;lexer 3000\n")
     result = prof("diff", "--normalize", "samples", "-q", "--fail-if", "lexer>2%", base, head)
     assert result.returncode == 1 and "prof: lex: lexer: +100.0 %" in result.stderr
     result = prof("diff", "--normalize", "samples", "-q", "--fail-if", "nothing>2%", base, head)
@@ -131,8 +141,9 @@ def test_numbered_profiles_are_repetitions(compare, tmp_path):
 
 
 def test_a_profile_in_two_formats_counts_once(compare, prof, base, head):
-    assert prof("convert", base / "lex.folded", "-o", base / "lex.pb.gz").returncode == 0
-    assert rows(compare(base, head))["lex"]["old"]["files"] == [str(base / "lex.pb.gz")]
+    assert prof("convert", base / "lex.0.folded", "-o", base / "lex.0.pb.gz").returncode == 0
+    files = rows(compare(base, head))["lex"]["old"]["files"]
+    assert len(files) == RECORDINGS and files[0] == str(base / "lex.0.pb.gz")
 
 
 def test_other_files_are_ignored(compare, base, head):
@@ -146,13 +157,14 @@ def test_other_files_are_ignored(compare, base, head):
 
 
 def test_the_more_benchmarks_the_larger_a_significant_change(compare, tmp_path):
-    """9 percent are significant of one benchmark, not of 200."""
+    """9 percent are significant of one benchmark, not of 200 whose noise does not show the noise of this one."""
     for side, parse in (("a", 20000), ("b", 22700)):
-        write(tmp_path / side, "x.folded", parse=parse, rest=10000)
+        for number in range(3):
+            write(tmp_path / side, f"x.{number}.folded", parse=parse + 500 * number, rest=10000)
     alone = rows(compare(tmp_path / "a", tmp_path / "b"))["x"]["whole"]
     for number in range(199):
         for side in "ab":
-            write(tmp_path / side, f"y{number}y.folded")
+            write(tmp_path / side, f"y{number}y.0.folded")
     together = rows(compare(tmp_path / "a", tmp_path / "b"))["x"]["whole"]
     assert alone["significant"] and not together["significant"]
     assert together["margin"] > together["change"] > alone["margin"] and together["p"] > 0.01 > alone["p"]
@@ -175,7 +187,36 @@ def test_few_samples_are_not_judged(prof, tmp_path):
     write(tmp_path / "a", "brief.folded", parse=20, rest=1)
     write(tmp_path / "b", "brief.folded", parse=90, rest=1)
     result = prof("diff", "--normalize", "samples", "--fail-if", "slower>5%", tmp_path / "a", tmp_path / "b")
-    assert result.returncode == 0 and "1 too few samples" in result.stdout
+    assert result.returncode == 2 and "1 too few samples" in result.stdout
+    assert "prof: brief: slower>5% cannot be judged: too few samples\n" in result.stderr
+    assert prof("diff", "--normalize", "samples", tmp_path / "a", tmp_path / "b").returncode == 0
+
+
+def test_one_recording_on_a_side_is_not_judged(prof, compare, base, head):
+    for path in head.glob("lex.[1-9].*"):
+        path.unlink()
+    row = rows(compare(base, head))["lex"]
+    assert row["verdict"] == "cannot be judged" and row["whole"]["guess"] and row["whole"]["p"] is None
+    result = prof("diff", "--normalize", "samples", "--fail-if", "slower>30%", base, head)
+    assert result.returncode == 2 and "1 cannot be judged" in result.stdout
+    assert "prof: lex: slower>30% cannot be judged with one recording on a side: " in result.stderr and "prof: json" not in result.stderr
+
+
+def test_an_interval_that_is_wider_than_the_limit_does_not_pass(prof, tmp_path):
+    for side in "ab":
+        for number in range(3):
+            write(tmp_path / side, f"lex.{number}.folded", parse=2000 + 1000 * number)
+    result = prof("diff", "-q", "--normalize", "samples", "--fail-if", "slower>5%", tmp_path / "a", tmp_path / "b")
+    assert result.returncode == 2 and re.search(r"prof: lex: slower>5% cannot be judged: \+0\.0 % ± \d+\.\d % is too wide", result.stderr)
+
+
+def test_the_summary_for_a_pull_request_has_a_row_per_benchmark(prof, base, head):
+    write(base, "<img src=x>|y.folded")
+    text = prof("diff", "--markdown", "--normalize", "samples", base, head).stdout
+    assert text.startswith("### prof diff: 1 more, 2 no significant change\n")
+    assert re.search(r"^\| <code>json&#47;large</code> \| more \| 5 / 5 \| ▲ \+20\.0 ± [\d.]+ \| <code>parse</code> \+20\.0 ± [\d.]+ points \|$",
+                     text, re.MULTILINE)
+    assert "Only on the old side: <code>&#60;img src&#61;x&#62;&#124;y</code>" in text and "99 % confidence" in text
 
 
 def test_shares_cannot_be_slower_which_is_an_error_that_names_the_benchmark(prof, base, head):
@@ -187,10 +228,10 @@ def test_shares_cannot_be_slower_which_is_an_error_that_names_the_benchmark(prof
 
 
 def test_a_damaged_profile_is_an_error_and_the_others_are_compared(prof, base, head):
-    (head / "lex.folded").write_text("nonsense")
+    (head / "lex.0.folded").write_text("nonsense")
     result = prof("diff", "--normalize", "samples", "--json", base, head)
     compared = rows(json.loads(result.stdout))
-    assert result.returncode == 2 and f"prof: lex: {head}/lex.folded: " in result.stderr
+    assert result.returncode == 2 and f"prof: lex: {head}/lex.0.folded: " in result.stderr
     assert compared["lex"]["verdict"] == "failed" and "read folded stacks" in compared["lex"]["error"]
     assert compared["json/large"]["verdict"] == "more"
 
@@ -198,7 +239,7 @@ def test_a_damaged_profile_is_an_error_and_the_others_are_compared(prof, base, h
 @pytest.mark.parametrize(
     "arguments, error",
     [
-        (["{base}", "{base}/lex.folded"], "cannot compare directories with files"),
+        (["{base}", "{base}/lex.0.folded"], "cannot compare directories with files"),
         (["{base}", "{empty}"], "{empty} has no profiles"),
         (["{base}", "{other}"], "no benchmark is on both sides"),
         (["-o", "x.html", "{base}", "{base}"], "-o cannot show many benchmarks"),
@@ -245,11 +286,12 @@ def criterion(tmp_path):
     """Two directories as criterion and its profilers leave them: parsing takes 100 and 125 ns, for 3 seconds."""
     for side, nanoseconds in (("a", 100), ("b", 125)):
         harness = "criterion::bencher::Bencher<M>::iter"
-        folder = tmp_path / side / "json" / "parse"
-        write_run(folder / "profile" / "profile.pb", {("main", harness, "parse"): 2000, ("main", "emit"): 1000})
-        (folder / "new").mkdir()
-        (folder / "new" / "estimates.json").write_text(estimates(nanoseconds))
-    return tmp_path / "a", tmp_path / "b"
+        for recording in range(3):
+            folder = tmp_path / f"{side}{recording}" / "json" / "parse"
+            write_run(folder / "profile" / "profile.pb", {("main", harness, "parse"): 2000, ("main", "emit"): 1000})
+            (folder / "new").mkdir()
+            (folder / "new" / "estimates.json").write_text(estimates(nanoseconds))
+    return *(tmp_path / f"a{i}" for i in range(3)), "--", *(tmp_path / f"b{i}" for i in range(3))
 
 
 def test_the_time_per_iteration_of_criterion_tells_what_is_slower(prof, criterion):
@@ -264,25 +306,26 @@ def test_the_time_per_iteration_of_criterion_tells_what_is_slower(prof, criterio
 
 
 def test_the_error_that_criterion_states_counts(prof, criterion):
-    for side, nanoseconds in zip(criterion, (100, 125)):
+    sides = criterion[0], criterion[-1]
+    for side, nanoseconds in zip(sides, (100, 125)):
         (side / "json" / "parse" / "new" / "estimates.json").write_text(estimates(nanoseconds, error=0.07))
-    row = rows(json.loads(prof("diff", "--json", *criterion).stdout))["json/parse"]
-    assert not row["whole"]["significant"] and row["whole"]["margin"] == pytest.approx(2.576 * 1.25 * 0.0728 * 2**0.5, rel=0.05)
+    row = rows(json.loads(prof("diff", "--json", *sides).stdout))["json/parse"]
+    assert row["whole"]["guess"] and row["whole"]["margin"] == pytest.approx(2.576 * 1.25 * 0.0728 * 2**0.5, rel=0.05)
 
 
 def test_the_functions_share_the_time_per_iteration(prof, criterion):
-    files = [side / "json" / "parse" / "profile" / "profile.pb" for side in criterion]
+    files = [side if side == "--" else side / "json" / "parse" / "profile" / "profile.pb" for side in criterion]
     told = json.loads(prof("diff", "--json", *files).stdout)
     parse, = (row for row in told["functions"] if row["name"] == "parse")
     assert told["verdict"] == "slower" and told["compared"] == "iterations"
     assert parse["self"]["before"] == pytest.approx(2 / 3, abs=1e-4)
     assert parse["self"]["after"] == pytest.approx(2 / 3 * 1.25, abs=1e-4)
-    assert "100 ns per iteration  3,000 samples" in prof("diff", *files).stdout
+    assert "100 ns per iteration  9,000 samples" in prof("diff", *files).stdout
 
 
 @pytest.mark.parametrize("text", [None, "{"])
 def test_without_a_time_per_iteration_shares_are_compared(prof, criterion, text):
-    path = criterion[1] / "json" / "parse" / "new" / "estimates.json"
+    path = criterion[-1] / "json" / "parse" / "new" / "estimates.json"
     path.unlink() if text is None else path.write_text(text)
     result = prof("diff", "--json", "--fail-if", "slower>5%", *criterion)
     assert rows(json.loads(result.stdout))["json/parse"]["compared"] == "shares" and result.returncode == 2

@@ -53,10 +53,10 @@ int main(int argc, char **argv)
 
 @pytest.fixture
 def checkouts(tmp_path):
-    """Two versions of a program: in head/ parse() takes twice as long."""
+    """Two versions of a program: in head/ parse() takes four times as long."""
     if not shutil.which("cc"):
         lacking("a C compiler")
-    for name, parse in (("base", 100), ("head", 200)):
+    for name, parse in (("base", 100), ("head", 400)):
         (tmp_path / name).mkdir()
         (tmp_path / name / "app.c").write_text(PROGRAM)
         subprocess.run(["cc", "-O2", "-g", f"-DPARSE={parse}", "-o", "app", "app.c"], cwd=tmp_path / name, check=True)
@@ -78,16 +78,18 @@ def gate(prof, checkouts):
 
 def test_a_regression_is_found_and_an_equal_build_passes(gate):
     """CPU time varies with what else the machine does, but not by half, in recordings that take turns."""
-    result, rows = gate("gate", "slow/parse ./app parse 100000000", "lex ./app lex 100000000", LIMIT="slower>50%")
+    result, rows = gate("gate", "slow/parse ./app parse 50000000", "lex ./app lex 100000000", LIMIT="slower>50%")
     assert result.returncode == 1, result.stdout + result.stderr
     told = [line for line in result.stderr.splitlines() if "more than 50 %" in line]
     assert len(told) == 1 and told[0].startswith("prof: slow/parse: slower: +"), result.stdout + result.stderr
     assert rows["slow/parse"]["verdict"] == "slower"
 
 
-def test_a_change_without_a_regression_passes(gate):
+def test_a_change_without_a_regression_passes_unless_the_runs_differ_by_too_much_to_tell(gate):
     result, rows = gate("gate", "lex ./app lex 50000000", ROUNDS="3", LIMIT="slower>50%")
-    assert result.returncode == 0, result.stdout + result.stderr
+    whole = rows["lex"]["whole"]
+    is_kept = whole["change"] + whole["margin"] <= 0.5 or whole["change"] <= 0.5 and whole["margin"] <= 0.5
+    assert result.returncode == (0 if is_kept else 2), result.stdout + result.stderr
     assert len(rows["lex"]["old"]["files"]) == len(rows["lex"]["new"]["files"]) == 3
     assert "lex" in result.stdout
 

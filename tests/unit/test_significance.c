@@ -22,6 +22,8 @@ TEST(student_is_as_in_the_tables)
 		     {0.99, 5, 4.0321},
 		     {0.99, 120, 2.6174},
 		     {0.999, 7, 5.4079},
+		     {0.95, 1.5, 6.0167},
+		     {0.99, 2.5, 7.1637},
 		     {0.95, STUDENT_NORMAL, 1.9600}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
@@ -30,6 +32,13 @@ TEST(student_is_as_in_the_tables)
 	}
 	assert_near(student_tail(0, 3), 1, 1e-12);
 	assert_near(student_tail(INFINITY, 3), 0, 1e-12);
+}
+
+TEST(welch_counts_the_side_that_varies)
+{
+	assert_near(welch_df((const double[]){1, 1}, (const double[]){4, 4}), 8, 1e-9);
+	assert_near(welch_df((const double[]){1, 0}, (const double[]){4, 9}), 4, 1e-9);
+	assert_near(welch_df((const double[]){0, 0}, (const double[]){4, 4}), STUDENT_NORMAL, 0);
 }
 
 TEST(two_counts_are_a_coin_that_is_tossed)
