@@ -99,6 +99,15 @@ static struct error *read_format(int fd, const struct format *format, struct pro
 	return error_errno(errno, "read");
 }
 
+/* What of the file could not be read. */
+static void print_problems(const struct profile *profile, const char *name)
+{
+	const char *line = profile_get_info(profile)->problems;
+
+	for (size_t len; (len = strcspn(line, "\n")); line += len + 1)
+		message("%s: %.*s", name, (int)len, line);
+}
+
 /* A signal cuts short what is being done. */
 struct interruption {
 	struct signal_guard *guard;
@@ -243,6 +252,7 @@ struct error *input_read_file(int fd, const char *name, const struct input_optio
 	}
 	if (writer)
 		source_users_distrust(input.profile, writer);
+	print_problems(input.profile, name);
 	*ret = input;
 	return NULL;
 }

@@ -66,8 +66,12 @@ struct profile *profile_new(void)
 	profile->strings = strtab_new();
 	profile->synthetic = (struct profile_module){.kind = PROFILE_MODULE_SYNTHETIC,
 						     .named = true};
-	profile->info = (struct profile_info){
-		.command = "", .host = "", .kernel = "", .headline = "", .remarks = ""};
+	profile->info = (struct profile_info){.command = "",
+					      .host = "",
+					      .kernel = "",
+					      .headline = "",
+					      .remarks = "",
+					      .problems = ""};
 	stack_trie_init(&profile->stacks);
 	return profile;
 }
@@ -513,6 +517,7 @@ void profile_set_info(struct profile *profile, const struct profile_info *info)
 	profile->info.headline = copy_text(profile, info->headline);
 	copy_event_qualities(profile, &profile->info.quality);
 	profile->info.remarks = copy_text(profile, info->remarks);
+	profile->info.problems = copy_text(profile, info->problems);
 }
 
 function_id profile_function(struct profile *profile, const struct profile_function *function)

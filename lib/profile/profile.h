@@ -112,6 +112,7 @@ struct profile_info {
 	struct profile_quality quality;
 	const char *headline; /* shown in the place of the quality: the verdict of a difference */
 	const char *remarks;  /* other comments of a file; lines that end with \n */
+	const char *problems; /* what could not be read of a file, for the user; lines as above */
 	bool is_run; /* a command was recorded from start to end, so another run does the same work
 		      */
 };

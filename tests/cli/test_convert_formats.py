@@ -1,6 +1,7 @@
 """prof convert of profiles: pprof of any producer, folded stacks."""
 
 import gzip
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -112,8 +113,7 @@ DAMAGED = {
     "cut.pb.gz": (GO_CPU.read_bytes()[:300], "damaged"),
     "plain.pb": (gzip.decompress(GO_CPU.read_bytes())[:300], "damaged"),
     "text.gz": (gzip.compress(b"a;b 1\n"), "damaged, truncated or not a pprof profile"),
-    "count.folded": (b"a;b 1\na;b\n", "line 2: it does not end in a space and a count"),
-    "frame.folded": (b"a;;b 1\n", "line 1: a frame is empty"),
+    "count.folded": (b"\na;b\n", "line 2: it does not end in a space and a count"),
     "difference.folded": (b"a;b 1 2\n", "line 1: it has two counts"),
     "nothing": (b"", "not a perf.data file"),
     "program": (b"\x7fELF\2\1\1" + bytes(100), "not a perf.data file"),
@@ -131,6 +131,24 @@ def test_a_file_that_is_not_a_profile_is_an_error_and_nothing_is_written(prof, n
     if name in ("count.folded", "nothing", "program"):
         assert "recordings of perf" in result.stderr.splitlines()[1], "what prof reads is not said"
     assert [path.name for path in prof.folder.iterdir()] == [name]
+
+
+def test_bad_lines_of_folded_stacks_are_skipped_and_reported(prof):
+    (prof.folder / "in.folded").write_text("# austin: 3.3.0\nmain 7\nmain;a 3.5\nnonsense\nmain;;b 2\nmain;b\n 4\n", encoding="ascii")
+    result = convert(prof, "in.folded", "-o", "out.folded", "-o", "out.pb.gz")
+    assert "in.folded: skipped 2 lines, the first is line 4: it does not end in a space and a count" in result.stderr
+    assert "in.folded: cut the fractions of 1 count" in result.stderr
+    assert (prof.folder / "out.folded").read_text(encoding="ascii") == "[unnamed] 4\nmain 7\nmain;[unnamed];b 2\nmain;a 3\n"
+    convert(prof, "out.pb.gz", "-o", "again.folded")
+    assert (prof.folder / "again.folded").read_bytes() == (prof.folder / "out.folded").read_bytes()
+
+
+def test_the_first_frame_of_folded_stacks_is_a_function(prof):
+    (prof.folder / "in.folded").write_text("main 7\nmain;a 3\n", encoding="ascii")
+    convert(prof, "in.folded", "-o", "out.pb.gz")
+    for name in "in.folded", "out.pb.gz":
+        rows = json.loads(prof("report", "--json", name).stdout)["rows"]
+        assert {row["name"]: (row["self"]["samples"], row["total"]["samples"]) for row in rows} == {"main": (7, 10), "a": (3, 3)}
 
 
 def test_a_missing_file_is_an_error(prof):

@@ -100,7 +100,7 @@ def tenants(tmp_path):
     def record(name, a, b):
         for number in range(RECORDINGS):
             path = tmp_path / f"{name}.{number}.folded"
-            path.write_text(f"a;main;parse {a + number}\nb;main;parse {b - number}\nb;main {b}\n")
+            path.write_text(f"a;_start;main;parse {a + number}\nb;_start;main;parse {b - number}\nb;_start;main {b}\n")
             yield path
 
     return sides(record("before", 1000, 2000), record("after", 2000, 2000))

@@ -67,7 +67,7 @@ def test_a_hint_leads_to_the_view_where_most_of_a_stack_is_code_of_runtimes(prof
 
     for frames, shown in ([*glue, "shop::crunch"], True), ([*glue[1:], "shop::crunch"], False), \
                          ([*glue, *(f"shop::f{number}" for number in range(8))], False):
-        (prof.folder / "in.folded").write_text(";".join(["shop", *frames]) + " 1\n", encoding="utf-8")
+        (prof.folder / "in.folded").write_text(";".join(frames) + " 1\n", encoding="utf-8")
         report = prof("report", "in.folded").stdout
         assert (hint.format(8, len(frames)) in report) == shown
         assert "--logical" not in prof("report", "in.folded", "--logical").stdout

@@ -10,19 +10,19 @@ from profiles import Pprof, Stacks
 
 VEC = "<alloc::vec::Vec<{0}> as core::iter::traits::collect::Extend<{0}>>::extend"
 STACKS = f"""\
-shop;shop::main;{VEC.format("u8")} 30
-shop;shop::main;{VEC.format("u16")} 20
-shop;shop::main;shop::cart::total::<f64> 15
-shop;shop::main;shop::cart::total::<f32> 10
-shop;shop::main;<u8 as core::slice::cmp::SliceOrd>::compare 10
-shop;shop::main;<A as core::slice::cmp::SliceOrd>::compare 5
-shop;shop::main;std::vector<int, std::allocator<int> >::push_back(int const&) 5
-shop;shop::main;malloc 5
+shop;_start;shop::main;{VEC.format("u8")} 30
+shop;_start;shop::main;{VEC.format("u16")} 20
+shop;_start;shop::main;shop::cart::total::<f64> 15
+shop;_start;shop::main;shop::cart::total::<f32> 10
+shop;_start;shop::main;<u8 as core::slice::cmp::SliceOrd>::compare 10
+shop;_start;shop::main;<A as core::slice::cmp::SliceOrd>::compare 5
+shop;_start;shop::main;std::vector<int, std::allocator<int> >::push_back(int const&) 5
+shop;_start;shop::main;malloc 5
 """
-FULL = {line.rsplit(" ", 1)[0].split(";")[-1] for line in STACKS.splitlines()} | {"shop::main"}
-SHORT = {"shop::main", "Vec<u8>::extend", "Vec<u16>::extend", "shop::cart::total<f64>", "shop::cart::total<f32>",
+FULL = {line.rsplit(" ", 1)[0].split(";")[-1] for line in STACKS.splitlines()} | {"_start", "shop::main"}
+SHORT = {"_start", "shop::main", "Vec<u8>::extend", "Vec<u16>::extend", "shop::cart::total<f64>", "shop::cart::total<f32>",
          "<u8 as SliceOrd>::compare", "SliceOrd::compare", "std::vector<int>::push_back", "malloc"}
-NO_GENERICS = {"shop::main": 0, "Vec::extend": 50, "shop::cart::total": 25, "<u8 as SliceOrd>::compare": 10, "SliceOrd::compare": 5,
+NO_GENERICS = {"_start": 0, "shop::main": 0, "Vec::extend": 50, "shop::cart::total": 25, "<u8 as SliceOrd>::compare": 10, "SliceOrd::compare": 5,
                "std::vector::push_back": 5, "malloc": 5}
 
 
@@ -41,7 +41,7 @@ def report(prof, *options):
 def table(prof, *options):
     result = prof("report", "in.folded", "--min", "0", "--no-tree", *options, env={"COLUMNS": "200"})
     rows = [re.match(r"\s*[\d.]+ %\s+[\d.]+ %\s\S*\s*(.*?)\s*$", line) for line in result.stdout.splitlines()]
-    return {row[1] for row in rows if row} | {"shop::main"}
+    return {row[1] for row in rows if row} | {"_start", "shop::main"}
 
 
 def test_tables_have_short_names_and_json_full_ones(prof, stacks):

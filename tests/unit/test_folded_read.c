@@ -73,18 +73,42 @@ TEST(it_also_comes_back_through_pprof)
 	assert_string_equal(last.data, folded.data);
 }
 
-TEST(the_first_frame_is_the_process)
+/* The process and the depth of the first sample: "shop 2". */
+static void assert_first(const char *text, const char *expected)
 {
-	CLEANUP(profile_cleanup) struct profile *profile = must_read("shop;main;serve 3\nidle 2\n");
-	const struct profile_thread *thread = profile_get_thread(profile, 0);
+	CLEANUP(profile_cleanup) struct profile *profile = must_read(text);
+	const struct profile_sample *sample = &profile_samples(profile).items[0];
+	const struct profile_stacks stacks = profile_stacks(profile);
+	const struct profile_thread *thread = profile_thread_of(profile, sample->labels);
+	unsigned depth = 0;
 
-	assert_string_equal(profile_string(profile, thread->process), "shop");
+	for (stack_id i = sample->stack; i != STACK_EMPTY; i = stacks.items[i].parent)
+		depth++;
+
+	CLEANUP(free_ptr)
+	char *got = xasprintf("%s %u", profile_string(profile, thread->process), depth);
+
+	assert_string_equal(got, expected);
 	assert_int_equal(thread->pid, -1);
-	assert_int_equal(profile_stacks(profile).count, 3);
-	assert_int_equal(profile_frame_count(profile), 2);
-	assert_int_equal(profile_samples(profile).items[1].stack, STACK_EMPTY);
-	assert_int_equal(profile_samples(profile).items[1].samples, 2);
-	assert_int_equal(profile_samples(profile).items[1].weight, 2);
+	assert_becomes(text, text);
+}
+
+TEST(the_first_frame_is_a_function)
+{
+	assert_first("main 2\nmain;serve 3\n", " 1");
+	assert_first("main;serve 3\n", " 2");
+	assert_first("main;a;_start 3\n", " 3");
+	assert_first("_start;main 3\n", " 2");
+	assert_first("[GC tid=5];clone3;start_thread 3\n", " 3");
+}
+
+TEST(the_first_frame_is_a_process_if_the_next_one_has_no_caller)
+{
+	assert_first("shop;_start;main 3\n", "shop 2");
+	assert_first("shop-12/34;clone3;start_thread;work 3\n", "shop-12/34 3");
+	assert_first("kworker/0:1;ret_from_fork_[k] 3\n", "kworker/0:1 1");
+	assert_first("shop;[unknown] 1\nshop;_start 3\n", "shop 1");
+	assert_first("idle;work 1\nshop;_start 3\n", " 2");
 }
 
 TEST(stacks_come_in_any_order_and_more_than_once)
@@ -121,7 +145,7 @@ TEST(names_may_be_long_and_stacks_deep)
 	assert_becomes(text.data, text.data);
 }
 
-/* The process, then `frames` times f, whose count is 1. To be freed. */
+/* The start, then `frames` times f, whose count is 1. To be freed. */
 static char *deep_line(const char *start, size_t frames)
 {
 	size_t len = strlen(start);
@@ -137,8 +161,8 @@ static char *deep_line(const char *start, size_t frames)
 TEST(a_stack_of_millions_of_frames_is_cut_at_its_root)
 {
 	CLEANUP(free_ptr) char *deep = deep_line("p", 3000000);
-	CLEANUP(free_ptr) char *cut = deep_line("p;[truncated]", FOLDED_DEPTH_MAX);
-	CLEANUP(free_ptr) char *deepest = deep_line("p", FOLDED_DEPTH_MAX);
+	CLEANUP(free_ptr) char *cut = deep_line("[truncated]", FOLDED_DEPTH_MAX);
+	CLEANUP(free_ptr) char *deepest = deep_line("p", FOLDED_DEPTH_MAX - 1);
 
 	assert_becomes(deep, cut);
 	assert_becomes(deepest, deepest);
@@ -154,35 +178,63 @@ TEST(an_endless_line_is_an_error)
 	assert_non_null(strstr(error_text(err), "line 1: it is longer than 64 MB"));
 }
 
-TEST(counts_have_64_bits)
+TEST(the_fraction_of_a_count_is_cut_off)
 {
-	assert_becomes("p;a 18446744073709551615\n", "p;a 18446744073709551615\n");
-	assert_refused("p;a 1\np;a 18446744073709551616\n", "line 2: ");
+	static const char text[] = "p;a 3.5\np;b 2.\np;c 1.0\np;d 7\np;e 0.75\n";
+	CLEANUP(profile_cleanup) struct profile *profile = must_read(text);
+
+	assert_becomes(text, "p;a 3\np;b 2\np;c 1\np;d 7\n");
+	assert_string_equal(profile_get_info(profile)->problems, "cut the fractions of 2 counts\n");
 }
 
-TEST(a_line_without_a_count_is_an_error_that_tells_which)
+TEST(the_sum_of_all_counts_never_wraps)
 {
-	static const char *const lines[] = {"p;a", "p;a ",   "p;a x1",	"p;a 1x", "7",
-					    " 7",  "p;a -1", "p;a 1.5", "p;a;12"};
+	static const char text[] = "p;a 9223372036854775800\np;b 8\np;c 7\np;d 1\n"
+				   "p;e 18446744073709551615\np;f 18446744073709551616\n";
+	CLEANUP(profile_cleanup) struct profile *profile = must_read(text);
+
+	assert_becomes(text, "p;a 9223372036854775800\np;c 7\n");
+	assert_string_equal(profile_get_info(profile)->problems,
+			    "skipped 4 lines, the first is line 2: the sum of all counts would "
+			    "exceed 2^63 - 1\n");
+}
+
+TEST(a_line_that_is_not_a_stack_with_a_count_is_skipped_and_counted)
+{
+	static const char *const lines[] = {"p;a",    "p;a ",	"p;a x1",   "p;a 1x",	 "7",
+					    "p;a -1", "p;a .5", "p;a;12",   "p;a 1.2.3", "p;a 1e3",
+					    "p;b\t5", ".",	"p;a 1 23", "p;a 1.5 2", "p;a ."};
 
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
-		CLEANUP(free_ptr) char *text = xasprintf("p;a 1\n\n%s\np;a 1\n", lines[i]);
+		CLEANUP(free_ptr) char *text = xasprintf("p;a 1\n\n%s\np;a 2\n", lines[i]);
+		CLEANUP(profile_cleanup) struct profile *profile = must_read(text);
 
-		assert_refused(text, "line 3: ");
+		assert_becomes(text, "p;a 3\n");
+		if (!strstr(profile_get_info(profile)->problems,
+			    "skipped 1 line, the first is line 3: it "))
+			fail_msg("%s: %s", lines[i], profile_get_info(profile)->problems);
 	}
 }
 
-TEST(an_empty_frame_is_an_error)
+TEST(a_file_without_a_good_line_is_an_error_that_says_why)
 {
-	static const char *const lines[] = {";a 1", "p; 1", "p;;a 1", "; 1"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
-		assert_refused(lines[i], "line 1: a frame is empty");
+	assert_refused("\np;a\np;b\n", "line 2: it does not end in a space and a count");
+	assert_refused("p;a 1 3\np;a 12 34\n", "line 1: it has two counts");
 }
 
-TEST(a_difference_is_refused)
+TEST(comments_are_ignored)
 {
-	assert_refused("p;a 1\np;a 12 34\n", "line 2: it has two counts");
+	static const char text[] = "# austin: 3.3.0\n#\n# interval: 100\n#<Class>#f;a 1\n";
+	CLEANUP(profile_cleanup) struct profile *profile = must_read(text);
+
+	assert_becomes(text, "#<Class>#f;a 1\n");
+	assert_string_equal(profile_get_info(profile)->problems, "");
+}
+
+TEST(empty_frames_and_stacks_without_frames_are_unnamed_functions)
+{
+	assert_becomes("p;;a 1\np; 2\n", "p;[unnamed] 2\np;[unnamed];a 1\n");
+	assert_becomes(";a 1\n; 2\n 4\n", "[unnamed] 4\n[unnamed];[unnamed] 2\n[unnamed];a 1\n");
 }
 
 TEST(a_file_without_a_stack_is_an_error)

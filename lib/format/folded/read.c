@@ -4,6 +4,7 @@
 #include "base/idmap.h"
 #include "base/line_reader.h"
 #include "base/utf8.h"
+#include "profile/transfer.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,10 +14,14 @@
 #define MODULE 0
 
 struct reader {
-	struct profile *profile;
+	struct profile *profile; /* all first frames are functions */
 	event_id event;
-	uint64_t line_number;
+	label_set_id labels;
 	struct idmap frames; /* by name */
+	uint64_t total;	     /* of all counts */
+	uint64_t fractions;  /* counts that had one other than 0 */
+	uint64_t skipped, first_skipped;
+	const char *why_skipped; /* the first one */
 };
 
 static void reader_deinit(struct reader *reader)
@@ -45,36 +50,61 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Cuts the number at the end of the text, and the space before it. */
-static bool take_count(struct bytes *text, uint64_t *ret)
+static bool is_blank(unsigned char c)
 {
-	const unsigned char *digit = text->end;
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+static struct bytes trimmed(struct bytes text)
+{
+	while (bytes_left(&text) && is_blank(text.end[-1]))
+		text.end--;
+	while (bytes_left(&text) && is_blank(*text.at))
+		text.at++;
+	return text;
+}
+
+static bool parse_digits(const unsigned char *at, const unsigned char *end, uint64_t *ret)
+{
 	uint64_t count = 0;
 
-	while (digit > text->at && is_digit((char)digit[-1]))
-		digit--;
-	if (digit == text->end || digit == text->at || digit[-1] != ' ')
+	if (at == end)
 		return false;
-	for (const unsigned char *at = digit; at < text->end; at++)
+	for (; at < end; at++)
 		if (__builtin_mul_overflow(count, 10, &count) ||
 		    __builtin_add_overflow(count, *at - '0', &count))
 			return false;
-	text->end = digit - 1;
 	*ret = count;
 	return true;
 }
 
-/* Cuts the first frame; false if it is empty. */
-static bool take_frame(struct bytes *text, struct strtab *strings, string_id *ret)
+/* Cuts the number at the end of the text, with its fraction, and the space before it. */
+static bool take_count(struct bytes *text, uint64_t *ret, bool *has_fraction)
+{
+	const unsigned char *at = text->end, *point = text->end;
+
+	while (at > text->at && (is_digit((char)at[-1]) || (at[-1] == '.' && point == text->end)))
+		if (*--at == '.')
+			point = at;
+	if (at == text->at || at[-1] != ' ' || !parse_digits(at, point, ret))
+		return false;
+	*has_fraction = false;
+	for (const unsigned char *digit = point; digit < text->end; digit++)
+		*has_fraction |= *digit >= '1';
+	text->end = at - 1;
+	return true;
+}
+
+/* Cuts the first frame. */
+static frame_id take_frame(struct reader *reader, struct bytes *text)
 {
 	size_t left = bytes_left(text);
-	const unsigned char *end = memchr(text->at, ';', left);
-	size_t len = end ? (size_t)(end - text->at) : left;
+	const unsigned char *end = left ? memchr(text->at, ';', left) : NULL;
+	struct strtab *strings = profile_strings(reader->profile);
+	string_id name = utf8_intern(strings,
+				     bytes_sub(text, end ? (size_t)(end - text->at) : left));
 
-	if (!len)
-		return false;
-	*ret = utf8_intern(strings, bytes_sub(text, len));
-	return *ret != 0;
+	return frame_of(reader, name ? name : strtab_add(strings, "[unnamed]"));
 }
 
 /* Keeps the last FOLDED_DEPTH_MAX frames, leaf last; false if there are no more. */
@@ -83,58 +113,64 @@ static bool cut_deep(struct bytes *text)
 	const unsigned char *at = text->end;
 	size_t left = FOLDED_DEPTH_MAX;
 
-	if (bytes_left(text) / 2 <= FOLDED_DEPTH_MAX) /* of a letter and the separator at least */
+	if (bytes_left(text) < FOLDED_DEPTH_MAX) /* each separator is a byte */
 		return false;
 	while (at && left && (at = memrchr(text->at, ';', (size_t)(at - text->at))))
 		left--;
-	if (!at || at == text->at)
+	if (!at)
 		return false;
-	text->at = at;
+	text->at = at + 1;
 	return true;
 }
 
-static struct error *read_stack(struct reader *reader, struct bytes text, uint64_t count)
+static void read_stack(struct reader *reader, struct bytes text, uint64_t count)
 {
 	struct strtab *strings = profile_strings(reader->profile);
 	stack_id stack = STACK_EMPTY;
-	string_id process, name;
-	bool is_whole = take_frame(&text, strings, &process);
 
 	if (cut_deep(&text))
 		stack = profile_push(reader->profile, stack,
 				     frame_of(reader, strtab_add(strings, "[truncated]")));
-	while (is_whole && bytes_left(&text)) {
+	stack = profile_push(reader->profile, stack, take_frame(reader, &text));
+	while (bytes_left(&text)) {
 		bytes_skip(&text, 1);
-		is_whole = take_frame(&text, strings, &name);
-		if (is_whole)
-			stack = profile_push(reader->profile, stack, frame_of(reader, name));
+		stack = profile_push(reader->profile, stack, take_frame(reader, &text));
 	}
-	if (!is_whole)
-		return error_new("a frame is empty");
-	profile_add_samples(reader->profile,
-			    profile_thread_labels(reader->profile, -1, -1,
-						  profile_string(reader->profile, process), ""),
-			    stack, reader->event, count, count);
+	profile_add_samples(reader->profile, reader->labels, stack, reader->event, count, count);
+}
+
+/* Returns why the line was skipped; NULL if it was read. */
+static const char *read_line(struct reader *reader, struct bytes line)
+{
+	bool has_fraction, has_other_fraction;
+	uint64_t count, second;
+
+	if (!take_count(&line, &count, &has_fraction))
+		return "it does not end in a space and a count";
+	line = trimmed(line);
+	if (take_count(&line, &second, &has_other_fraction))
+		return "it has two counts, as the difference of two profiles";
+	if (count > FOLDED_TOTAL_MAX - reader->total)
+		return "the sum of all counts would exceed 2^63 - 1";
+	reader->total += count;
+	reader->fractions += has_fraction;
+	read_stack(reader, line, count);
 	return NULL;
 }
 
-static struct error *read_line(struct reader *reader, struct bytes line)
+static bool is_comment(struct bytes line)
 {
-	uint64_t count, second;
-
-	if (!take_count(&line, &count))
-		return error_new("it does not end in a space and a count");
-	if (take_count(&line, &second))
-		return error_hint(error_new("it has two counts, as the difference of two profiles"),
-				  "prof reads profiles, not their differences");
-	return read_stack(reader, line, count);
+	return *line.at == '#' && (bytes_left(&line) == 1 || is_blank(line.at[1]));
 }
 
-static struct bytes trimmed(const char *line, size_t len)
+/* Without its end: a stack without frames starts with the space before its count. */
+static struct bytes text_of(const struct line_reader *lines)
 {
-	while (len && strchr("\r \t", line[len - 1]))
-		len--;
-	return bytes_of(line, len);
+	struct bytes text = bytes_of(lines->line, lines->len);
+
+	while (bytes_left(&text) && is_blank(text.end[-1]))
+		text.end--;
+	return text;
 }
 
 static struct error *read_lines(struct reader *reader, FILE *in)
@@ -143,43 +179,197 @@ static struct error *read_lines(struct reader *reader, FILE *in)
 
 	line_reader_init(&lines, in, FOLDED_LINE_BYTES_MAX, UINT64_MAX);
 	errno = 0;
-	while (line_reader_next(&lines)) {
-		struct bytes text = trimmed(lines.line, lines.len);
-		struct error *err = NULL;
+	for (uint64_t number = 1; line_reader_next(&lines); number++) {
+		struct bytes text = text_of(&lines);
+		const char *why = NULL;
 
-		reader->line_number++;
 		if (lines.is_cut)
-			err = error_new("it is longer than %d MB", FOLDED_LINE_BYTES_MAX >> 20);
-		else if (bytes_left(&text))
-			err = read_line(reader, text);
-		if (err)
-			return error_wrap(err, "line %" PRIu64, reader->line_number);
+			return error_new("line %" PRIu64 ": it is longer than %d MB", number,
+					 FOLDED_LINE_BYTES_MAX >> 20);
+		if (bytes_left(&text) && !is_comment(text))
+			why = read_line(reader, text);
+		if (why && !reader->skipped++) {
+			reader->first_skipped = number;
+			reader->why_skipped = why;
+		}
 	}
 	return ferror(in) ? error_errno(errno ? errno : EIO, "read") : NULL;
 }
 
-struct error *folded_read(FILE *in, struct profile *profile)
+static void report(const struct reader *reader, struct profile *to)
 {
-	CLEANUP(reader_deinit) struct reader reader = {.profile = profile};
+	CLEANUP(free_ptr) char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (reader->skipped)
+		fprintf(out, "skipped %" PRIu64 " line%s, the first is line %" PRIu64 ": %s\n",
+			reader->skipped, reader->skipped == 1 ? "" : "s", reader->first_skipped,
+			reader->why_skipped);
+	if (reader->fractions)
+		fprintf(out, "cut the fractions of %" PRIu64 " count%s\n", reader->fractions,
+			reader->fractions == 1 ? "" : "s");
+	fclose(out);
+	profile_set_info(to, &(struct profile_info){.problems = text});
+}
+
+static struct error *no_stacks(const struct reader *reader)
+{
+	if (reader->skipped)
+		return error_new("line %" PRIu64 ": %s", reader->first_skipped,
+				 reader->why_skipped);
+	return error_new("it contains no stacks");
+}
+
+static const char *name_of(const struct profile *profile, stack_id stack)
+{
+	struct profile_frame frame = profile_get_frame(profile,
+						       profile_stacks(profile).items[stack].frame);
+
+	return profile_string(profile,
+			      profile_get_function(profile, frame.lines[0].function)->name);
+}
+
+/* Whether nothing calls a function: processes and threads start there. */
+static bool is_entry(const char *name)
+{
+	static const char *const entries[] = {
+		"_start",
+		"clone",
+		"clone3",
+		"__clone",
+		"__clone3",
+		"thread_start",
+		"start_thread",
+		"runtime.goexit",
+		"runtime.mcall",
+		"ret_from_fork",
+		"ret_from_fork_asm",
+		"secondary_startup_64",
+		"secondary_startup_64_no_verify",
+		"entry_SYSCALL_64_after_hwframe",
+	};
+	size_t len = strlen(name);
+
+	if (len > 4 && !strcmp(name + len - 4, "_[k]")) /* with --annotate */
+		len -= 4;
+	for (size_t i = 0; i < ARRAY_SIZE(entries); i++)
+		if (strlen(entries[i]) == len && !memcmp(name, entries[i], len))
+			return true;
+	return false;
+}
+
+/* By first frame: whether it stands before an entry in any stack, so that it is a process. */
+static bool *find_processes(const struct profile *from)
+{
+	bool *are_processes = xcalloc(profile_frame_count(from), sizeof(*are_processes));
+	const struct profile_stacks stacks = profile_stacks(from);
+
+	for (stack_id i = STACK_EMPTY + 1; i < stacks.count; i++) {
+		stack_id first = stacks.items[i].parent;
+
+		if (first != STACK_EMPTY && stacks.items[first].parent == STACK_EMPTY &&
+		    name_of(from, first)[0] != '[' && is_entry(name_of(from, i)))
+			are_processes[stacks.items[first].frame] = true;
+	}
+	return are_processes;
+}
+
+/* A stack of the profile that was read. */
+struct moved {
+	stack_id stack;
+	label_set_id labels; /* of its process */
+};
+
+static struct moved move_stack(struct transfer *transfer, const struct moved *moved, stack_id id,
+			       const bool *are_processes)
+{
+	const struct profile_stack stack = profile_stacks(transfer->from).items[id];
+	struct moved to = moved[stack.parent];
+
+	if (stack.parent == STACK_EMPTY && are_processes[stack.frame])
+		to.labels = profile_thread_labels(transfer->to, -1, -1, name_of(transfer->from, id),
+						  "");
+	else
+		to.stack = profile_push(transfer->to, to.stack,
+					transfer_frame(transfer, stack.frame));
+	return to;
+}
+
+/* Copies all samples, with first frames that are processes as their labels. */
+static void move_samples(const struct profile *from, struct profile *to)
+{
+	CLEANUP(transfer_deinit) struct transfer transfer;
+	const struct profile_samples samples = profile_samples(from);
+	uint32_t count = profile_stacks(from).count;
+	CLEANUP(free_ptr) bool *are_processes = find_processes(from);
+	CLEANUP(free_ptr) struct moved *moved = xcalloc(count, sizeof(*moved));
+	label_set_id no_process = profile_thread_labels(to, -1, -1, "", "");
+
+	transfer_init(&transfer, from, to, NULL);
+	moved[STACK_EMPTY] = (struct moved){STACK_EMPTY, no_process};
+	for (stack_id i = STACK_EMPTY + 1; i < count; i++)
+		moved[i] = move_stack(&transfer, moved, i, are_processes);
+	for (uint64_t i = 0; i < samples.count; i++) {
+		const struct profile_sample *sample = &samples.items[i];
+		struct moved at = moved[sample->stack];
+
+		profile_add_samples(to, at.labels, at.stack,
+				    transfer_event(&transfer, sample->event), sample->samples,
+				    sample->weight);
+	}
+}
+
+static event_id start(struct profile *profile)
+{
 	struct strtab *strings = profile_strings(profile);
-	struct error *err;
 
 	profile_describe_module(profile, MODULE,
 				&(struct profile_module){.kind = PROFILE_MODULE_NONE});
-	reader.event = profile_add_event(profile, &(struct profile_event){
-							  .name = strtab_add(strings, "samples"),
-							  .unit = strtab_add(strings, "count"),
-							  .one_value = true,
-						  });
+	return profile_add_event(profile, &(struct profile_event){
+						  .name = strtab_add(strings, "samples"),
+						  .unit = strtab_add(strings, "count"),
+						  .one_value = true,
+					  });
+}
+
+struct error *folded_read(FILE *in, struct profile *profile)
+{
+	CLEANUP(profile_cleanup) struct profile *all = profile_new();
+	CLEANUP(reader_deinit) struct reader reader = {.profile = all, .event = start(all)};
+	struct error *err;
+
+	reader.labels = profile_thread_labels(all, -1, -1, "", "");
 	err = read_lines(&reader, in);
-	if (!err && !profile_samples(profile).count)
-		err = error_new("it contains no stacks");
+	if (!err && !profile_samples(all).count)
+		err = no_stacks(&reader);
+	if (!err) {
+		start(profile);
+		move_samples(all, profile);
+		report(&reader, profile);
+	}
 	err = error_wrap(err, "read folded stacks");
 	return error_hint(err, "prof reads recordings of perf, pprof profiles and folded stacks; "
 			       "other text files are not supported");
 }
 
+/* JSON, and documents of XML and HTML: they have lines that end in a space and a number, too. */
+static bool is_markup(struct bytes text)
+{
+	static const char *const starts[] = {"{",  "[{",    "[\n",  "[\r",
+					     "<!", "<?xml", "<svg", "<html"};
+
+	while (bytes_left(&text) && strchr(" \t\r\n", *text.at))
+		bytes_skip(&text, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
+		if (bytes_begin(text, starts[i]))
+			return true;
+	return false;
+}
+
 bool folded_recognize(const unsigned char *first, size_t len)
 {
-	return len && utf8_is_text(bytes_of(first, len));
+	struct bytes text = bytes_of(first, len);
+
+	return len && utf8_is_text(text) && !is_markup(text);
 }
