@@ -4,13 +4,15 @@ import gzip
 import json
 import os
 import subprocess
+from collections import Counter
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from conftest import SOURCE, Prof
 from time_limit import TIME_LIMIT_S
-from profiles import Pprof
+from profiles import Pprof, profile_message
 
 GO_CPU = SOURCE / "tests" / "golden" / "go_cpu.pb.gz"
 GO_HEAP = SOURCE / "tests" / "golden" / "go_heap.pb.gz"
@@ -149,6 +151,105 @@ def test_the_first_frame_of_folded_stacks_is_a_function(prof):
     for name in "in.folded", "out.pb.gz":
         rows = json.loads(prof("report", "--json", name).stdout)["rows"]
         assert {row["name"]: (row["self"]["samples"], row["total"]["samples"]) for row in rows} == {"main": (7, 10), "a": (3, 3)}
+
+
+def message_of(stacks, types, **strings):
+    """A pprof message of (stack, values); a stack has its root first, a frame the functions inlined into it after it."""
+    message = profile_message()()
+    table = [""]
+
+    def number(text):
+        if text not in table:
+            table.append(text)
+        return table.index(text)
+
+    def location(frame):
+        for i, known in enumerate(message.location, 1):
+            if known.address == number(str(frame)):
+                return i
+        new = message.location.add(id=len(message.location) + 1, address=number(str(frame)))
+        for name in reversed(frame):
+            message.function.add(id=len(message.function) + 1, name=number(name), system_name=number(name))
+            new.line.add(function_id=len(message.function))
+        return new.id
+
+    for kind, unit in types:
+        message.sample_type.add(type=number(kind), unit=number(unit))
+    for stack, values in stacks:
+        message.sample.add(location_id=[location(frame) for frame in reversed(stack)], value=values)
+    for field, text in strings.items():
+        setattr(message, field, number(text))
+    message.string_table.extend(table)
+    return message
+
+
+def write_message(path, message):
+    path.write_bytes(gzip.compress(message.SerializeToString()))
+
+
+SPACE = [("space", "bytes")]
+
+
+@pytest.mark.parametrize("drop, keep", [
+    ("pool_.*", ""), ("pool_.*", "pool_keep"), ("pool_.*|main", ""), ("pool", ""), ("a::(?:b|c)", ""), (".*?low", "x"),
+    (r"std::operator\(\)", ""), (r"\(anonymous namespace\)::f\d+", ""), (".*", ""), (".*", "main"), ("f[12]", "f2"), ("", "main")])
+def test_frames_are_dropped_as_go_tool_pprof_drops_them(prof, client, drop, keep):
+    names = ["main", "pool_get", "pool_keep", "pool_slow(int)", ".pool_dot", "a::b(x)", "a::c", "std::operator()(int)",
+             "(anonymous namespace)::f1", "f2", "work"]
+    random = Random(f"{drop} {keep}")
+    stacks = [([random.choices(names, k=random.choice([1, 1, 1, 2, 3])) for _ in range(random.randrange(1, 6))], [2 ** i])
+              for i in range(40)]
+    write_message(prof.folder / "in.pb.gz", message_of(stacks, SPACE, drop_frames=drop, keep_frames=keep))
+    convert(prof, "in.pb.gz", "-o", "out.pb.gz")
+    subprocess.run([client("go"), "tool", "pprof", "-proto", "-symbolize=none", "-output", "go.pb.gz", "in.pb.gz"], cwd=prof.folder,
+                   check=True, capture_output=True, timeout=TIME_LIMIT_S)
+    ours, theirs = (Pprof.read(prof.folder / name) for name in ("out.pb.gz", "go.pb.gz"))
+
+    def sums(profile):
+        found = Counter()
+        for sample in profile.message.sample:
+            found[profile.frames(sample)] += sample.value[-1]
+        return found
+
+    assert sums(ours) == sums(theirs)
+
+
+def test_expressions_that_cannot_be_applied_are_reported(prof):
+    for drop, why in (("(", "unknown syntax"), ("(a{99}){2}", "too many repetitions"), ("x" * 3000, "too many bytes"),
+                      (r"(a)\1", "back references")):
+        write_message(prof.folder / "in.pb.gz", message_of([([["main"], ["a"]], [1])], SPACE, drop_frames=drop))
+        result = convert(prof, "in.pb.gz", "-o", "out.folded")
+        assert f"did not apply drop_frames: the expressions have {why}" in result.stderr
+        assert (prof.folder / "out.folded").read_text(encoding="ascii") == "main;a 1\n"
+
+
+def test_a_hostile_expression_costs_little(prof):
+    names = [["main"], *([f"{i:050b}".replace("0", "a").replace("1", "b")] for i in range(300))]
+    write_message(prof.folder / "in.pb.gz", message_of([([["main"], name], [1]) for name in names], SPACE,
+                                                       drop_frames="(a|b)*a(a|b){90}c"))
+    assert "did not apply" not in convert(prof, "in.pb.gz", "-o", "out.folded").stderr
+
+
+def test_a_difference_shows_the_types_that_are_not_negative(prof, client):
+    types = [("alloc_objects", "count"), ("alloc_space", "bytes"), ("inuse_objects", "count"), ("inuse_space", "bytes")]
+    for name, values in (("old", [1, 10, 5, 50]), ("new", [3, 30, 4, 40])):
+        write_message(prof.folder / f"{name}.pb.gz", message_of([([["main"], ["f"]], values)], types))
+    subprocess.run([client("go"), "tool", "pprof", "-proto", "-output", "diff.pb.gz", "-base", "old.pb.gz", "new.pb.gz"],
+                   cwd=prof.folder, check=True, capture_output=True, timeout=TIME_LIMIT_S)
+    result = prof.run("report", "--json", "diff.pb.gz")
+    report = json.loads(result.stdout)
+    assert {event["name"]: event["weight"] for event in report["events"]} == {"alloc_objects": 2, "alloc_space": 20}
+    assert "diff.pb.gz: omitted inuse_objects, inuse_space: a difference of two profiles, with negative values" in result.stderr
+
+    write_message(prof.folder / "all.pb.gz", message_of([([["main"]], [-1] * 4)], types))
+    result = prof("report", "all.pb.gz")
+    assert result.returncode == 1 and "it has negative values" in result.stderr
+
+
+def test_values_of_a_pprof_profile_never_wrap(prof):
+    write_message(prof.folder / "in.pb.gz", message_of([([["main"]], [2 ** 63 - 1]), ([["f"]], [2 ** 63 - 1]), ([["g"]], [2])], SPACE))
+    result = prof("report", "in.pb.gz")
+    assert result.returncode == 1 and "their sum exceeds 2^63 - 1" in result.stderr
 
 
 def test_a_missing_file_is_an_error(prof):

@@ -790,7 +790,7 @@ TEST(a_name_is_made_valid)
 			 (1 << 16) + 2);
 }
 
-TEST(a_difference_is_refused)
+TEST(a_difference_without_a_type_that_is_not_negative_is_refused)
 {
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();
 

@@ -9,6 +9,7 @@ void pprof_events_deinit(struct pprof_events *events)
 {
 	free(events->types);
 	free(events->ids);
+	free(events->sums);
 }
 
 /* The type of counts with this name. */
@@ -18,10 +19,20 @@ static size_t find_counts(const struct pprof_events *events, const struct profil
 	size_t i = 0;
 
 	while (i < events->count &&
-	       (strcmp(profile_string(profile, events->types[i].name), name) ||
+	       (events->are_negative[i] ||
+		strcmp(profile_string(profile, events->types[i].name), name) ||
 		strcmp(profile_string(profile, events->types[i].unit), "count")))
 		i++;
 	return i;
+}
+
+static size_t count_shown(const struct pprof_events *events)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < events->count; i++)
+		count += !events->are_negative[i];
+	return count;
 }
 
 static size_t find_samples(const struct pprof_events *events, const struct profile *profile)
@@ -30,18 +41,22 @@ static size_t find_samples(const struct pprof_events *events, const struct profi
 
 	if (found == events->count)
 		found = find_counts(events, profile, "sample");
-	return events->count > 1 ? found : events->count;
+	return count_shown(events) > 1 ? found : events->count;
 }
 
 /* The event to show if only one can be shown. */
 static size_t main_type(const struct pprof_events *events)
 {
-	size_t last = events->count - 1;
+	size_t last = 0;
 
-	for (size_t i = 0; i < events->count; i++)
-		if (events->types[i].name == events->default_type && i != events->samples)
+	for (size_t i = 0; i < events->count; i++) {
+		if (i == events->samples || events->are_negative[i])
+			continue;
+		if (events->types[i].name == events->default_type)
 			return i;
-	return last == events->samples ? last - 1 : last;
+		last = i;
+	}
+	return last;
 }
 
 static event_id add_event(const struct pprof_events *events, struct profile *profile, size_t index,
@@ -72,14 +87,24 @@ static struct error *check_types(struct pprof_events *events, struct profile *pr
 		if (!events->types[i].unit)
 			events->types[i].unit = strtab_add(profile_strings(profile), "count");
 	}
+	if (!count_shown(events))
+		return error_hint(error_new("it has negative values, as the difference of two "
+					    "profiles"),
+				  "prof reads profiles, not their differences");
 	return NULL;
+}
+
+/* Whether values of a type are those of an event. */
+static bool is_event(const struct pprof_events *events, size_t type)
+{
+	return type != events->samples && !events->are_negative[type];
 }
 
 static bool has_equal_types(const struct pprof_events *events)
 {
 	for (size_t i = 0; i < events->count; i++)
 		for (size_t k = 0; k < i; k++)
-			if (i != events->samples && k != events->samples &&
+			if (is_event(events, i) && is_event(events, k) &&
 			    events->ids[i] == events->ids[k])
 				return true;
 	return false;
@@ -94,28 +119,31 @@ struct error *pprof_events_define(struct pprof_events *events, struct profile *p
 		return err;
 	events->samples = find_samples(events, profile);
 	events->ids = xcalloc(events->count, sizeof(*events->ids));
+	events->sums = xcalloc(events->count, sizeof(*events->sums));
 	main = main_type(events);
 	events->main = add_event(events, profile, main, true);
 	for (size_t i = 0; i < events->count; i++)
-		if (i != events->samples)
+		if (is_event(events, i))
 			events->ids[i] = add_event(events, profile, i, i == main);
 	return has_equal_types(events) ? error_new("it has two equal sample types") : NULL;
 }
 
-static struct error *check(const struct pprof_events *events, const uint64_t *values, size_t count)
+static struct error *check(struct pprof_events *events, const uint64_t *values, size_t count)
 {
 	if (count != events->count)
 		return error_new("a sample has %zu values where the profile has %zu types", count,
 				 events->count);
-	for (size_t i = 0; i < count; i++)
-		if (values[i] > INT64_MAX)
-			return error_hint(error_new("it has negative values, as the difference of "
-						    "two profiles"),
-					  "prof reads profiles, not their differences");
+	for (size_t i = 0; i < count; i++) {
+		if (events->are_negative[i])
+			continue;
+		if (values[i] > INT64_MAX - events->sums[i])
+			return error_new("its values are negative, or their sum exceeds 2^63 - 1");
+		events->sums[i] += values[i];
+	}
 	return NULL;
 }
 
-struct error *pprof_events_add(const struct pprof_events *events, struct profile *profile,
+struct error *pprof_events_add(struct pprof_events *events, struct profile *profile,
 			       label_set_id labels, stack_id stack, const uint64_t *values,
 			       size_t count)
 {
@@ -125,7 +153,7 @@ struct error *pprof_events_add(const struct pprof_events *events, struct profile
 		event_id event = events->ids[i];
 		uint64_t samples = values[i];
 
-		if (i == events->samples)
+		if (!is_event(events, i))
 			continue;
 		if (event == events->main && events->samples < count)
 			samples = values[events->samples];

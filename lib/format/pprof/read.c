@@ -11,6 +11,7 @@
 #include "format/pprof/labels.h"
 #include "format/pprof/limits.h"
 #include "format/pprof/modules.h"
+#include "format/pprof/prune.h"
 #include "format/pprof/stacks.h"
 #include "format/pprof/strings.h"
 #include "format/pprof/wire.h"
@@ -22,7 +23,8 @@
 
 struct function {
 	struct profile_function of;
-	function_id id; /* IDMAP_NONE: not used yet */
+	function_id id;	 /* IDMAP_NONE: not used yet */
+	bool is_dropped; /* by drop_frames, once it is used */
 };
 
 /* The current sample. */
@@ -60,6 +62,9 @@ struct reader {
 
 	struct profile_line *lines; /* of the current location */
 	uint32_t line_count, line_room;
+	uint32_t dropped_count; /* of these lines, innermost ones */
+	struct pprof_prune prune;
+	const char *not_pruned; /* why; NULL: it is, or has nothing to prune */
 	struct sample sample;
 };
 
@@ -75,6 +80,7 @@ static void reader_deinit(struct reader *reader)
 	free(reader->functions);
 	id_table_deinit(&reader->function_ids);
 	free(reader->lines);
+	pprof_prune_deinit(&reader->prune);
 	id_table_deinit(&reader->frames);
 	free(reader->sample.values.items);
 	free(reader->sample.list);
@@ -108,7 +114,8 @@ static size_t memory_bytes(const struct reader *reader)
 	       reader->function_count * sizeof(*reader->functions) +
 	       pprof_modules_memory_bytes(&reader->modules) +
 	       id_table_memory_bytes(&reader->function_ids) +
-	       id_table_memory_bytes(&reader->frames);
+	       id_table_memory_bytes(&reader->frames) +
+	       id_table_memory_bytes(&reader->prune.locations);
 }
 
 static struct error *too_large(const struct reader *reader)
@@ -225,13 +232,19 @@ static struct error *add_line(struct reader *reader, uint64_t id, uint64_t line)
 	function = &reader->functions[index];
 	if (!function->of.name)
 		return NULL;
-	if (function->id == IDMAP_NONE)
+	if (function->id == IDMAP_NONE) {
 		function->id = profile_function(reader->profile, &function->of);
+		function->is_dropped = pprof_prunes(&reader->prune) &&
+				       pprof_prune_matches(&reader->prune,
+							   string(reader, function->of.name));
+	}
 	if (reader->line_count == PPROF_LINES_MAX)
 		return error_new("a location has more than %d lines", PPROF_LINES_MAX);
 	GROW(reader->lines, reader->line_count, reader->line_room);
 	reader->lines[reader->line_count++] = (struct profile_line){.function = function->id,
 								    .line = line_number(line)};
+	if (function->is_dropped)
+		reader->dropped_count = reader->line_count;
 	return NULL;
 }
 
@@ -299,7 +312,7 @@ static struct error *read_lines(struct reader *reader, struct bytes location)
 {
 	struct wire_field field;
 
-	reader->line_count = 0;
+	reader->line_count = reader->dropped_count = 0;
 	while (wire_next(&location, &field)) {
 		struct error *err = NULL;
 
@@ -309,6 +322,22 @@ static struct error *read_lines(struct reader *reader, struct bytes location)
 			return err;
 	}
 	return NULL;
+}
+
+/* Removes inlined functions that are dropped; if all are, the stacks lack the location. */
+static void prune_lines(struct reader *reader, uint64_t location)
+{
+	bool is_all = reader->dropped_count == reader->line_count;
+
+	if (!reader->dropped_count)
+		return;
+	id_table_put(&reader->prune.locations, location,
+		     is_all ? PPROF_PRUNED : PPROF_PRUNED_BELOW);
+	if (is_all)
+		return;
+	reader->line_count -= reader->dropped_count;
+	memmove(reader->lines, reader->lines + reader->dropped_count,
+		reader->line_count * sizeof(*reader->lines));
 }
 
 static struct error *read_location(struct reader *reader, const struct wire_field *message)
@@ -321,6 +350,7 @@ static struct error *read_location(struct reader *reader, const struct wire_fiel
 	err = read_lines(reader, message->bytes);
 	if (err)
 		return err;
+	prune_lines(reader, field[PPROF_LOCATION_ID]);
 	if (!id_table_put(&reader->frames, field[PPROF_LOCATION_ID],
 			  add_frame(reader, field[PPROF_LOCATION_MAPPING],
 				    field[PPROF_LOCATION_ADDRESS])))
@@ -423,6 +453,8 @@ static struct error *read_sample(struct reader *reader, const struct wire_field 
 	if (!read_sample_fields(sample, message->bytes) ||
 	    !pprof_labels_find(&reader->labels, sample->labels, &labels))
 		return damaged();
+	if (pprof_prunes(&reader->prune))
+		pprof_prune_stack(&reader->prune, &sample->locations);
 	err = pprof_stacks_find(&reader->stacks, sample->locations, &stack);
 	if (err)
 		return err;
@@ -451,8 +483,7 @@ static const struct {
 	[PPROF_PROFILE_LOCATION] = {PASS_LOCATIONS, WIRE_BYTES, read_location},
 	[PPROF_PROFILE_FUNCTION] = {PASS_TABLES, WIRE_BYTES, read_function},
 	[PPROF_PROFILE_STRING] = {PASS_STRINGS, WIRE_BYTES, read_string},
-	[PPROF_PROFILE_DROP_FRAMES] = {PASS_TABLES, WIRE_VARINT,
-				       read_number}, /* read but not used */
+	[PPROF_PROFILE_DROP_FRAMES] = {PASS_TABLES, WIRE_VARINT, read_number},
 	[PPROF_PROFILE_KEEP_FRAMES] = {PASS_TABLES, WIRE_VARINT, read_number},
 	[PPROF_PROFILE_TIME] = {PASS_TABLES, WIRE_VARINT, read_number},
 	[PPROF_PROFILE_DURATION] = {PASS_TABLES, WIRE_VARINT, read_number},
@@ -493,7 +524,7 @@ static struct error *read_pass(struct reader *reader, enum pass pass)
 		if (message.at == reader->samples.at && pass != PASS_SAMPLES)
 			message.at = reader->samples.end;
 		if (pass == PASS_SAMPLES && number++ % PPROF_BATCH == 0 &&
-		    pprof_stacks_are_scattered(&reader->stacks))
+		    !pprof_prunes(&reader->prune) && pprof_stacks_are_scattered(&reader->stacks))
 			look_ahead(reader, message);
 		if (!wire_next(&message, &field))
 			break;
@@ -511,6 +542,21 @@ static struct error *read_pass(struct reader *reader, enum pass pass)
 	return bytes_ok(&message) ? NULL : damaged();
 }
 
+/* Which types a difference of two profiles has negative values of. */
+static void note_negative(struct reader *reader, struct bytes sample)
+{
+	struct wire_field field;
+
+	reader->sample.values.count = 0;
+	while (wire_next(&sample, &field))
+		if (field.number == PPROF_SAMPLE_VALUE &&
+		    !wire_numbers_add(&reader->sample.values, &field, PPROF_TYPES_MAX))
+			return;
+	for (size_t i = 0; i < reader->sample.values.count; i++)
+		if (reader->sample.values.items[i] > INT64_MAX)
+			reader->events.are_negative[i] = true;
+}
+
 /*
  * Counts the fields by number, and finds the longest run of samples: nearly the whole file, which
  * the first passes can skip.
@@ -525,6 +571,8 @@ static struct error *survey(struct reader *reader, uint64_t counts[PPROF_PROFILE
 		if (field.number < PPROF_PROFILE_FIELDS)
 			counts[field.number]++;
 		if (field.number == PPROF_PROFILE_SAMPLE) {
+			if (!reader->sum)
+				note_negative(reader, field.bytes);
 			if (samples.end != at)
 				samples.at = at;
 			samples.end = message.at;
@@ -638,13 +686,40 @@ static void set_info(struct profile *profile, struct profile_info *info)
 	profile_set_info(profile, info);
 }
 
+/* To be freed. */
+static char *problems_of(const struct reader *reader)
+{
+	const struct pprof_events *events = &reader->events;
+	const char *comma = "";
+	char *problems = NULL;
+	size_t len;
+	FILE *out = open_memstream(&problems, &len);
+
+	for (size_t i = 0; i < events->count; i++) {
+		if (!events->are_negative[i])
+			continue;
+		fprintf(out, "%s%s", *comma ? comma : "omitted ",
+			string(reader, events->types[i].name));
+		comma = ", ";
+	}
+	if (*comma)
+		fputs(": a difference of two profiles, with negative values\n", out);
+	if (reader->not_pruned)
+		fprintf(out, "did not apply drop_frames: the expressions have %s\n",
+			reader->not_pruned);
+	if (reader->prune.is_late)
+		fputs("did not apply drop_frames to all functions: it takes too long\n", out);
+	fclose(out);
+	return problems;
+}
+
 static void add_info(struct reader *reader)
 {
 	struct profile_info info = {
 		.start_unix_ns = reader->numbers[PPROF_PROFILE_TIME],
 		.duration_ns = reader->numbers[PPROF_PROFILE_DURATION],
 	};
-	CLEANUP(free_ptr) char *remarks = NULL;
+	CLEANUP(free_ptr) char *remarks = NULL, *problems = problems_of(reader);
 	size_t len;
 	FILE *out = open_memstream(&remarks, &len);
 
@@ -656,6 +731,7 @@ static void add_info(struct reader *reader)
 			reader->stacks.cut_count, PPROF_DEPTH_MAX);
 	fclose(out);
 	info.remarks = remarks;
+	info.problems = problems;
 	info.quality.events = reader->qualities;
 	info.quality.event_count = reader->quality_count;
 	if (reader->sum)
@@ -671,6 +747,16 @@ static struct error *add_events(struct reader *reader)
 	return pprof_events_define(&reader->events, reader->profile);
 }
 
+static void prepare_pruning(struct reader *reader)
+{
+	const uint64_t *numbers = reader->numbers;
+
+	reader->not_pruned = pprof_prune_init(
+		&reader->prune, string(reader, text(reader, numbers[PPROF_PROFILE_DROP_FRAMES])),
+		string(reader, text(reader, numbers[PPROF_PROFILE_KEEP_FRAMES])),
+		reader->frames.dense_count);
+}
+
 static struct error *read_tables(struct reader *reader)
 {
 	struct error *err = read_pass(reader, PASS_STRINGS);
@@ -681,6 +767,7 @@ static struct error *read_tables(struct reader *reader)
 		err = add_events(reader);
 	if (err)
 		return err;
+	prepare_pruning(reader);
 	pprof_modules_define(&reader->modules);
 	return read_pass(reader, PASS_LOCATIONS);
 }

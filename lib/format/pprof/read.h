@@ -6,10 +6,11 @@
  *    (pprof/events.h).
  *  - Each location becomes a frame and each mapping a module; consecutive mappings of one file
  *    become one module. The first mapping is the main program. Addresses are not changed.
- *  - The labels comm, thread, pid and tid become the thread; other labels are kept. drop_frames and
- *    keep_frames are ignored.
- *  - Inconsistent files are errors: references to unknown ids or strings, and negative values (of
- *    differences of profiles).
+ *  - The labels comm, thread, pid and tid become the thread; other labels are kept.
+ *  - drop_frames and keep_frames are applied (pprof/prune.h).
+ *  - Of a difference of two profiles, types with negative values are omitted (pprof/events.h).
+ *    profile_info.problems lists them.
+ *  - Inconsistent files are errors, such as references to unknown ids or strings.
  */
 #ifndef PROF_FORMAT_PPROF_READ_H
 #define PROF_FORMAT_PPROF_READ_H
