@@ -231,9 +231,10 @@ static int print_help(void)
 	printf("Usage: prof convert FILE [-o OUTPUT] [options]\n\n"
 	       "Unwinds and symbolizes a recording made by perf record and writes a profile, or "
 	       "writes "
-	       "a profile\n(pprof, folded stacks, heap files of jemalloc and tcmalloc) in another "
-	       "format. FILE may be - for\nstdin, or with --push a directory of profiles: those "
-	       "that were not delivered yet are pushed.\n\n");
+	       "a profile\n(pprof, folded stacks, the text of perf script, heap files of jemalloc "
+	       "and "
+	       "tcmalloc) in\nanother format. FILE may be - for stdin, or with --push a "
+	       "directory of profiles: those that\nwere not delivered yet are pushed.\n\n");
 	options_help(table, stdout);
 	outputs_help(false);
 	return STATUS_OK;

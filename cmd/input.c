@@ -21,7 +21,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FIRST_BYTES = 64, PIECE_MS = 10 };
+/* FIRST_BYTES: some lines of perf script. */
+enum { FIRST_BYTES = 512, PIECE_MS = 10 };
 
 /*
  * Until the pipe holds the first bytes, or all that will come: a writer may write a byte at a time.
@@ -179,6 +180,14 @@ static struct error *read_recording(int fd, importer *import, const struct input
 	return err;
 }
 
+static void print_lines(const char *text)
+{
+	for (size_t len; *text; text += len + 1) {
+		len = strcspn(text, "\n");
+		message("%.*s", (int)len, text);
+	}
+}
+
 static struct error *read_any(int fd, const struct input_options *options, struct input *input)
 {
 	struct content content = content_of(fd);
@@ -188,6 +197,8 @@ static struct error *read_any(int fd, const struct input_options *options, struc
 		return read_recording(fd, content.import, options, input);
 	input->profile = profile_new();
 	err = read_format(fd, content.format, input->profile);
+	if (!err && content.format == &format_perf_script)
+		print_lines(profile_get_info(input->profile)->remarks);
 	if (!err)
 		tasks_label(input->profile);
 	return err;
@@ -211,10 +222,11 @@ static struct error *explain(struct error *err, const char *path)
 	error_free(err);
 	err = format ? error_new("prof writes this format (%s), but does not read it", format->name)
 		     : error_new("JSON of other profilers is not read");
-	return error_hint(err,
-			  "prof reads pprof profiles, folded stacks, heap files of jemalloc and "
-			  "tcmalloc, and recordings of perf: "
-			  "record with -o prof.pb.gz, too");
+	return error_hint(
+		err,
+		"prof reads pprof profiles, folded stacks, the text of perf script, heap files of "
+		"jemalloc and tcmalloc, and recordings of perf: "
+		"record with -o prof.pb.gz, too");
 }
 
 const char *input_default(void)

@@ -266,8 +266,8 @@ void report_options_help(void)
 	printf("Usage: prof report [FILE] [options]\n\n"
 	       "Shows the hottest functions of a profile and the calls that lead to them. FILE is "
 	       "a "
-	       "profile\n(pprof, folded stacks) or a perf.data file; - reads stdin (default "
-	       "prof.pb.gz).\n\n");
+	       "profile\n(pprof, folded stacks, the text of perf script) or a perf.data file; - "
+	       "reads stdin\n(default prof.pb.gz).\n\n");
 	options_help(report_option_table, stdout);
 }
 

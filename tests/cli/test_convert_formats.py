@@ -1,4 +1,4 @@
-"""prof convert of profiles: pprof of any producer, folded stacks."""
+"""prof convert of profiles: pprof of any producer, folded stacks, the text of perf script."""
 
 import gzip
 import json
@@ -98,7 +98,7 @@ def wait_until_asleep(pid):
 
 def test_a_format_that_is_only_written_is_refused_with_advice(prof):
     (prof.folder / "in.folded").write_text("shop;main 1\n", encoding="ascii")
-    for name in ("a.firefox.json.gz", "a.speedscope.json", "a.html", "a.svg", "a.perf.txt", "a.ndjson", "a.ndjson.gz"):
+    for name in ("a.firefox.json.gz", "a.speedscope.json", "a.html", "a.svg", "a.ndjson", "a.ndjson.gz"):
         convert(prof, "in.folded", "-o", name)
         for command in "report", "convert":
             result = prof(command, name)
@@ -259,3 +259,85 @@ def test_a_missing_file_is_an_error(prof):
     assert prof("convert", GO_CPU, "-o", "out.xyz").returncode == 2
     assert prof("convert", "-o", "out.folded").returncode == 2
     assert not list(prof.folder.iterdir())
+
+
+PERF_SCRIPT = """\
+# ========
+# hostname : web1
+# cmdline : /usr/bin/perf record -g ./shop
+# ========
+#
+V8 WorkerThread 24636/25607 [000] 94564.109216:     250000 cpu-clock:uhH: 
+\tffffffff8103ce3b do_syscall_64+0x5b ([kernel.kallsyms])
+\t    7f89e341d84f [unknown] (/usr/lib/libc-2.28.so)
+\t          408ebb a::b<void (int)>(int, char) const+0x8b (/usr/bin/node)
+\t          4069f5 main+0x935 (/usr/bin/node)
+
+java 10488/10490 [001] 94564.109300:     250000 cpu-clock:uhH: 
+\t    7f89cc467bf0 Ljava/io/PrintStream;::println+0x10 (/tmp/perf-10488.map)
+\t          4069f5 [unknown] ([unknown])
+
+java 10488/10490 [001] 94564.109400:          1 page-faults: 
+\t          4069f5 grow+0x1 (/usr/bin/java)
+
+V8 WorkerThread 24636/25607 [002] 94564.109500:     250000 cpu-clock:uhH: 
+\t          4069a1 inlined (inlined)
+\t          4069a1 main+0x8e1 (/usr/bin/node)
+
+"""
+
+
+def folded_by_inferno(client, path, *options):
+    return subprocess.run([client("inferno-collapse-perf"), "-q", *options, path], check=True, text=True,
+                          capture_output=True, timeout=TIME_LIMIT_S).stdout.splitlines()
+
+
+def folded_by_prof(prof, path, *options):
+    return convert(prof, path, "-q", "--format", "folded", "-o", "-", *options).stdout.splitlines()
+
+
+def test_the_text_of_perf_script_is_folded_as_inferno_folds_it(prof, client):
+    path = prof.folder / "script.txt"
+    path.write_text(PERF_SCRIPT, encoding="ascii")
+    for options, infernos in ((), ()), (("--show-pid",), ("--pid",)), (("--show-tid",), ("--tid",)), \
+            (("-e", "page-faults"), ("--event-filter", "page-faults")):
+        # With pids, old versions of inferno do not know that a process is called java.
+        mine, expected = [sorted(line for line in lines if not options or "java/io" not in line.replace("Ljava", "java"))
+                          for lines in (folded_by_prof(prof, path, *options), folded_by_inferno(client, path, *infernos))]
+        assert expected and mine == expected
+    weights = [int(line.rsplit(" ", 1)[1]) for line in folded_by_prof(prof, path, "--weight", "period")]
+    assert weights == [250000] * 3
+
+
+def test_the_text_of_perf_script_is_read_from_a_pipe_and_by_every_command(prof):
+    (prof.folder / "script").write_text(PERF_SCRIPT, encoding="ascii")
+    piped = subprocess.run([prof.binary, "convert", "-"], input=PERF_SCRIPT, text=True, capture_output=True, check=True,
+                           cwd=prof.folder, timeout=TIME_LIMIT_S)
+    assert piped.stdout.splitlines() == folded_by_prof(prof, "script")
+    report = prof.run("report", "script").stdout
+    assert "perf record -g ./shop" in report and "750.0 us of CPU time" in report, report
+    assert "no significant change" in prof.run("diff", "script", "script").stdout
+    convert(prof, "script", "-o", "again.perf.txt", "-o", "a.html", "-o", "a.pb.gz", "-o", "a.firefox.json.gz")
+    assert folded_by_prof(prof, "again.perf.txt") == folded_by_prof(prof, "script") == folded_by_prof(prof, "a.pb.gz")
+
+
+def test_lines_that_perf_script_does_not_print_are_counted(prof):
+    (prof.folder / "script").write_text(f"Failed to open /tmp/perf-1.map\n{PERF_SCRIPT}\todd\n", encoding="ascii")
+    for command in ["report", "script"], ["convert", "-q", "script", "-o", "a.pb.gz"]:
+        result = prof.run(*command)
+        assert "prof: skipped 2 lines that perf script does not print, the first is line 1" in result.stderr
+
+
+def test_prof_folds_what_perf_script_prints_as_inferno_does(prof, client, target):
+    perf = client("perf")
+    subprocess.run([perf, "record", "-q", "-e", "cpu-clock", "-g", "--sample-cpu", "-o", "perf.data", target("shares")], check=True,
+                   capture_output=True, cwd=prof.folder, timeout=TIME_LIMIT_S)
+    for fields in (), ("-F", "comm,pid,tid,cpu,time,event,ip,sym,dso,trace"), ("-F", "+srcline"), ("--header",):
+        with (prof.folder / "script").open("w") as script:
+            subprocess.run([perf, "script", "-i", "perf.data", *fields], check=True, stdout=script,
+                           stderr=subprocess.PIPE, cwd=prof.folder, timeout=TIME_LIMIT_S)
+        result = convert(prof, "script", "-q", "--format", "folded", "-o", "-")
+        assert "skipped" not in result.stderr
+        expected = folded_by_inferno(client, prof.folder / "script")
+        # inferno omits samples without frames.
+        assert expected and sorted(line for line in result.stdout.splitlines() if ";" in line) == sorted(expected)

@@ -96,9 +96,9 @@ static const char *kind_suffix(enum profile_module_kind kind, bool is_inlined)
 {
 	if (kind == PROFILE_MODULE_KERNEL)
 		return "_[k]";
-	if (kind == PROFILE_MODULE_JIT || kind == PROFILE_MODULE_INTERPRETED)
-		return "_[j]";
-	return is_inlined ? "_[i]" : "";
+	if (is_inlined)
+		return "_[i]";
+	return kind == PROFILE_MODULE_JIT || kind == PROFILE_MODULE_INTERPRETED ? "_[j]" : "";
 }
 
 static string_id make_frame_name(struct folded *folded, uint32_t module, const char *name,

@@ -4,6 +4,7 @@
 #include "base/idmap.h"
 #include "base/line_reader.h"
 #include "base/utf8.h"
+#include "format/perf_script/read.h"
 #include "profile/transfer.h"
 
 #include <errno.h>
@@ -349,8 +350,9 @@ struct error *folded_read(FILE *in, struct profile *profile)
 		report(&reader, profile);
 	}
 	err = error_wrap(err, "read folded stacks");
-	return error_hint(err, "prof reads recordings of perf, pprof profiles and folded stacks; "
-			       "other text files are not supported");
+	return error_hint(err,
+			  "prof reads recordings of perf, pprof profiles, folded stacks and the "
+			  "text of perf script; other text files are not supported");
 }
 
 /* JSON, and documents of XML and HTML: they have lines that end in a space and a number, too. */
@@ -371,5 +373,6 @@ bool folded_recognize(const unsigned char *first, size_t len)
 {
 	struct bytes text = bytes_of(first, len);
 
-	return len && utf8_is_text(text) && !is_markup(text);
+	return len && utf8_is_text(text) && !is_markup(text) &&
+	       !perf_script_recognize(first, len);
 }

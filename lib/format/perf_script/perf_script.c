@@ -11,6 +11,7 @@
 #include "base/digits.h"
 #include "base/printable.h"
 #include "base/utf8.h"
+#include "format/perf_script/read.h"
 #include "format/stack_text.h"
 #include "report/function_names.h"
 #include "report/process_names.h"
@@ -319,4 +320,6 @@ const struct format format_perf_script = {
 	.viewer = "inferno-collapse-perf FILE | inferno-flamegraph > flame.svg",
 	.needs_timestamps = true,
 	.write = perf_script_write,
+	.recognize = perf_script_recognize,
+	.read = perf_script_read,
 };

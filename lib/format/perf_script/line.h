@@ -1,0 +1,60 @@
+/*
+ * Parses the lines of the text that `perf script` prints. A sample is a line about the sample
+ * itself, then one line per frame, leaf first, then an empty line:
+ *
+ *	V8 WorkerThread 24636/25607 [000] 94564.109216:     10000 cycles:u:
+ *		ffffffff8103ce3b native_safe_halt+0xb ([kernel.kallsyms])
+ *		          408ebb main+0x8b (/usr/bin/node)
+ *
+ * Without call chains the only frame follows the event on the same line. perf aligns words with
+ * spaces, and -F omits any of them. Source: perf-script(1); tools/perf/builtin-script.c.
+ */
+#ifndef PROF_FORMAT_PERF_SCRIPT_LINE_H
+#define PROF_FORMAT_PERF_SCRIPT_LINE_H
+
+#include "base/bytes.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The line about a sample. Texts are parts of the line. */
+struct script_head {
+	struct bytes comm; /* may contain spaces and numbers */
+	pid_t pid, tid;	   /* -1: unknown; a number alone is the tid */
+	bool has_cpu, has_time, has_period;
+	uint32_t cpu;
+	uint64_t time_ns;
+	uint64_t period;
+	struct bytes event; /* empty: not printed */
+	struct bytes rest;  /* what follows: a frame, or the text of a tracepoint */
+	bool is_record;	    /* a record that is not a sample: PERF_RECORD_MMAP2 … */
+};
+
+/* False if the line is not one. */
+bool script_head_parse(struct bytes line, struct script_head *ret);
+/* Whether a line, which may be cut off, starts with comm, ids, and a CPU or time. */
+bool script_head_begins(struct bytes line);
+
+struct script_frame {
+	uint64_t pc;
+	struct bytes name;   /* without the offset in the function; may be empty or "[unknown]" */
+	struct bytes module; /* its path; empty: not printed */
+};
+
+/* False if the line is not one. */
+bool script_frame_parse(struct bytes line, struct script_frame *ret);
+/* The frame at the end of a line about a sample, which may follow a tracepoint's text. */
+bool script_frame_find(struct bytes rest, struct script_frame *ret);
+
+/* Finds the file and line that perf script -F +srcline prints in a line of their own after a frame:
+ * "  main.c:12". *line is 0, and the file empty, if perf knows neither: "  libc.so.6[27b25]". */
+bool script_source_parse(struct bytes text, struct bytes *file, uint32_t *line);
+
+/* Whether a line lists branches: " 0x40/0x58/P/-/-/0", " main+0x4/f+0x0/M/-/-/1". */
+bool script_is_branches(struct bytes line);
+
+/* Without spaces, tabs and carriage returns at its ends. */
+struct bytes script_trimmed(struct bytes text);
+
+#endif
