@@ -53,7 +53,7 @@ struct profile_quality {
 	uint64_t lost;	       /* the kernel could not write them */
 	uint64_t lost_changes; /* nor these: of mappings, names and lives of processes */
 	uint64_t truncated;    /* stacks that end in [truncated] */
-	uint64_t unnamed;      /* samples with a frame that has no name */
+	uint64_t unnamed;      /* samples in functions without a symbol: their innermost frame */
 	uint64_t completed;    /* stacks larger than their copy, complete nevertheless */
 	uint64_t spliced;      /* stacks that frame pointers continue where CFI ends */
 	uint64_t compat;       /* samples of 32-bit processes */

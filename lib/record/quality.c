@@ -27,13 +27,11 @@ static bool is_apart(const struct profile *profile, event_id id)
 	       !strcmp(profile_string(profile, event->name), VALUE_AWAIT_EVENT);
 }
 
-/* By stack, to be freed: the samples of it and of all stacks below it in the trie. */
-static uint64_t *samples_through(const struct profile *profile)
+/* By stack, to be freed. */
+static uint64_t *samples_of_stacks(const struct profile *profile)
 {
-	const struct profile_stacks stacks = profile_stacks(profile);
 	const struct profile_samples all_samples = profile_samples(profile);
-	uint32_t count = stacks.count;
-	uint64_t *samples = xcalloc(count, sizeof(*samples));
+	uint64_t *samples = xcalloc(profile_stacks(profile).count, sizeof(*samples));
 	uint32_t events = profile_event_count(profile);
 	CLEANUP(free_ptr) bool *are_apart = xcalloc(events, sizeof(*are_apart));
 
@@ -45,28 +43,7 @@ static uint64_t *samples_through(const struct profile *profile)
 		if (!are_apart[sample->event])
 			samples[sample->stack] += sample->samples;
 	}
-	/* A stack is numbered after its parent. */
-	for (stack_id id = count; id-- > 1;)
-		samples[stacks.items[id].parent] += samples[id];
 	return samples;
-}
-
-/* Whether a frame nearer to the root is unnamed and of this module; *any: of any module. */
-static bool unnamed_above(const struct profile *profile, stack_id id, uint32_t module, bool *any)
-{
-	const struct profile_stacks stacks = profile_stacks(profile);
-
-	*any = false;
-	while ((id = stacks.items[id].parent) != STACK_EMPTY) {
-		struct profile_frame frame = profile_get_frame(profile, stacks.items[id].frame);
-
-		if (!is_unnamed(&frame))
-			continue;
-		*any = true;
-		if (frame.module == module)
-			return true;
-	}
-	return false;
 }
 
 static int by_samples(const void *a, const void *b)
@@ -115,7 +92,7 @@ static uint8_t *properties_of_stacks(const struct profile *profile)
 		struct profile_stack stack = stacks.items[id];
 		struct profile_frame frame = profile_get_frame(profile, stack.frame);
 
-		properties[id] = properties[stack.parent];
+		properties[id] = properties[stack.parent] & ~IS_UNNAMED;
 		if (stack.parent == STACK_EMPTY && is_truncation(profile, &frame))
 			properties[id] |= IS_TRUNCATED;
 		if (is_unnamed(&frame))
@@ -194,7 +171,7 @@ void quality_init(struct quality *quality, const struct profile *profile,
 		  const struct session_counts *counts, const struct balance *balance)
 {
 	const struct profile_stacks stacks = profile_stacks(profile);
-	CLEANUP(free_ptr) uint64_t *samples = samples_through(profile);
+	CLEANUP(free_ptr) uint64_t *samples = samples_of_stacks(profile);
 
 	*quality = (struct quality){.counts = {
 					    .is_known = true,
@@ -211,16 +188,12 @@ void quality_init(struct quality *quality, const struct profile *profile,
 				    }};
 	add_events(quality, profile, balance);
 	add_lost_allocations(quality, profile, counts->lost_allocations);
-	/* A sample counts at its first unnamed frame from the root, and once per module. */
 	for (stack_id id = 1; id < stacks.count; id++) {
 		struct profile_frame frame = profile_get_frame(profile, stacks.items[id].frame);
-		bool any;
 
-		if (!is_unnamed(&frame) || !samples[id] ||
-		    unnamed_above(profile, id, frame.module, &any))
+		if (!is_unnamed(&frame))
 			continue;
-		if (!any)
-			quality->counts.unnamed += samples[id];
+		quality->counts.unnamed += samples[id];
 		add_module(quality, frame.module, samples[id]);
 	}
 	if (allocations(&quality->counts))

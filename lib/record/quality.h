@@ -1,6 +1,6 @@
 /*
- * Computes the quality of a recording: which samples were lost, truncated or have frames without a
- * symbol, and which modules lack symbols.
+ * Computes the quality of a recording: which samples were lost, truncated or are in functions
+ * without a symbol, and which modules lack symbols.
  */
 #ifndef PROF_RECORD_QUALITY_H
 #define PROF_RECORD_QUALITY_H
@@ -11,7 +11,7 @@
 
 struct unnamed_module {
 	uint32_t module;
-	uint64_t samples; /* with at least one frame of it that has no name */
+	uint64_t samples; /* in functions of it without a symbol; 0: those are only callers */
 };
 
 struct quality {
@@ -26,7 +26,7 @@ void quality_init(struct quality *quality, const struct profile *profile,
 		  const struct session_counts *counts, const struct balance *balance);
 void quality_deinit(struct quality *quality);
 
-/* The share of the samples that are "lost", "truncated" or "unknown" (with unnamed frames), or that
+/* The share of the samples that are "lost", "truncated" or "unknown" (in functions without a symbol), or that
  * of the sampled allocations if it is greater; of what was counted of the event that lacks most
  * that is "unsampled", or of the waiting time that is "placeless" (without a stack); false for any
  * other name. */

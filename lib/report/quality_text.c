@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/humanize.h"
 #include "profile/memory_events.h"
+#include "report/view.h"
 #include "report/waiting.h"
 
 #include <string.h>
@@ -45,7 +46,7 @@ char *quality_memory_text(const struct profile_quality *quality)
 		return NULL;
 	lost = part("lost", event->lost, event->samples + event->lost);
 	truncated = part("truncated", event->truncated, event->samples);
-	unnamed = part("with unnamed frames", event->unnamed, event->samples);
+	unnamed = part("without a symbol", event->unnamed, event->samples);
 	return xasprintf("%s sampled allocations%s%s%s", humanize_count(event->samples).text, lost,
 			 truncated, unnamed);
 }
@@ -61,7 +62,7 @@ char *quality_text(const struct profile_quality *quality)
 	CLEANUP(free_ptr)
 	char *completed = counted(quality->completed, "completed from the live stack");
 	CLEANUP(free_ptr) char *spliced = counted(quality->spliced, "completed by frame pointers");
-	CLEANUP(free_ptr) char *unnamed = part("with unnamed frames", quality->unnamed, samples);
+	CLEANUP(free_ptr) char *unnamed = part("without a symbol", quality->unnamed, samples);
 	CLEANUP(free_ptr)
 	char *compat = quality->compat ? part("of 32-bit processes", quality->compat, samples)
 				       : xstrdup("");
@@ -106,6 +107,7 @@ char *quality_counted_text(const struct profile *profile, event_id event)
 							       name);
 	bool is_time = counted->kind == VALUE_CPU_TIME;
 	struct humanized total;
+	uint64_t whole;
 	const char *what;
 
 	if (!quality || !quality->counted)
@@ -117,8 +119,12 @@ char *quality_counted_text(const struct profile *profile, event_id event)
 		return xasprintf("%s %s; %s samples add up to %s", total.text, what,
 				 is_time ? "its" : "their",
 				 profile_humanize_weight(profile, event, quality->sampled).text);
+	/* As in the rows: [kernel] and [not sampled] may add up to more than what is missing. */
+	whole = view_event_sum(profile, event).weight;
 	return xasprintf("%s %s, %s of %s sampled", total.text, what,
-			 humanize_share(quality->sampled, quality->counted).text,
+			 humanize_share(quality->sampled,
+					whole > quality->counted ? whole : quality->counted)
+				 .text,
 			 is_time ? "it" : "them");
 }
 
@@ -140,7 +146,7 @@ char *quality_event_headline(const struct profile *profile, event_id event)
 	if (!quality)
 		return xstrdup(name);
 	truncated = part("truncated", quality->truncated, quality->samples);
-	unnamed = part("with unnamed frames", quality->unnamed, quality->samples);
+	unnamed = part("without a symbol", quality->unnamed, quality->samples);
 	missing = unsampled(quality);
 	return xasprintf("%s: %s samples%s%s%s", name, humanize_count(quality->samples).text,
 			 truncated, unnamed, missing);

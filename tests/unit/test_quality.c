@@ -31,7 +31,7 @@ static void assert_share(const struct quality *quality, const char *name, double
 	assert_near(share, expected, 1e-9);
 }
 
-TEST(samples_without_names_are_counted_once_and_once_a_module)
+TEST(samples_are_unnamed_if_their_function_is_whatever_calls_it)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	event_id event = profile_add_event(profile, &(struct profile_event){0});
@@ -59,12 +59,12 @@ TEST(samples_without_names_are_counted_once_and_once_a_module)
 	assert_int_equal(quality.modules[0].module, 1);
 	assert_int_equal(quality.modules[0].samples, 3);
 	assert_int_equal(quality.modules[1].module, 2);
-	assert_int_equal(quality.modules[1].samples, 2);
+	assert_int_equal(quality.modules[1].samples, 0);
 
 	CLEANUP(free_ptr) char *line = quality_text(&quality.counts);
 	assert_string_equal(line, "10 samples, 10 lost (50.0 %), 3 truncated (30.0 %), "
 				  "1,200 completed from the live stack, "
-				  "3 with unnamed frames (30.0 %)");
+				  "3 without a symbol (30.0 %)");
 	assert_share(&quality, "lost", 0.5);
 	assert_share(&quality, "truncated", 0.3);
 	assert_share(&quality, "unknown", 0.3);
@@ -96,9 +96,9 @@ TEST(allocations_have_a_quality_of_their_own)
 
 	CLEANUP(free_ptr) char *samples = quality_text(&quality.counts);
 	CLEANUP(free_ptr) char *allocations = quality_memory_text(&quality.counts);
-	assert_string_equal(samples, "4 samples, 0 lost, 0 truncated, 0 with unnamed frames");
+	assert_string_equal(samples, "4 samples, 0 lost, 0 truncated, 0 without a symbol");
 	assert_string_equal(allocations, "10 sampled allocations, 10 lost (50.0 %), 0 truncated, "
-					 "2 with unnamed frames (20.0 %)");
+					 "2 without a symbol (20.0 %)");
 	assert_int_equal(quality.modules[0].samples, 2);
 	assert_share(&quality, "lost", 0.5);
 	assert_share(&quality, "unknown", 0.2);
@@ -142,7 +142,7 @@ TEST(an_empty_profile_has_nothing_to_complain_of)
 
 	quality_init(&quality, profile, &(struct session_counts){0}, NULL);
 	CLEANUP(free_ptr) char *line = quality_text(&quality.counts);
-	assert_string_equal(line, "0 samples, 0 lost, 0 truncated, 0 with unnamed frames");
+	assert_string_equal(line, "0 samples, 0 lost, 0 truncated, 0 without a symbol");
 	quality_deinit(&quality);
 }
 
@@ -170,6 +170,29 @@ TEST(what_was_counted_is_beside_the_sum_of_the_samples)
 		CLEANUP(free_ptr) char *text = quality_counted_text(profile, cpu);
 		assert_string_equal(text, cases[i].text);
 	}
+}
+
+/* Of threads that were sampled for more than they ran no row takes it back: the rows say 23.1 %. */
+TEST(the_share_that_was_sampled_is_that_of_the_rows)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id cpu = profile_add_event(
+		profile,
+		&(struct profile_event){.name = strtab_add(profile_strings(profile), "cpu-clock"),
+					.kind = VALUE_CPU_TIME});
+	const struct event_quality event = {
+		.event = "cpu-clock", .sampled = 300000000, .counted = 1200000000};
+	struct profile_info info = {.quality = {.events = &event, .event_count = 1}};
+	label_set_id thread = profile_thread_labels(profile, 1, 1, "app", "app");
+	frame_id rest = profile_synthetic_frame(profile, "[not sampled]");
+
+	profile_set_info(profile, &info);
+	profile_add_samples(profile, thread, push(profile, STACK_EMPTY, 0, 0x10), cpu, 300,
+			    300000000);
+	profile_add_samples(profile, thread, profile_push(profile, STACK_EMPTY, rest), cpu, 0,
+			    1000000000);
+	CLEANUP(free_ptr) char *text = quality_counted_text(profile, cpu);
+	assert_string_equal(text, "1.20 s of CPU time, 23.1 % of it sampled");
 }
 
 TEST(numbers_are_formatted_for_people)
@@ -376,10 +399,10 @@ TEST(the_headline_of_one_of_several_events_has_its_own_counts)
 	CLEANUP(free_ptr) char *of_unknown = quality_event_headline(profile, 0);
 	CLEANUP(free_ptr) char *of_known = quality_event_headline(profile, 1);
 
-	assert_string_equal(of_only_one, "606 samples, 0 lost, 0 truncated, 0 with unnamed frames");
+	assert_string_equal(of_only_one, "606 samples, 0 lost, 0 truncated, 0 without a symbol");
 	assert_string_equal(of_unknown, "cpu-clock");
 	assert_string_equal(of_known, "page-faults: 324 samples, 0 truncated, "
-				      "162 with unnamed frames (50.0 %)");
+				      "162 without a symbol (50.0 %)");
 }
 
 TEST(the_headline_of_waiting_alone_says_where_the_time_went)
