@@ -23,7 +23,6 @@ enum {
 	SHARES_COLUMNS = 19,   /* what stands before a function's name */
 	DEFAULT_COLUMNS = 120, /* where there is no terminal */
 	LEAST_COLUMNS = 60,
-	PROBLEMS_SHOWN = 3,
 	LOST_SHARE = 100,      /* of the samples that so many are lost is worth a word */
 	UNNAMED_SHARE = 100,   /* a module matters when it leaves so much of the samples unnamed */
 	PLACELESS_SHARE = 100, /* of the waiting time: if more has no stack, what helps is said */
@@ -111,19 +110,21 @@ static char *examinable_file(const struct summary *summary)
 	return NULL;
 }
 
-/* share: " (12 % of the samples)", or nothing. */
+/* share: " (12 % of the samples)", or nothing; more: what ends the line. */
 static void print_problem(const struct summary *summary, const struct symbolize_problem *problem,
-			  const char *share)
+			  const char *share, const char *more)
 {
 	CLEANUP(free_ptr) char *file = problem->fact ? examinable_file(summary) : NULL;
 
 	if (file)
-		message("%s%s: prof doctor %s says what brings them", problem->fact, share, file);
+		message("%s%s: prof doctor %s says what brings them%s", problem->fact, share, file,
+			more);
 	else
-		message("%s%s", problem->text, share);
+		message("%s%s%s", problem->text, share, more);
 }
 
-static void print_unnamed(const struct summary *summary, const struct unnamed_module *unnamed)
+static void print_unnamed(const struct summary *summary, const struct unnamed_module *unnamed,
+			  const char *more)
 {
 	const struct profile_module *module = profile_get_module(summary->profile, unnamed->module);
 	const struct symbolize_problem *problem = problem_of(summary->naming, unnamed->module);
@@ -132,10 +133,10 @@ static void print_unnamed(const struct summary *summary, const struct unnamed_mo
 	CLEANUP(free_ptr) char *of_samples = xasprintf(" (%s of the samples)", share.text);
 
 	if (problem)
-		print_problem(summary, problem, samples ? of_samples : "");
+		print_problem(summary, problem, samples ? of_samples : "", more);
 	else
-		message("%s of the samples have addresses of %s without a symbol", share.text,
-			profile_string(summary->profile, module->path));
+		message("%s of the samples are in functions of %s without a symbol%s", share.text,
+			profile_string(summary->profile, module->path), more);
 }
 
 static bool is_listed(const struct quality *quality, uint32_t module)
@@ -146,37 +147,48 @@ static bool is_listed(const struct quality *quality, uint32_t module)
 	return false;
 }
 
-/* Modules that leave samples unnamed, the costliest first, then those that cost less than names. */
+static bool matters(const struct summary *summary, const struct unnamed_module *unnamed)
+{
+	return summary->verbose ||
+	       unnamed->samples * UNNAMED_SHARE >= summary->quality->counts.samples;
+}
+
+static size_t count_problems(const struct summary *summary)
+{
+	const struct quality *quality = summary->quality;
+	const struct symbolize_outcome *naming = summary->naming;
+	size_t count = 0;
+
+	for (size_t i = 0; i < quality->module_count; i++)
+		count += matters(summary, &quality->modules[i]);
+	for (size_t i = 0; i < naming->problem_count; i++)
+		count += !is_listed(quality, naming->problems[i].module);
+	return count;
+}
+
+/* Modules that leave samples unnamed, the costliest first, then those that cost less than names.
+ * Only the first one is shown, with the number of the others, unless all are asked for. */
 static void print_problems(const struct summary *summary)
 {
 	const struct quality *quality = summary->quality;
 	const struct symbolize_outcome *naming = summary->naming;
-	size_t left = summary->verbose ? SIZE_MAX : PROBLEMS_SHOWN;
-	size_t hidden = 0;
+	size_t count = count_problems(summary), left = summary->verbose ? count : 1;
+	CLEANUP(free_ptr)
+	char *more = count > left ? xasprintf(", and %zu more: -v lists them", count - left)
+				  : xstrdup("");
 
-	for (size_t i = 0; i < quality->module_count; i++) {
-		bool matters = quality->modules[i].samples * UNNAMED_SHARE >=
-			       quality->counts.samples;
-
-		if (left && (matters || summary->verbose)) {
-			print_unnamed(summary, &quality->modules[i]);
-			left--;
-		} else if (matters) {
-			hidden++;
-		}
+	for (size_t i = 0; left && i < quality->module_count; i++) {
+		if (!matters(summary, &quality->modules[i]))
+			continue;
+		print_unnamed(summary, &quality->modules[i], more);
+		left--;
 	}
-	for (size_t i = 0; i < naming->problem_count; i++) {
+	for (size_t i = 0; left && i < naming->problem_count; i++) {
 		if (is_listed(quality, naming->problems[i].module))
 			continue;
-		if (left) {
-			print_problem(summary, &naming->problems[i], "");
-			left--;
-		} else {
-			hidden++;
-		}
+		print_problem(summary, &naming->problems[i], "", more);
+		left--;
 	}
-	if (hidden)
-		message("and %zu more: -v lists them", hidden);
 }
 
 /* Unnamed frames are not reported as problems if symbolizing was cancelled. */
@@ -208,10 +220,13 @@ static uint64_t peak_bytes(void)
 	return kib * 1024;
 }
 
-/* Sampled allocations are not counted as samples. */
+/* Neither sampled allocations nor looks at waiting threads are counted as samples. */
 static char *cost_per_sample(const struct summary *summary, uint64_t samples)
 {
-	return samples && !records_memory(summary->profile)
+	struct waiting_quality waiting;
+
+	return samples && !records_memory(summary->profile) &&
+			       !waiting_sums(summary->profile, &waiting)
 		       ? xasprintf(" (%s per sample)",
 				   humanize_time(summary->sampling_cpu_ns / samples).text)
 		       : xstrdup("");
@@ -269,6 +284,8 @@ static void print_losses(const struct profile_quality *counts)
 
 /* If less than this share is sampled, what would sample the rest is worth a word. */
 #define LEAST_SAMPLED 0.95
+/* If this share is sampled, what was counted is not. */
+#define NEARLY_ALL 0.99
 
 static bool is_of_waiting(const struct summary *summary)
 {
@@ -282,6 +299,9 @@ static void print_counted(const struct summary *summary)
 		       1 - unsampled < LEAST_SAMPLED;
 
 	for (event_id event = 0; event < profile_event_count(summary->profile); event++) {
+		if (1 - unsampled >= NEARLY_ALL && !summary->verbose)
+			break;
+
 		CLEANUP(free_ptr) char *text = quality_counted_text(summary->profile, event);
 
 		if (text)
@@ -307,19 +327,22 @@ static void print_waiting(const struct summary *summary)
 	CLEANUP(free_ptr) char *text = NULL;
 	CLEANUP(free_ptr) char *places = NULL;
 	CLEANUP(free_ptr) char *left_out = NULL;
+	bool is_helped;
 
 	if (!waiting_sums(summary->profile, &sums))
 		return;
 	text = waiting_text(&sums);
 	places = waiting_places_text(&sums);
 	left_out = waiting_left_out_text(&sums);
-	print_text(text);
-	print_text(places);
-	print_text(left_out);
 	/* Where looks are refused, more of them show no more. */
-	if (sums.proved_ns && sums.placeless_ns > sums.waiting_ns / PLACELESS_SHARE)
-		message("raise -F to look at waiting threads more often: then more waits have a "
-			"stack");
+	is_helped = sums.proved_ns && sums.placeless_ns > sums.waiting_ns / PLACELESS_SHARE;
+	print_text(text);
+	if (places)
+		message("%s%s", places,
+			is_helped ? "; raise -F to look at waiting threads more often: then more "
+				    "waits have a stack"
+				  : "");
+	print_text(left_out);
 	if (sums.lost)
 		message("%s records of context switches were lost because the ring buffer "
 			"overflowed: raise -m",

@@ -82,13 +82,13 @@ def test_too_much_that_is_not_sampled_can_be_a_failure(ordinary, paranoid, targe
 
 @pytest.mark.parametrize("event", ["cpu-clock:u", "task-clock:k"])
 def test_of_a_clock_of_one_side_it_is_unknown_what_was_not_sampled(prof, event, target):
-    recording = prof.record("-e", event, "--", target("shares"), "0.3")
+    recording = prof.record("-v", "-e", event, "--", target("shares"), "0.3")
     assert not recording.stacks.missing
     assert "of it sampled" not in recording.result.stderr
 
 
 def test_a_long_program_is_sampled_nearly_whole_and_that_is_said_in_a_few_words(prof, target):
-    recording = prof.record("-e", "cpu-clock", "--", target("shares"), "1")
+    recording = prof.record("-v", "-e", "cpu-clock", "--", target("shares"), "1")
     assert recording.stacks.missing.total() < recording.stacks.total / 20
     assert re.search("of it sampled|its samples add up to", recording.result.stderr)
     assert f"{MISSING} is" not in recording.result.stderr
@@ -142,7 +142,7 @@ def test_the_live_view_shows_time_in_the_kernel_that_may_not_be_sampled(ordinary
 def test_a_snapshot_and_the_end_each_have_what_was_counted_until_then(ordinary, paranoid, started):
     paranoid(2)
     script = "while [ ! -e enough ]; do ls /etc; touch ran; done >/dev/null"
-    recording = started(ordinary.start("record", "-o", "out.folded", "--weight", "ns", "--", "sh", "-c", script,
+    recording = started(ordinary.start("record", "-v", "-o", "out.folded", "--weight", "ns", "--", "sh", "-c", script,
                                        user=NOBODY, group=NOBODY, extra_groups=[]))
     ran = ordinary.folder / "ran"
     totals = []

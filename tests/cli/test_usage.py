@@ -1,6 +1,7 @@
 """Invalid arguments are reported with status 2 before anything is written or run."""
 
 import os
+import shlex
 
 import pytest
 
@@ -63,6 +64,26 @@ def test_an_unsupported_option_is_an_error(prof):
     assert result.returncode == 2
     assert "not supported yet" in result.stderr
     assert os.listdir(prof.folder) == []
+
+
+def summary_lines(errors):
+    """What follows the tables of the hottest functions."""
+    return errors[errors.rindex(" samples, "):].splitlines()
+
+
+@pytest.mark.parametrize("options", [(), ("--wall",)])
+@pytest.mark.parametrize("program", ["sh -c 'ls -R /usr/lib /usr/include >/dev/null; sleep 0.1; ls -R /usr/lib >/dev/null; sort --version'",
+                                     "sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done'"])
+def test_the_summary_of_an_ordinary_recording_has_at_most_eight_lines(prof, ordinary, options, program):
+    for run in (prof, ordinary):
+        errors = run.run("record", *options, "-o", "out.pb.gz", "--", *shlex.split(program)).stderr
+        assert 1 < len(summary_lines(errors)) <= 8, errors
+        assert " lost, " in errors and " truncated, " in errors and "without a symbol" in errors
+
+
+def test_the_cost_per_sample_is_of_recordings_of_the_cpu_alone(prof, target):
+    assert "per sample)" in prof.run("record", "-o", "out.pb.gz", target("shares"), "0.2").stderr
+    assert "per sample)" not in prof.run("record", "--wall", "-o", "out.pb.gz", target("shares"), "0.2").stderr
 
 
 def test_without_samples_no_cost_per_sample_is_printed(prof):
