@@ -40,6 +40,7 @@ extern const struct command command_inside;
 extern const struct command command_list;
 extern const struct command command_record;
 extern const struct command command_report;
+extern const struct command command_script;
 extern const struct command command_serve;
 extern const struct command command_top;
 

@@ -6,9 +6,19 @@
 #include <string.h>
 
 const struct command *const commands[] = {
-	&command_record, &command_cargo, &command_report,  &command_annotate,
-	&command_top,	 &command_diff,	 &command_convert, &command_serve,
-	&command_inside, &command_list,	 &command_doctor,  NULL,
+	&command_record,
+	&command_cargo,
+	&command_report,
+	&command_annotate,
+	&command_top,
+	&command_diff,
+	&command_convert,
+	&command_script,
+	&command_serve,
+	&command_inside,
+	&command_list,
+	&command_doctor,
+	NULL,
 };
 
 const struct command *command_find(const char *name)

@@ -44,8 +44,12 @@ struct format_options {
 	 * each begins, ascending (pprof/head.h). */
 	const uint64_t *segments;
 	size_t segment_count;
-	bool small;  /* pprof: as few bytes as possible, however long that takes */
-	bool source; /* html: include the text of sampled source lines */
+	/* perf-script: enum script_field (perf_script/fields.h), as perf prints them, with the name
+	 * of the thread; 0: those that readers need, with that of the process. */
+	uint32_t script_fields;
+	bool no_inlines; /* perf-script: only the functions that contain the inlined ones */
+	bool small;	 /* pprof: as few bytes as possible, however long that takes */
+	bool source;	 /* html: include the text of sampled source lines */
 	enum name_style names;
 	enum format_difference difference;
 	const struct format_label *labels; /* rows: where a sample has none of this key */

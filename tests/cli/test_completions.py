@@ -17,7 +17,7 @@ except ImportError:
 
 COMPLETIONS = BUILD / "completions"
 FILES = {"bash": "prof", "zsh": "_prof", "fish": "prof.fish"}
-COMMANDS = ["record", "cargo", "report", "annotate", "top", "diff", "convert", "serve", "inside", "list", "doctor"]
+COMMANDS = ["record", "cargo", "report", "annotate", "top", "diff", "convert", "script", "serve", "inside", "list", "doctor"]
 
 BASH_START = """
 PS1='ready> '

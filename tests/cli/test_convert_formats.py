@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -326,6 +327,51 @@ def test_lines_that_perf_script_does_not_print_are_counted(prof):
     for command in ["report", "script"], ["convert", "-q", "script", "-o", "a.pb.gz"]:
         result = prof.run(*command)
         assert "prof: skipped 2 lines that perf script does not print, the first is line 1" in result.stderr
+
+
+def test_prof_script_prints_what_perf_script_prints(prof, client, target):
+    perf = client("perf")
+    subprocess.run([perf, "record", "-q", "-e", "cpu-clock", "-g", "--sample-cpu", "-o", "perf.data", target("shares")],
+                   check=True, capture_output=True, cwd=prof.folder, timeout=TIME_LIMIT_S)
+    for fields in ("comm,pid,tid,cpu,time,event,period", "tid,time", "comm,tid,cpu,event"):
+        perfs = subprocess.run([perf, "script", "-i", "perf.data", "-F", fields], check=True, text=True, capture_output=True,
+                               cwd=prof.folder, timeout=TIME_LIMIT_S).stdout
+        mine = prof.run("script", "-i", "perf.data", "-F", fields).stdout
+        assert mine and [line.split() for line in mine.splitlines()] == [line.split() for line in perfs.splitlines()]
+
+
+def test_what_prof_script_prints_folds_into_the_stacks_of_the_profile(prof, client, target):
+    prof.run("record", "-F", "999", "-o", "prof.pb.gz", "-o", "prof.data", "--", target("shares"))
+    for source in "prof.data", "prof.pb.gz":
+        for fields in "comm,pid,tid,cpu,time,event,ip,sym,dso,trace", "+pid", "comm,tid,event,ip,sym,dso":
+            (prof.folder / "script").write_text(prof.run("script", source, "-F", fields).stdout, encoding="utf-8")
+            expected = [line for line in folded_by_prof(prof, source) if "[not sampled]" not in line]
+            by_inferno = folded_by_inferno(client, prof.folder / "script")
+            assert expected and sorted(by_inferno) == sorted(expected)
+            assert sorted(folded_by_prof(prof, "script")) == sorted(expected)
+
+
+def test_prof_script_reads_stdin_and_its_own_text(prof):
+    piped = subprocess.run([prof.binary, "script", "-", "--header", "-F", "+pid"], input=PERF_SCRIPT, text=True,
+                           capture_output=True, check=True, cwd=prof.folder, timeout=TIME_LIMIT_S)
+    assert piped.stdout.startswith("# ========\n# hostname : web1\n# cmdline : /usr/bin/perf record -g ./shop\n# ========\n")
+    blocks = PERF_SCRIPT.partition("#\n")[2]
+    expected = re.sub(r"\+0x[0-9a-f]+", "", blocks).replace("[unknown] (/usr/lib/libc", "[libc-2.28.so] (/usr/lib/libc")
+    expected = expected.replace("(int, char) const", "").replace("Ljava", "java")
+    assert [line.split() for line in piped.stdout.partition("#\n")[2].splitlines()] == [line.split() for line in expected.splitlines()]
+    without = subprocess.run([prof.binary, "script", "-", "--no-inline"], input=PERF_SCRIPT, text=True, capture_output=True,
+                             check=True, cwd=prof.folder, timeout=TIME_LIMIT_S).stdout
+    assert "(inlined)" in piped.stdout and "(inlined)" not in without
+
+
+def test_prof_script_tells_what_a_profile_does_not_hold(prof):
+    (prof.folder / "a.folded").write_text("shop;main 2\n", encoding="ascii")
+    result = prof.run("script", "a.folded", "-F", "+symoff")
+    assert result.stdout.splitlines()[0].split() == ["shop", "0", ":", "2", "samples:"]
+    assert "no times" in result.stderr and "left out" in result.stderr
+    for wrong in ["a.folded", "-F", "sym"], ["a.folded", "-F", "symm"], ["a", "b"], []:
+        assert prof("script", *wrong).returncode == 2
+    assert prof("script", "missing").returncode == 1
 
 
 def test_prof_folds_what_perf_script_prints_as_inferno_does(prof, client, target):

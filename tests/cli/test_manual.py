@@ -15,7 +15,7 @@ def page(name):
     return (SOURCE / "man" / name).read_text(encoding="utf-8").replace("\\-", "-")
 
 
-@pytest.mark.parametrize("command", ["record", "cargo", "report", "annotate", "top", "diff", "convert", "serve", "inside", "list", "doctor"])
+@pytest.mark.parametrize("command", ["record", "cargo", "report", "annotate", "top", "diff", "convert", "script", "serve", "inside", "list", "doctor"])
 def test_every_option_of_a_command_is_in_its_manual_and_no_other(prof, command):
     offered = set()
     for line in prof(command, "--help").stdout.splitlines():

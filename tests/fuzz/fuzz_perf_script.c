@@ -1,8 +1,12 @@
-/* Any bytes as the text of perf script. What is read can be written, and reports are made of it. */
+/* Any bytes as the text of perf script. What is read can be written, folded and as such text. */
+#include "format/perf_script/fields.h"
 #include "formats.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	const struct format_options options = {.annotate = true, .show_tid = true};
+	const struct format_options chosen = {
+		.script_fields = SCRIPT_DEFAULT_FIELDS | SCRIPT_SRCLINE, .no_inlines = true};
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	CLEANUP(close_file)
 	FILE *in = size ? fmemopen((void *)(uintptr_t)data, size, "r") : fopen("/dev/null", "r");
@@ -12,6 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (err)
 		return 0;
 	note_text("remarks", profile_get_info(profile)->remarks);
-	write_everything(profile, NULL);
+	write_as(&format_folded, profile, &options);
+	write_as(&format_perf_script, profile, &options);
+	write_as(&format_perf_script, profile, &chosen);
 	return 0;
 }

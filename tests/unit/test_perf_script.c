@@ -1,3 +1,5 @@
+#include "format/perf_script/fields.h"
+
 #include "output.h"
 #include "sample_profile.h"
 #include "unit_test.h"
@@ -135,4 +137,115 @@ TEST(a_wait_is_a_block_at_its_end)
 	assert_true(first < wait && wait < last);
 	assert_null(strstr(waits.data, "cpu-clock"));
 	assert_non_null(strstr(waits.data, "[futex]"));
+}
+
+static void assert_fields(const char *list, uint32_t expected)
+{
+	uint32_t fields = SCRIPT_DEFAULT_FIELDS;
+	CLEANUP(error_cleanup) struct error *err = script_fields_parse(list, &fields);
+
+	if (err)
+		fail_msg("%s: %s", list, error_text(err));
+	assert_int_equal(fields, expected);
+}
+
+TEST(fields_replace_or_change_those_of_perf)
+{
+	assert_fields("comm,tid,trace", SCRIPT_COMM | SCRIPT_TID);
+	assert_fields("ip,sym,dso,srcline", SCRIPT_IP | SCRIPT_SYM | SCRIPT_DSO | SCRIPT_SRCLINE);
+	assert_fields("+pid", SCRIPT_DEFAULT_FIELDS | SCRIPT_PID);
+	assert_fields("+pid,-time", (SCRIPT_DEFAULT_FIELDS | SCRIPT_PID) & ~(uint32_t)SCRIPT_TIME);
+	assert_fields("time,symoff", SCRIPT_TIME | SCRIPT_OTHERS);
+}
+
+TEST(fields_that_make_no_sense_are_refused)
+{
+	static const struct {
+		const char *list, *why;
+	} lists[] = {
+		{"comm,syms", "unknown field \"syms\""},
+		{"", "unknown field"},
+		{"sym", "add ip"},
+		{"-ip", "add ip"},
+		{"comm,+pid", "not both"},
+		{"+pid,comm", "not both"},
+		{"trace", "no field"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+		uint32_t fields = SCRIPT_DEFAULT_FIELDS;
+		CLEANUP(error_cleanup)
+		struct error *err = script_fields_parse(lists[i].list, &fields);
+
+		if (!err || !strstr(error_text(err), lists[i].why))
+			fail_msg("%s: %s", lists[i].list, err ? error_text(err) : "no error");
+	}
+}
+
+TEST(chosen_fields_are_printed_as_perf_prints_them)
+{
+	static const struct {
+		uint32_t fields;
+		const char *text;
+	} cases[] = {
+		{SCRIPT_DEFAULT_FIELDS, "worker 1     8 [003] 12000.000345:        200 cycles: \n"
+					"\t              11 f ([unknown])\n"
+					"\t               1 main ([unknown])\n\n"},
+		{SCRIPT_COMM | SCRIPT_PID | SCRIPT_TID | SCRIPT_EVENT,
+		 "worker 1     7/8     cycles: \n"},
+		{SCRIPT_TID | SCRIPT_TIME | SCRIPT_IP,
+		 "     8 12000.000345: \n\t              11\n\t               1\n\n"},
+	};
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id event = add_event(profile, "cycles", VALUE_COUNT);
+	label_set_id thread = profile_thread_labels(profile, 7, 8, "process", "worker 1");
+	uint32_t sample;
+
+	profile_keep_timestamps(profile);
+	sample = profile_add(profile, thread, STACK(profile, "main", "f"), event, 200);
+	profile_add_timed_sample(profile,
+				 &(struct profile_timed_sample){12000000345678, sample, 3});
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(output_deinit)
+		struct output output =
+			output_of(&format_perf_script, profile,
+				  (struct format_options){.script_fields = cases[i].fields});
+
+		assert_string_equal(output.data, cases[i].text);
+	}
+}
+
+TEST(inlined_functions_and_source_lines_are_printed_on_request)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	struct profile_line lines[2];
+	uint32_t fields = SCRIPT_TID | SCRIPT_EVENT | SCRIPT_IP | SCRIPT_SYM | SCRIPT_DSO;
+
+	for (unsigned i = 0; i < 2; i++)
+		lines[i] = (struct profile_line){
+			.function = profile_function(
+				profile,
+				&(struct profile_function){
+					.name = text_of(profile, i ? "g" : "f"),
+					.system_name = text_of(profile, i ? "g" : "f"),
+					.file = text_of(profile, "/src/a.c")}),
+			.line = i + 1};
+	profile_describe_module(profile, 0,
+				&(struct profile_module){.path = text_of(profile, "/x")});
+	profile_add(
+		profile, profile_thread_labels(profile, 1, 2, "p", "t"),
+		profile_push(profile, STACK_EMPTY, profile_named_frame(profile, 0, 16, lines, 2)),
+		add_event(profile, "e", VALUE_COUNT), 1);
+	CLEANUP(output_deinit)
+	struct output with =
+		output_of(&format_perf_script, profile,
+			  (struct format_options){.script_fields = fields | SCRIPT_SRCLINE});
+	CLEANUP(output_deinit)
+	struct output without =
+		output_of(&format_perf_script, profile,
+			  (struct format_options){.script_fields = fields, .no_inlines = true});
+
+	assert_string_equal(with.data, "     2 e: \n\t              10 f (inlined)\n  a.c:1\n"
+				       "\t              10 g (/x)\n  a.c:2\n\n");
+	assert_string_equal(without.data, "     2 e: \n\t              10 g (/x)\n\n");
 }

@@ -58,6 +58,7 @@ TEST(each_spelling_of_the_line_about_a_sample_is_read)
 		{":-1    -1/-1 [001] 1.5: cpu/event=0x3c,umask=0x1/u:", ":-1"},
 		{"a 1/2 [000] U 1.5: 1 cycles:", "a-1/2"},
 		{"a 1/2 1.5:", "a-1/2"},
+		{"a 1/2 :          5 e: ", "a-1/2"},
 		{"a 1/2 [7]", "a-1/2"},
 		{"a 1/2 [000] 1.5: sched:sched_switch: prev_comm=x (y)", "a-1/2"},
 	};

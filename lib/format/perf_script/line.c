@@ -143,6 +143,9 @@ static void take_cpu_and_time(struct bytes *text, struct script_head *head)
 	}
 	if (is_misc(word))
 		word = take_word(&at);
+	/* prof prints this where it knows no time. */
+	if (bytes_are(word, ":"))
+		*text = at;
 	head->has_time = parse_time(word, head);
 	if (head->has_time)
 		*text = at;

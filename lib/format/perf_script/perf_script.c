@@ -1,8 +1,9 @@
 /*
  * Writes the text that `perf script` prints: one block per sample, with a header line and one line
  * per frame, leaf first. inferno-collapse-perf, stackcollapse-perf.pl and FlameScope read it. The
- * name in the header is that of the process, as in folded stacks, not that of the thread. Source:
- * perf-script(1); tools/perf/builtin-script.c.
+ * name in the header is that of the process, as in folded stacks; that of the thread with the
+ * fields that a user has chosen, as perf has it. Source: perf-script(1);
+ * tools/perf/builtin-script.c.
  */
 #include "format/format.h"
 
@@ -11,6 +12,8 @@
 #include "base/digits.h"
 #include "base/printable.h"
 #include "base/utf8.h"
+#include "format/perf_script/fields.h"
+#include "format/perf_script/name.h"
 #include "format/perf_script/read.h"
 #include "format/stack_text.h"
 #include "report/function_names.h"
@@ -31,6 +34,7 @@ struct script {
 	bool is_fine; /* no write has failed yet */
 	const struct profile *profile;
 	const struct format_options *options;
+	uint32_t fields; /* enum script_field */
 	struct function_names functions;
 	struct stack_text stacks;
 	char **heads;  /* by label set: "name pid/tid" */
@@ -61,25 +65,46 @@ static const char *object_of(const struct profile *profile, uint32_t id)
 	const struct profile_module *module = profile_get_module(profile, id);
 	const char *path = profile_string(profile, module->path);
 
-	if (module->kind == PROFILE_MODULE_JIT)
+	if (module->kind == PROFILE_MODULE_JIT &&
+	    !script_module_is_jit(bytes_of(path, strlen(path))))
 		return "/tmp/perf-0.map";
 	return *path ? path : "[unknown]";
 }
 
-static void put_line(FILE *out, uint64_t address, const char *name, const char *object)
+static void put_line(FILE *out, const struct script *script, uint64_t address, const char *name,
+		     const char *object)
 {
-	fprintf(out, "\t%16" PRIx64 " ", address);
-	put_name(out, *name ? name : "[unnamed]", ' ');
-	fputs(" (", out);
-	put_name(out, object, '_');
-	fputs(")\n", out);
+	fprintf(out, "\t%16" PRIx64, address);
+	if (script->fields & SCRIPT_SYM) {
+		fputc(' ', out);
+		put_name(out, *name ? name : "[unnamed]", ' ');
+	}
+	if (script->fields & SCRIPT_DSO) {
+		fputs(" (", out);
+		put_name(out, object, '_');
+		fputc(')', out);
+	}
+	fputc('\n', out);
+}
+
+/* "  main.c:12" */
+static void put_source(FILE *out, const struct script *script, const struct profile_line *line)
+{
+	const struct profile_function *function = profile_get_function(script->profile,
+								       line->function);
+
+	if (!(script->fields & SCRIPT_SRCLINE) || !line->line)
+		return;
+	fputs("  ", out);
+	put_name(out, basename(profile_string(script->profile, function->file)), '_');
+	fprintf(out, ":%" PRIu32 "\n", line->line);
 }
 
 /* Writes inlined functions, then the function that contains them. */
 static void put_frame(FILE *out, const void *context, frame_id id)
 {
-	const struct function_names *names = context;
-	const struct profile *profile = names->profile;
+	const struct script *script = context;
+	const struct profile *profile = script->profile;
 	struct profile_frame frame = profile_get_frame(profile, id);
 	uint64_t address = frame.module == PROFILE_SYNTHETIC ? 0 : profile_frame_vaddr(profile, id);
 	const char *object = object_of(profile, frame.module);
@@ -87,17 +112,23 @@ static void put_frame(FILE *out, const void *context, frame_id id)
 	if (!frame.line_count) {
 		CLEANUP(free_ptr) char *name = profile_frame_address_name(profile, id);
 
-		put_line(out, address, name, object);
+		put_line(out, script, address, name, object);
 	}
 	for (unsigned i = 0; i < frame.line_count; i++) {
-		put_line(out, address, function_names_get(names, frame.lines[i].function),
-			 i + 1 < frame.line_count ? "inlined" : object);
+		bool is_inlined = i + 1 < frame.line_count;
+
+		if (is_inlined && script->options->no_inlines)
+			continue;
+		put_line(out, script, address,
+			 function_names_get(&script->functions, frame.lines[i].function),
+			 is_inlined ? "inlined" : object);
+		put_source(out, script, &frame.lines[i]);
 	}
 }
 
-static char *head_of(const struct profile *profile, const struct profile_thread *thread)
+static char *head_of(const struct script *script, const struct profile_thread *thread)
 {
-	const char *name = process_name(profile, thread);
+	const char *name = process_name(script->profile, thread);
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
@@ -105,6 +136,27 @@ static char *head_of(const struct profile *profile, const struct profile_thread 
 	put_name(out, name && *name ? name : "[unnamed]", '_');
 	fprintf(out, " %d/%d", thread->pid < 0 ? 0 : thread->pid,
 		thread->tid < 0 ? 0 : thread->tid);
+	fclose(out);
+	return text;
+}
+
+/* As perf aligns it. */
+static char *chosen_head_of(const struct script *script, const struct profile_thread *thread)
+{
+	uint32_t fields = script->fields;
+	const char *comm = profile_string(script->profile,
+					  thread->name ? thread->name : thread->process);
+	int pid = thread->pid < 0 ? 0 : thread->pid, tid = thread->tid < 0 ? 0 : thread->tid;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (fields & SCRIPT_COMM)
+		put_name(out, *comm ? comm : "[unnamed]", ' ');
+	if ((fields & SCRIPT_PID) && (fields & SCRIPT_TID))
+		fprintf(out, " %5d/%-5d", pid, tid);
+	else if (fields & (SCRIPT_PID | SCRIPT_TID))
+		fprintf(out, " %5d", fields & SCRIPT_PID ? pid : tid);
 	fclose(out);
 	return text;
 }
@@ -127,7 +179,8 @@ static void make_heads(struct script *script)
 
 	script->heads = xcalloc(label_sets, sizeof(*script->heads));
 	for (label_set_id i = 0; i < label_sets; i++)
-		script->heads[i] = head_of(script->profile, profile_thread_of(script->profile, i));
+		script->heads[i] = (script->options->script_fields ? chosen_head_of : head_of)(
+			script, profile_thread_of(script->profile, i));
 	script->events = xcalloc(events, sizeof(*script->events));
 	for (event_id i = 0; i < events; i++)
 		script->events[i] = event_name(script->profile, i);
@@ -141,8 +194,11 @@ static void put(struct script *script, const char *text, size_t len)
 static void put_stack(struct script *script, stack_id id)
 {
 	size_t len;
-	const char *text = stack_text_of(&script->stacks, id, &len);
+	const char *text;
 
+	if (!(script->fields & SCRIPT_IP))
+		return;
+	text = stack_text_of(&script->stacks, id, &len);
 	put(script, text, len);
 	put(script, "\n", 1);
 }
@@ -152,15 +208,19 @@ static void put_time(struct script *script, uint64_t time_ns, uint32_t cpu)
 {
 	char text[64], *end = text + sizeof(text), *first = end;
 
-	*--first = ':';
-	first = digits_padded_before(first, time_ns / 1000 % 1000000, 6, '0');
-	*--first = '.';
-	first = digits_padded_before(first, time_ns / 1000000000, 5, ' ');
-	*--first = ' ';
-	*--first = ']';
-	first = digits_padded_before(first, cpu, 3, '0');
-	*--first = '[';
-	*--first = ' ';
+	if (script->fields & SCRIPT_TIME) {
+		*--first = ':';
+		first = digits_padded_before(first, time_ns / 1000 % 1000000, 6, '0');
+		*--first = '.';
+		first = digits_padded_before(first, time_ns / 1000000000, 5, ' ');
+		*--first = ' ';
+	}
+	if (script->fields & SCRIPT_CPU) {
+		*--first = ']';
+		first = digits_padded_before(first, cpu, 3, '0');
+		*--first = '[';
+		*--first = ' ';
+	}
 	put(script, first, (size_t)(end - first));
 }
 
@@ -169,11 +229,16 @@ static void put_event(struct script *script, const struct profile_sample *sample
 	char text[32], *end = text + sizeof(text), *first = end;
 
 	*--first = ' ';
-	first = digits_padded_before(first, weight, 10, ' ');
-	*--first = ' ';
+	if (script->fields & SCRIPT_PERIOD) {
+		first = digits_padded_before(first, weight, 10, ' ');
+		*--first = ' ';
+	}
 	put(script, first, (size_t)(end - first));
-	put(script, script->events[sample->event], strlen(script->events[sample->event]));
-	put(script, ": \n", 3);
+	if (script->fields & SCRIPT_EVENT) {
+		put(script, script->events[sample->event], strlen(script->events[sample->event]));
+		put(script, ": ", 2);
+	}
+	put(script, "\n", 1);
 }
 
 static bool is_written(const struct script *script, const struct profile_sample *sample)
@@ -268,7 +333,8 @@ static void put_samples(struct script *script)
 		for (uint64_t block = 0; block < blocks && script->is_fine; block++) {
 			put(script, script->heads[sample->labels],
 			    strlen(script->heads[sample->labels]));
-			put(script, " :", 2);
+			if (script->fields & SCRIPT_TIME)
+				put(script, " :", 2);
 			put_event(script, sample, sample->weight / blocks);
 			put_stack(script, sample->stack);
 		}
@@ -294,14 +360,20 @@ static struct error *perf_script_write(const struct profile *profile,
 				       const struct format_options *options, FILE *out)
 {
 	CLEANUP(script_deinit)
-	struct script script = {.is_fine = true, .profile = profile, .options = options};
+	struct script script = {
+		.is_fine = true,
+		.profile = profile,
+		.options = options,
+		.fields = options->script_fields ? options->script_fields
+						 : SCRIPT_DEFAULT_FIELDS | SCRIPT_PID,
+	};
 	bool by_time = profile_timed_samples(profile).count || profile_intervals(profile).count;
 	struct error *err = by_time ? NULL : check_blocks(&script);
 
 	if (err)
 		return err;
 	function_names_init(&script.functions, profile, options->names);
-	stack_text_init(&script.stacks, profile, LEAF_FIRST, put_frame, &script.functions);
+	stack_text_init(&script.stacks, profile, LEAF_FIRST, put_frame, &script);
 	make_heads(&script);
 	script.out = chunk_writer_new(out, NULL);
 	if (by_time)
