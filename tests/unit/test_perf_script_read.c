@@ -208,6 +208,7 @@ TEST(what_cannot_be_read_is_counted_and_costs_nothing_else)
 {
 	static const char text[] = "Failed to open /tmp/perf-7.map\n"
 				   "a 1 [000] 0.5: PERF_RECORD_MMAP2 1/1: [0x1(0x2)] x\n"
+				   "a 1 [000] 0.5: PERF_RECORD_COMM: a:1/1\n"
 				   "a 1 1.0: e:\n\t1 f (/x)\n\tWEIRD\n\t2 main (/x)\n"
 				   " 0x40/0x58/P/-/-/0  0x1/0x2/M/-/-/0\n\n"
 				   "\t3 orphan (/x)\n";

@@ -190,13 +190,13 @@ static bool parse_rest(struct bytes text, struct script_head *head)
 	struct script_frame frame;
 
 	take_cpu_and_time(&text, head);
+	head->is_record = bytes_begin(script_trimmed(text), record);
 	take_event(&text, head);
 	head->rest = script_trimmed(text);
 	if (bytes_left(&head->event))
 		return true;
 	if (!head->has_cpu && !head->has_time)
 		return false;
-	head->is_record = bytes_begin(head->rest, record);
 	return head->is_record || !bytes_left(&head->rest) ||
 	       script_frame_parse(head->rest, &frame);
 }

@@ -1,7 +1,7 @@
 /*
- * Reads the text that `perf script` prints, of any version of perf and with any of its fields; or
- * prof itself (perf_script.c). Memory grows with distinct lines and stacks, and by 16 bytes per
- * sample for its time.
+ * Reads the text that `perf script` prints, of any version of perf and with any fields that have a
+ * tid, and an event, a time or a CPU; or prof itself (perf_script.c). Memory grows with distinct
+ * lines and stacks, and by 16 bytes per sample for its time.
  *
  *  - Each event is an event, and each sample one sample of it that weighs the printed period. If
  *    the first sample of an event has no period, its samples are counted.
