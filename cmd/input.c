@@ -180,14 +180,6 @@ static struct error *read_recording(int fd, importer *import, const struct input
 	return err;
 }
 
-static void print_lines(const char *text)
-{
-	for (size_t len; *text; text += len + 1) {
-		len = strcspn(text, "\n");
-		message("%.*s", (int)len, text);
-	}
-}
-
 static struct error *read_any(int fd, const struct input_options *options, struct input *input)
 {
 	struct content content = content_of(fd);
@@ -197,8 +189,6 @@ static struct error *read_any(int fd, const struct input_options *options, struc
 		return read_recording(fd, content.import, options, input);
 	input->profile = profile_new();
 	err = read_format(fd, content.format, input->profile);
-	if (!err && content.format == &format_perf_script)
-		print_lines(profile_get_info(input->profile)->remarks);
 	if (!err)
 		tasks_label(input->profile);
 	return err;

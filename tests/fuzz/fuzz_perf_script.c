@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	note_number("recognized", format_perf_script.recognize(data, size < 512 ? size : 512));
 	if (err)
 		return 0;
-	note_text("remarks", profile_get_info(profile)->remarks);
+	note_text("problems", profile_get_info(profile)->problems);
 	write_as(&format_folded, profile, &options);
 	write_as(&format_perf_script, profile, &options);
 	write_as(&format_perf_script, profile, &chosen);

@@ -35,11 +35,11 @@ static void assert_becomes(const char *text, const char *expected)
 	assert_folds(text, (struct format_options){0}, expected);
 }
 
-static void assert_remarks(const char *text, const char *expected)
+static void assert_problems(const char *text, const char *expected)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = must_read(text);
 
-	assert_string_equal(profile_get_info(profile)->remarks, expected);
+	assert_string_equal(profile_get_info(profile)->problems, expected);
 }
 
 TEST(each_spelling_of_the_line_about_a_sample_is_read)
@@ -69,7 +69,7 @@ TEST(each_spelling_of_the_line_about_a_sample_is_read)
 		CLEANUP(free_ptr) char *expected = xasprintf("%s;main;f 1\n", heads[i].root);
 
 		assert_folds(text, (struct format_options){.show_tid = true}, expected);
-		assert_remarks(text, "");
+		assert_problems(text, "");
 	}
 }
 
@@ -174,7 +174,7 @@ TEST(lines_of_source_belong_to_the_frame_before)
 	assert_string_equal(
 		profile_string(profile, profile_get_function(profile, line.function)->file), "f.c");
 	assert_int_equal(profile_get_frame(profile, 1).lines[0].line, 0);
-	assert_string_equal(profile_get_info(profile)->remarks, "");
+	assert_string_equal(profile_get_info(profile)->problems, "");
 }
 
 TEST(a_frame_may_stand_on_the_line_of_its_sample)
@@ -214,8 +214,8 @@ TEST(what_cannot_be_read_is_counted_and_costs_nothing_else)
 				   "\t3 orphan (/x)\n";
 
 	assert_becomes(text, "a;main;f 1\n");
-	assert_remarks(text, "skipped 3 lines that perf script does not print, the first is line "
-			     "1\nskipped 1 line with branch stacks\n");
+	assert_problems(text, "skipped 3 lines that perf script does not print, the first is line "
+			      "1\nskipped 1 line with branch stacks\n");
 }
 
 TEST(a_stack_that_is_too_deep_loses_its_callers)
@@ -231,7 +231,7 @@ TEST(a_stack_that_is_too_deep_loses_its_callers)
 	fclose(out);
 	profile = must_read(text);
 	assert_int_equal(profile_stacks(profile).count, SCRIPT_DEPTH_MAX + 2);
-	assert_string_equal(profile_get_info(profile)->remarks,
+	assert_string_equal(profile_get_info(profile)->problems,
 			    "cut off the callers of 1 stack of more than 65536 frames\n");
 }
 
@@ -242,7 +242,7 @@ TEST(what_prof_has_written_comes_back)
 	struct output first = output_of(&format_perf_script, shop, (struct format_options){0});
 	CLEANUP(profile_cleanup) struct profile *read = must_read(first.data);
 
-	assert_string_equal(profile_get_info(read)->remarks, "");
+	assert_string_equal(profile_get_info(read)->problems, "");
 	assert_int_equal(profile_timed_samples(read).count, profile_timed_samples(shop).count);
 }
 

@@ -460,7 +460,7 @@ static const char *plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-static char *remarks_of(const struct reader *reader)
+static char *problems_of(const struct reader *reader)
 {
 	char *text = NULL;
 	size_t len;
@@ -483,13 +483,13 @@ static char *remarks_of(const struct reader *reader)
 
 static void set_info(struct reader *reader)
 {
-	CLEANUP(free_ptr) char *remarks = remarks_of(reader);
+	CLEANUP(free_ptr) char *problems = problems_of(reader);
 	bool has_times = profile_timed_samples(reader->profile).count;
 	struct profile_info info = {
 		.command = reader->command,
 		.host = reader->host,
 		.kernel = reader->kernel,
-		.remarks = remarks,
+		.problems = problems,
 		.start_ns = has_times ? reader->first_ns : 0,
 		.duration_ns = has_times ? reader->last_ns - reader->first_ns : 0,
 	};

@@ -15,7 +15,7 @@
  *    frames the innermost are taken, called by [truncated].
  *  - The lines of a header (--header) give the recorded command, host and kernel. Records that are
  *    not samples are skipped.
- *  - Other lines, and branch stacks, are skipped, counted and noted in profile_info.remarks.
+ *  - Other lines, and branch stacks, are skipped, counted and noted in profile_info.problems.
  */
 #ifndef PROF_FORMAT_PERF_SCRIPT_READ_H
 #define PROF_FORMAT_PERF_SCRIPT_READ_H
