@@ -6,6 +6,8 @@
 #include "cmd/record_messages.h"
 #include "cmd/segment_range.h"
 #include "cmd/ui/message.h"
+#include "cmd/unknown_file.h"
+#include "cmd/unpacked_file.h"
 #include "format/format.h"
 #include "heapfile/heap_file.h"
 #include "profile/source_users.h"
@@ -74,13 +76,17 @@ struct content {
 	importer *import;
 };
 
-/* By the first bytes, which stay there. A recording of perf where nothing else begins so, or the
- * bytes cannot be had without taking them. */
-static struct content content_of(int fd)
+/* The first bytes, which stay there; their number, or less than 1 if they cannot be had. */
+static ssize_t peek(int fd, unsigned char first[FIRST_BYTES])
 {
 	off_t at = lseek(fd, 0, SEEK_CUR);
-	unsigned char first[FIRST_BYTES];
-	ssize_t len = at >= 0 ? pread(fd, first, sizeof(first), at) : peek_pipe(fd, first);
+
+	return at >= 0 ? pread(fd, first, FIRST_BYTES, at) : peek_pipe(fd, first);
+}
+
+/* A recording of perf where nothing else begins so, or the first bytes are not known. */
+static struct content content_of(const unsigned char *first, ssize_t len)
+{
 	struct content content = {.import = import_perfdata};
 
 	if (len > 0 && heap_file_recognize(first, (size_t)len))
@@ -88,6 +94,20 @@ static struct content content_of(int fd)
 	else if (len > 0)
 		content.format = format_by_content(first, (size_t)len);
 	return content;
+}
+
+/* Unpacks the file, and finds out what it is. */
+static struct error *recognize(int *fd, struct content *ret)
+{
+	unsigned char first[FIRST_BYTES];
+	ssize_t len = peek(*fd, first);
+	struct error *err = len > 0 ? unpacked_file(fd, first, (size_t)len) : NULL;
+
+	if (err)
+		return err;
+	len = peek(*fd, first);
+	*ret = content_of(first, len);
+	return len > 0 ? unknown_file(first, (size_t)len) : NULL;
 }
 
 static struct error *read_format(int fd, const struct format *format, struct profile *profile)
@@ -133,8 +153,9 @@ static uid_t foreign_writer(int fd)
 											 : 0;
 }
 
-static struct error *read_in_loop(int fd, importer *import, const struct input_options *options,
-				  struct loop *loop, atomic_bool *cancel, struct input *input)
+static struct error *read_in_loop(int fd, importer *import, uid_t writer,
+				  const struct input_options *options, struct loop *loop,
+				  atomic_bool *cancel, struct input *input)
 {
 	struct listener listener = record_messages(true, options->shows_progress);
 	struct import_result result = {0};
@@ -145,7 +166,7 @@ static struct error *read_in_loop(int fd, importer *import, const struct input_o
 					   .labels = (const char *const *)options->labels.items,
 					   .label_count = options->labels.count,
 					   .caller = sudo_caller(),
-					   .writer = foreign_writer(fd),
+					   .writer = writer,
 					   .symbols = options->symbols,
 					   .command = options->command,
 					   .needs_timestamps = options->keeps_timestamps,
@@ -163,8 +184,8 @@ static struct error *read_in_loop(int fd, importer *import, const struct input_o
 	return err;
 }
 
-static struct error *read_recording(int fd, importer *import, const struct input_options *options,
-				    struct input *input)
+static struct error *read_recording(int fd, importer *import, uid_t writer,
+				    const struct input_options *options, struct input *input)
 {
 	struct interruption interruption = {.guard = options->signals};
 	CLEANUP(loop_cleanup) struct loop *loop = NULL;
@@ -175,18 +196,24 @@ static struct error *read_recording(int fd, importer *import, const struct input
 		err = loop_watch(loop, signal_guard_fd(options->signals), on_signal, &interruption,
 				 &watch);
 	if (!err)
-		return read_in_loop(fd, import, options, loop, &interruption.cancel, input);
+		return read_in_loop(fd, import, writer, options, loop, &interruption.cancel, input);
 	close(fd);
 	return err;
 }
 
-static struct error *read_any(int fd, const struct input_options *options, struct input *input)
+/* writer: as foreign_writer(). */
+static struct error *read_any(int fd, uid_t writer, const struct input_options *options,
+			      struct input *input)
 {
-	struct content content = content_of(fd);
-	struct error *err;
+	struct content content;
+	struct error *err = recognize(&fd, &content);
 
+	if (err) {
+		close(fd);
+		return err;
+	}
 	if (!content.format)
-		return read_recording(fd, content.import, options, input);
+		return read_recording(fd, content.import, writer, options, input);
 	input->profile = profile_new();
 	err = read_format(fd, content.format, input->profile);
 	if (!err)
@@ -247,7 +274,7 @@ struct error *input_read_file(int fd, const char *name, const struct input_optio
 	if (fd < 0)
 		return error_errno(errno, "open %s", name);
 	writer = foreign_writer(fd);
-	err = read_any(fd, options, &input);
+	err = read_any(fd, writer, options, &input);
 	if (err) {
 		input_deinit(&input);
 		return error_wrap(explain(err, name), "%s", name);

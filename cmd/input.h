@@ -1,6 +1,7 @@
 /*
  * A profile from any file: pprof of any producer, folded stacks, the text of perf script, or a
- * recording of perf, which is unwound and named first. Known by its first bytes, whatever its name. Or from a directory of
+ * recording of perf, which is unwound and named first. Recognized by its first bytes, whatever its
+ * name, also if it is packed (unpacked_file.h). Or from a directory of
  * segments, all of it or a range of time (segment_range.h).
  */
 #ifndef PROF_CMD_INPUT_H

@@ -129,6 +129,13 @@ static bool take_pcs(struct heap_file *file, struct bytes line, struct heap_file
 	return true;
 }
 
+/* "#	0x4a1b2b	main.leak+0x2b	/src/main.go:12" */
+static struct error *written_by_go(void)
+{
+	return error_hint(error_new("it is a heap profile of Go as text (debug=1)"),
+			  "get it without debug=1: prof reads that");
+}
+
 static struct error *not_understood(const struct heap_file *file)
 {
 	return error_new("line %" PRIu64 " is not one of a heap profile", file->line_number);
@@ -295,6 +302,8 @@ static struct error *next_of_tcmalloc(struct heap_file *file, struct heap_file_s
 
 		if (!bytes_left(&line))
 			continue;
+		if (*line.at == '#')
+			return written_by_go();
 		if (!take_counts(&line, ret) || !take_word(&line, "@") ||
 		    !take_pcs(file, line, ret))
 			return not_understood(file);

@@ -115,7 +115,17 @@ def test_json_of_other_profilers_is_refused_by_name(prof):
 DAMAGED = {
     "cut.pb.gz": (GO_CPU.read_bytes()[:300], "damaged"),
     "plain.pb": (gzip.decompress(GO_CPU.read_bytes())[:300], "damaged"),
-    "text.gz": (gzip.compress(b"a;b 1\n"), "damaged, truncated or not a pprof profile"),
+    "cut.folded.gz": (gzip.compress(b"a;b 1\n" * 1000)[:40], "damaged"),
+    "zeros.gz": (gzip.compress(bytes(300 << 20)), "unpacks to more than"),
+    "go_heap": (b"heap profile: 1: 1024 [5: 20480] @ heap/1048576\n1: 1024 [5: 20480] @ 0x4a1b2c\n#\t0x4a1b2b\tmain.leak+0x2b\tmain.go:12\n",
+                "heap profile of Go as text (debug=1)"),
+    "goroutines": (b"goroutine profile: total 3\n3 @ 0x43c1e5\n", "goroutine profile of Go as text (debug=1)"),
+    "other_go": (b"shop/locks profile: total 3\n3 @ 0x43c1e5\n", "profile of Go as text (debug=1)"),
+    "mutex": (b"--- mutex:\ncycles/second=2000000000\n", "mutex profile of Go as text (debug=1)"),
+    "raw.heap": (b"--- symbol\nbinary=/opt/app\n0x0000000000401137 leak_it\n---\n--- heap\n", "jeprof --raw"),
+    "cpu.prof": (b"".join(n.to_bytes(8, "little") for n in (0, 3, 0, 10000, 0)), "CPU profile of gperftools"),
+    "cpu32.prof": (b"".join(n.to_bytes(4, "little") for n in (0, 3, 0, 10000, 0)), "CPU profile of gperftools"),
+    "page": (b'{"nodes": [\n1 2\n', "JSON of another profiler"),
     "count.folded": (b"\na;b\n", "line 2: it does not end in a space and a count"),
     "difference.folded": (b"a;b 1 2\n", "line 1: it has two counts"),
     "nothing": (b"", "not a perf.data file"),
@@ -134,6 +144,37 @@ def test_a_file_that_is_not_a_profile_is_an_error_and_nothing_is_written(prof, n
     if name in ("count.folded", "nothing", "program"):
         assert "recordings of perf" in result.stderr.splitlines()[1], "what prof reads is not said"
     assert [path.name for path in prof.folder.iterdir()] == [name]
+
+
+PACKERS = {"gzip": ["gzip", "-c"], "xz": ["xz", "-c"], "zstd": ["zstd", "-c"]}
+
+
+@pytest.mark.parametrize("packer", PACKERS)
+@pytest.mark.parametrize("from_pipe", [False, True])
+def test_packed_files_are_recognized_by_what_is_inside(prof, packer, from_pipe):
+    contents = {
+        "folded": b"main;a 3\nmain;b 1\n",
+        "pprof": gzip.decompress(GO_CPU.read_bytes()),
+        "heap": b"heap_v2/524288\n  t*: 1: 4096 [0: 0]\n@ 0x1234\n  t*: 1: 4096 [0: 0]\n",
+    }
+    for name, content in contents.items():
+        packed = subprocess.run(PACKERS[packer], input=content, capture_output=True, check=True).stdout
+        shown = []
+        for data in content, packed:
+            (prof.folder / "in").write_bytes(data)
+            source = {"input": data} if from_pipe else {}
+            shown.append(subprocess.run([prof.binary, "convert", "-q", "-" if from_pipe else "in", "-o", "-", "--format", "folded"],
+                                        cwd=prof.folder, capture_output=True, timeout=TIME_LIMIT_S, check=True, **source).stdout)
+        assert shown[0] == shown[1] != b"", name
+
+
+def test_a_packed_recording_of_perf_is_read(prof, target):
+    prof.run("record", "-o", "perf.data", "-o", "out.folded", target("shares"), "0.2")
+    data = (prof.folder / "perf.data").read_bytes()
+    (prof.folder / "packed").write_bytes(gzip.compress(data))
+    for name in "perf.data", "packed":
+        convert(prof, name, "-o", f"{name}.folded")
+    assert (prof.folder / "packed.folded").read_bytes() == (prof.folder / "perf.data.folded").read_bytes() != b""
 
 
 def test_bad_lines_of_folded_stacks_are_skipped_and_reported(prof):
