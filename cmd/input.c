@@ -13,6 +13,7 @@
 #include "profile/source_users.h"
 #include "profile/tasks.h"
 #include "record/heap_import.h"
+#include "record/local_symbols.h"
 #include "report/logical.h"
 
 #include <errno.h>
@@ -153,29 +154,42 @@ static uid_t foreign_writer(int fd)
 											 : 0;
 }
 
-static struct error *read_in_loop(int fd, importer *import, uid_t writer,
-				  const struct input_options *options, struct loop *loop,
+/* What to do in the loop. */
+struct reading {
+	int fd;
+	importer *import; /* NULL: the profile is read, and its frames are symbolized */
+	uid_t writer;
+	const struct input_options *options;
+};
+
+static struct error *read_in_loop(const struct reading *reading, struct loop *loop,
 				  atomic_bool *cancel, struct input *input)
 {
+	const struct input_options *options = reading->options;
 	struct listener listener = record_messages(true, options->shows_progress);
 	struct import_result result = {0};
-	struct error *err = import(fd,
-				   &(struct import_options){
-					   .symfs = options->symfs,
-					   .weight = options->weight,
-					   .labels = (const char *const *)options->labels.items,
-					   .label_count = options->labels.count,
-					   .caller = sudo_caller(),
-					   .writer = writer,
-					   .symbols = options->symbols,
-					   .command = options->command,
-					   .needs_timestamps = options->keeps_timestamps,
-					   .loop = loop,
-					   .cancel = cancel,
-					   .listener = &listener,
-				   },
-				   &result);
+	struct error *err = NULL;
+	struct import_options import_options = {
+		.symfs = options->symfs,
+		.weight = options->weight,
+		.labels = (const char *const *)options->labels.items,
+		.label_count = options->labels.count,
+		.caller = sudo_caller(),
+		.writer = reading->writer,
+		.symbols = options->symbols,
+		.command = options->command,
+		.needs_timestamps = options->keeps_timestamps,
+		.loop = loop,
+		.cancel = cancel,
+		.listener = &listener,
+	};
 
+	if (!reading->import) {
+		local_symbols_add(input->profile, &import_options);
+		message_progress_end();
+		return NULL;
+	}
+	err = reading->import(reading->fd, &import_options, &result);
 	message_progress_end();
 	input->is_recording = true;
 	input->profile = result.profile;
@@ -184,9 +198,9 @@ static struct error *read_in_loop(int fd, importer *import, uid_t writer,
 	return err;
 }
 
-static struct error *read_recording(int fd, importer *import, uid_t writer,
-				    const struct input_options *options, struct input *input)
+static struct error *run_reading(const struct reading *reading, struct input *input)
 {
+	const struct input_options *options = reading->options;
 	struct interruption interruption = {.guard = options->signals};
 	CLEANUP(loop_cleanup) struct loop *loop = NULL;
 	struct loop_watch *watch;
@@ -196,8 +210,8 @@ static struct error *read_recording(int fd, importer *import, uid_t writer,
 		err = loop_watch(loop, signal_guard_fd(options->signals), on_signal, &interruption,
 				 &watch);
 	if (!err)
-		return read_in_loop(fd, import, writer, options, loop, &interruption.cancel, input);
-	close(fd);
+		return read_in_loop(reading, loop, &interruption.cancel, input);
+	close_fd(&(int){reading->fd});
 	return err;
 }
 
@@ -213,9 +227,11 @@ static struct error *read_any(int fd, uid_t writer, const struct input_options *
 		return err;
 	}
 	if (!content.format)
-		return read_recording(fd, content.import, writer, options, input);
+		return run_reading(&(struct reading){fd, content.import, writer, options}, input);
 	input->profile = profile_new();
 	err = read_format(fd, content.format, input->profile);
+	if (!err)
+		err = run_reading(&(struct reading){-1, NULL, writer, options}, input);
 	if (!err)
 		tasks_label(input->profile);
 	return err;

@@ -430,3 +430,51 @@ def test_prof_folds_what_perf_script_prints_as_inferno_does(prof, client, target
         # inferno omits samples without frames, and all of them if mappings are printed.
         expected = expected or folded_by_inferno(client, prof.folder / "script")
         assert expected and sorted(line for line in result.stdout.splitlines() if ";" in line) == sorted(expected)
+
+
+@pytest.fixture
+def program(prof):
+    """program(name) is a new program with a function `hot`: its path, the file offset of hot and its build-id."""
+
+    def build(name, extra=""):
+        source = prof.folder / f"{name}.c"
+        source.write_text("__attribute__((noinline)) int hot(int n) { volatile int s = 0; for (int i = 0; i < n; i++) s += i; return s; }\n"
+                          f"int main(void) {{ return hot(1000); }}\n{extra}", encoding="ascii")
+        path = prof.folder / name
+        subprocess.run(["gcc", "-O1", "-g", "-Wl,--build-id", "-o", path, source], check=True)
+        symbols = subprocess.run(["nm", path], check=True, capture_output=True, text=True).stdout
+        hot = next(int(line.split()[0], 16) for line in symbols.splitlines() if line.endswith(" hot"))
+        notes = subprocess.run(["readelf", "-n", path], check=True, capture_output=True, text=True).stdout
+        return path, hot, notes.split("Build ID: ")[1].split()[0]
+
+    return build
+
+
+def write_without_symbols(path, program, base):
+    file, hot, build_id = program
+    message = message_of([], [("samples", "count"), ("cpu", "nanoseconds")])
+    message.string_table.extend([str(file), build_id])
+    names = len(message.string_table)
+    message.mapping.add(id=1, memory_start=base + 0x1000, memory_limit=base + 0x2000, file_offset=0x1000, filename=names - 2, build_id=names - 1)
+    message.location.add(id=1, mapping_id=1, address=base + hot + 20)
+    message.sample.add(location_id=[1], value=[10, 10 ** 8])
+    write_message(path, message)
+
+
+def test_a_pprof_profile_without_symbols_is_symbolized_from_the_files_with_the_build_ids(prof, program):
+    hot = program("hot")
+    for name, base in ("one", 0x555555554000), ("two", 0x7ff000000000):
+        write_without_symbols(prof.folder / f"{name}.pb.gz", hot, base)
+        rows = json.loads(prof.run("report", "--json", f"{name}.pb.gz").stdout)["rows"]
+        assert [row["name"] for row in rows] == ["hot"]
+    difference = json.loads(prof.run("diff", "--json", "one.pb.gz", "two.pb.gz").stdout)
+    assert all(function["name"] == "hot" for function in difference["functions"])
+
+
+def test_a_file_with_another_build_id_is_not_used_and_reported(prof, program):
+    path, hot, build_id = program("hot")
+    program("hot", extra="int other;\n")
+    write_without_symbols(prof.folder / "in.pb.gz", (path, hot, build_id), 0x555555554000)
+    result = prof.run("report", "--json", "in.pb.gz")
+    assert [row["name"] for row in json.loads(result.stdout)["rows"]] != ["hot"]
+    assert f"{path} is another file than the " in result.stderr

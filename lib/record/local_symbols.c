@@ -1,0 +1,198 @@
+#include "record/local_symbols.h"
+
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A frame of the profile, and what it is in the pipeline's. */
+struct pair {
+	frame_id frame, local;
+};
+
+struct local_symbols {
+	struct profile *profile;
+	const struct import_options *options;
+	struct pipeline pipeline;
+	bool *are_mapped; /* by module of the profile */
+	struct pair *pairs;
+	size_t count, room;
+};
+
+static void local_symbols_deinit(struct local_symbols *local)
+{
+	pipeline_close(&local->pipeline);
+	free(local->are_mapped);
+	free(local->pairs);
+}
+
+static bool lacks_symbols(const struct profile *profile, frame_id id)
+{
+	struct profile_frame frame = profile_get_frame(profile, id);
+	const struct profile_module *module = profile_get_module(profile, frame.module);
+
+	return !frame.line_count && module->kind == PROFILE_MODULE_FILE && !module->named &&
+	       module->segment_count && profile_string(profile, module->path)[0] == '/';
+}
+
+static bool has_such_frames(const struct profile *profile)
+{
+	for (frame_id id = 0; id < profile_frame_count(profile); id++)
+		if (lacks_symbols(profile, id))
+			return true;
+	return false;
+}
+
+/* Each module is a process of its own: pprof files of several processes have mappings that
+ * overlap. */
+static pid_t pid_of(uint32_t module)
+{
+	return (pid_t)(module % INT32_MAX) + 1;
+}
+
+static void map_module(struct local_symbols *local, uint32_t id)
+{
+	const struct profile_module *module = profile_get_module(local->profile, id);
+
+	if (local->are_mapped[id])
+		return;
+	local->are_mapped[id] = true;
+	for (unsigned i = 0; i < module->segment_count; i++) {
+		const struct profile_segment *segment = &module->segments[i];
+		struct mapping mapping = {
+			.start = segment->vaddr,
+			.end = segment->vaddr + segment->size_bytes,
+			.offset = segment->offset,
+			.path = profile_string(local->profile, module->path),
+		};
+
+		build_id_from_hex(profile_string(local->profile, module->build_id),
+				  &mapping.build_id);
+		address_spaces_map(local->pipeline.spaces, pid_of(id), 0, &mapping);
+	}
+}
+
+static void add_frame(struct local_symbols *local, frame_id id)
+{
+	struct address_spaces *spaces = local->pipeline.spaces;
+	uint32_t module = profile_get_frame(local->profile, id).module;
+	struct location location;
+	frame_id frame;
+
+	map_module(local, module);
+	if (!address_spaces_locate(spaces, pid_of(module), 0,
+				   profile_frame_vaddr(local->profile, id), &location))
+		return;
+	frame = profile_frame(local->pipeline.profile, location.module, location.offset, false);
+	GROW(local->pairs, local->count, local->room);
+	local->pairs[local->count++] = (struct pair){id, frame};
+}
+
+static void report_files(const struct local_symbols *local)
+{
+	const struct address_spaces *spaces = local->pipeline.spaces;
+
+	for (module_id id = 0; id < address_spaces_module_count(spaces); id++) {
+		const struct module *module = address_spaces_module(spaces, id);
+
+		if (module->kind == MODULE_FILE && !module->elf)
+			listener_problem(local->options->listener, "%s",
+					 module->problem ? module->problem : module->path);
+	}
+}
+
+static void open_pipeline(struct local_symbols *local)
+{
+	const struct import_options *options = local->options;
+	const char *home = getenv("HOME");
+	const char *debug_dir = options->symbols.debug_dir;
+	CLEANUP(free_ptr) char *cache = home ? xasprintf("%s/.debug", home) : NULL;
+
+	pipeline_open(&local->pipeline,
+		      &(struct pipeline_options){
+			      .arch = arch_native(),
+			      .files =
+				      &(struct recorded_files){
+					      .symfs = options->symfs,
+					      .debug_dir = debug_dir ? debug_dir : "/usr/lib/debug",
+					      .cache_dir = cache,
+					      .writer = options->writer,
+				      },
+			      .depth = UNWIND_DEPTH_MAX,
+		      });
+}
+
+static void symbolize_frames(struct local_symbols *local)
+{
+	const struct import_options *options = local->options;
+	struct symbolize_outcome outcome = {0};
+
+	session_finish(local->pipeline.session);
+	finalize_symbols(
+		&(struct finalize_options){
+			.pipeline = &local->pipeline,
+			.loop = options->loop,
+			.cancel = options->cancel,
+			.listener = options->listener,
+			.caller = options->caller,
+			.symbols = options->symbols,
+		},
+		&outcome);
+	symbolize_outcome_deinit(&outcome);
+}
+
+static string_id copy_string(const struct local_symbols *local, string_id id)
+{
+	return strtab_add(profile_strings(local->profile),
+			  profile_string(local->pipeline.profile, id));
+}
+
+static function_id copy_function(const struct local_symbols *local, function_id id)
+{
+	const struct profile_function *from = profile_get_function(local->pipeline.profile, id);
+
+	return profile_function(local->profile,
+				&(struct profile_function){
+					.name = copy_string(local, from->name),
+					.system_name = copy_string(local, from->system_name),
+					.file = copy_string(local, from->file),
+					.start_line = from->start_line,
+				});
+}
+
+static void copy_lines(const struct local_symbols *local, const struct pair *pair)
+{
+	struct profile_frame from = profile_get_frame(local->pipeline.profile, pair->local);
+	uint32_t module = profile_get_frame(local->profile, pair->frame).module;
+	uid_t user = profile_get_module(local->pipeline.profile, from.module)->source_user;
+	CLEANUP(free_ptr) struct profile_line *lines = NULL;
+
+	if (!from.line_count)
+		return;
+	lines = xcalloc(from.line_count, sizeof(*lines));
+	for (unsigned i = 0; i < from.line_count; i++) {
+		lines[i] = from.lines[i];
+		lines[i].function = copy_function(local, from.lines[i].function);
+	}
+	profile_set_lines(local->profile, pair->frame, lines, from.line_count);
+	profile_set_source_user(local->profile, module, user);
+}
+
+void local_symbols_add(struct profile *profile, const struct import_options *options)
+{
+	CLEANUP(local_symbols_deinit)
+	struct local_symbols local = {.profile = profile, .options = options};
+	uint32_t frames = profile_frame_count(profile);
+
+	if (profile_get_info(profile)->quality.is_known || !has_such_frames(profile))
+		return;
+	local.are_mapped = xcalloc(profile_module_count(profile), sizeof(*local.are_mapped));
+	open_pipeline(&local);
+	for (frame_id id = 0; id < frames; id++)
+		if (lacks_symbols(profile, id))
+			add_frame(&local, id);
+	report_files(&local);
+	symbolize_frames(&local);
+	for (size_t i = 0; i < local.count; i++)
+		copy_lines(&local, &local.pairs[i]);
+}
