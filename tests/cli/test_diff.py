@@ -191,7 +191,7 @@ def test_the_summary_for_a_pull_request_says_what_has_changed_and_what_is_uncert
 
 
 def test_hostile_names_are_text_in_the_summary_for_a_pull_request(diff, tmp_path):
-    names = ["<script>alert(1)</script>", "a|b\\|c", "`rm`", "[x](https://evil.example)", "@everyone #1 **b** __c__", "&lt", "x\u202ey"]
+    names = ["<script>alert(1)</script>", "a|b\\|c", "`rm`", "[x](https://evil.example)", "@everyone #1 **b** __c__", "&lt", "x\ry\x1b[31m\u202e"]
     files = [[write(tmp_path, f"{side}{i}.folded", {name: 500 + i + 500 * (side == "b") for name in names}) for i in range(2)] for side in "ab"]
     text = diff("--markdown", "--normalize", "samples", *sides(*files))
     rows = [line for line in text.splitlines() if line.startswith("| <code>")]
