@@ -26,10 +26,10 @@ void quality_init(struct quality *quality, const struct profile *profile,
 		  const struct session_counts *counts, const struct balance *balance);
 void quality_deinit(struct quality *quality);
 
-/* The share of the samples that are "lost", "truncated" or "unknown" (in functions without a symbol), or that
- * of the sampled allocations if it is greater; of what was counted of the event that lacks most
- * that is "unsampled", or of the waiting time that is "placeless" (without a stack); false for any
- * other name. */
+/* The share of the samples that are "lost", "truncated" or "unknown" (in functions without a
+ * symbol), or that of the sampled allocations if it is greater; of what was counted of the event
+ * that lacks most that is "unsampled", or of the waiting time that is "placeless" (without a
+ * stack); false for any other name. */
 bool quality_share(const struct quality *quality, const char *name, double *ret);
 
 #endif

@@ -369,10 +369,12 @@ static bool is_markup(struct bytes text)
 	return false;
 }
 
+/* Other files have control characters among so many bytes; names may have them anywhere. */
+enum { TEXT_BYTES = 64 };
+
 bool folded_recognize(const unsigned char *first, size_t len)
 {
-	struct bytes text = bytes_of(first, len);
+	struct bytes text = bytes_of(first, len < TEXT_BYTES ? len : TEXT_BYTES);
 
-	return len && utf8_is_text(text) && !is_markup(text) &&
-	       !perf_script_recognize(first, len);
+	return len && utf8_is_text(text) && !is_markup(text) && !perf_script_recognize(first, len);
 }
