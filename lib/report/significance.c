@@ -9,9 +9,11 @@
 #include <stdlib.h>
 
 enum {
-	BISECTIONS = 60,
+	NEWTON_STEPS = 100,
 	FRACTIONS = 200, /* far more than the continued fraction needs */
 };
+
+#define PRECISION 1e-12
 
 /* A continued fraction's next partial quotient, which must not be 0 (Lentz's method). */
 static double quotient(double factor, double previous, bool inverts)
@@ -65,21 +67,26 @@ double student_tail(double t, double df)
 	return incomplete_beta(df / (df + square), square / (df + square), df / 2, 0.5);
 }
 
+static double student_density(double t, double df)
+{
+	if (df >= STUDENT_NORMAL)
+		return exp(-t * t / 2) / sqrt(2 * M_PI);
+	df = fmax(df, 1);
+	return exp(lgamma((df + 1) / 2) - lgamma(df / 2) - (df + 1) / 2 * log1p(t * t / df)) /
+	       sqrt(df * M_PI);
+}
+
+/* By Newton's method: the tail is convex, so that each step stays below the quantile. */
 double student_quantile(double confidence, double df)
 {
-	double low = 0, high = 1;
+	const double tail = 1 - confidence;
+	double t = 0, step = 1;
 
-	while (student_tail(high, df) > 1 - confidence && high < 1e9)
-		high *= 2;
-	for (int i = 0; i < BISECTIONS; i++) {
-		double middle = (low + high) / 2;
-
-		if (student_tail(middle, df) > 1 - confidence)
-			low = middle;
-		else
-			high = middle;
+	for (int i = 0; i < NEWTON_STEPS && step > t * PRECISION; i++) {
+		step = (student_tail(t, df) - tail) / (2 * student_density(t, df));
+		t += fmax(step, 0);
 	}
-	return high;
+	return t;
 }
 
 double welch_df(const double variances[2], const double dfs[2])
