@@ -88,17 +88,24 @@ static void add_frame(struct local_symbols *local, frame_id id)
 	local->pairs[local->count++] = (struct pair){id, frame};
 }
 
+/* A profile of another machine can lack all of its files: only the first is named. */
 static void report_files(const struct local_symbols *local)
 {
 	const struct address_spaces *spaces = local->pipeline.spaces;
+	const struct module *first = NULL;
+	unsigned count = 0;
 
 	for (module_id id = 0; id < address_spaces_module_count(spaces); id++) {
 		const struct module *module = address_spaces_module(spaces, id);
 
-		if (module->kind == MODULE_FILE && !module->elf)
-			listener_problem(local->options->listener, "%s",
-					 module->problem ? module->problem : module->path);
+		if (module->kind != MODULE_FILE || module->elf)
+			continue;
+		first = count++ ? first : module;
 	}
+	if (count)
+		listener_problem(
+			local->options->listener, "functions of %u file%s have no names: %s", count,
+			count == 1 ? "" : "s", first->problem ? first->problem : first->path);
 }
 
 static void open_pipeline(struct local_symbols *local)

@@ -653,6 +653,24 @@ TEST(an_address_outside_of_its_mapping_stays_what_it_is)
 		"/opt/bin/program");
 }
 
+TEST(wherever_a_file_was_loaded_an_address_without_a_name_is_its_offset)
+{
+	static const uint64_t loaded[] = {0x555555554000, 0x7ff000000000};
+
+	for (size_t i = 0; i < ARRAY_SIZE(loaded); i++) {
+		CLEANUP(free_ptr) struct sample_message *message = sample_message();
+		CLEANUP(profile_cleanup) struct profile *profile = NULL;
+
+		message->mapping.memory_start = loaded[i] + 0x1000;
+		message->mapping.memory_limit = loaded[i] + 0x2000;
+		message->mapping.file_offset = 0x3000;
+		message->locations[1].address = loaded[i] + 0x1234;
+		message->locations[1].n_line = 0;
+		profile = must_read_message(&message->of);
+		assert_folded(profile, WEIGHT_SAMPLES, "program;main;[program+0x3234] 500\n");
+	}
+}
+
 TEST(the_default_type_is_the_first_event_and_samples_count_for_it)
 {
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();

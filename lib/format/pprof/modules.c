@@ -136,6 +136,18 @@ static uint32_t describe(struct pprof_modules *modules, const struct profile_mod
 	return modules->module_count++;
 }
 
+/*
+ * Files are linked to addresses below this and loaded at others: a profile of a running process has
+ * those, which differ from run to run. Then the address of a place is its offset in the file.
+ */
+#define LINKED_BELOW (UINT64_C(1) << 32)
+
+static uint64_t linked_at(const struct pprof_source *mapping, enum profile_module_kind kind)
+{
+	return kind == PROFILE_MODULE_FILE && mapping->start >= LINKED_BELOW ? mapping->offset
+									     : mapping->start;
+}
+
 static void add_module(struct pprof_modules *modules, uint32_t first, uint32_t end)
 {
 	const struct pprof_source *source = &modules->mappings[first];
@@ -154,7 +166,7 @@ static void add_module(struct pprof_modules *modules, uint32_t first, uint32_t e
 		if (mapping->start < mapping->limit)
 			segments[module.segment_count++] = (struct profile_segment){
 				.offset = mapping->offset,
-				.vaddr = mapping->start,
+				.vaddr = linked_at(mapping, module.kind),
 				.size_bytes = mapping->limit - mapping->start,
 			};
 	}
