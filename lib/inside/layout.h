@@ -120,7 +120,7 @@ enum { INSIDE_START_EXEC = 1 }; /* else a child of fork(): it has its parent's m
 struct inside_start {
 	struct inside_header header;
 	uint32_t parent_pid, zero;
-	char comm[16]; /* ends with 0 */
+	char comm[16]; /* ends with 0; empty in a child under a filter of system calls */
 };
 
 /*

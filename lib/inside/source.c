@@ -365,6 +365,9 @@ static void begin_process(struct inside_source *source, const struct lane_record
 		enqueue(source, RECORD_EXIT, from);
 	if (is_new || !beginning->is_exec)
 		enqueue_fork(source, from, beginning->parent);
+	/* The fork has given it its parent's name. */
+	if (!*beginning->name)
+		return;
 	memcpy(source->name, beginning->name, sizeof(source->name));
 	if (process) {
 		process->has_ended = false;

@@ -35,7 +35,7 @@ ALLOWED = {
 
 # Foreign headers, and the files of the tree that may name them.
 CONFINED = {
-    r"linux/(audit|filter|seccomp)\.h": r"lib/sandbox/syscall_filter\.c",
+    r"linux/(audit|filter|seccomp)\.h": r"lib/(sandbox/syscall_filter|inside/library/hooks)\.c",
     r"linux/bpf\.h": r"lib/symbol/ksym\.c|lib/perf/bpf\.h",
     r"linux/perf_event\.h": r"lib/perf(data)?/",
     r"libelf\.h|gelf\.h|elfutils/.*": r"lib/symbol/libdw\w*\.[ch]|tests/",

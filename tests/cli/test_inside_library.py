@@ -124,8 +124,9 @@ def test_a_thread_whose_lane_is_full_goes_on_in_the_others_and_never_waits(run, 
 
 # ---- Hostile programs ----
 
+CONFINED = ("filtered_by_prctl", "filtered_by_seccomp", "strict_by_prctl", "strict_by_seccomp", "forbids_tsc", "forbids_tsc_by_syscall")
 MODES = ("keeps_errno", "first_calls", "weak_mallocx", "close_descriptors", "unmap", "jumps", "handlers",
-         "default_signals", "every_signal", "waits_for_signals", "storm", "other_children", "another_user", "seccomp")
+         "default_signals", "every_signal", "waits_for_signals", "storm", "other_children", "another_user", "seccomp", *CONFINED)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -137,6 +138,34 @@ def test_a_hostile_program_runs_as_without(run, without, target, mode):
             result = run(file, target("hostile"), mode)
             assert (result.returncode, result.stdout, result.stderr) == (0, expected.stdout, expected.stderr), options
             file.records()
+
+
+@pytest.mark.parametrize("mode", CONFINED)
+def test_allocations_under_confinement_are_recorded_in_their_order(run, target, mode):
+    with InsideFile(alloc_period=1 << 10, drain=True) as file:
+        assert run(file, target("hostile"), mode).returncode == 0
+        file.end()
+        records = file.records()
+    assert len({record.time for record in records if record.pid == records[0].pid}) == sum(
+        record.pid == records[0].pid for record in records)
+    live = set()
+    for record in records:
+        if record.type == ALLOC:
+            assert (record.pid, record.fields["address"]) not in live
+            live.add((record.pid, record.fields["address"]))
+        elif record.type == FREE:
+            live.discard((record.pid, record.fields["address"]))
+    assert sum(record.type == ALLOC for record in records) > 1000
+
+
+@pytest.mark.parametrize("mode", ("filtered_by_prctl", "filtered_by_seccomp"))
+def test_a_child_under_a_filter_is_recorded_with_its_parent_and_its_own_number(run, target, mode):
+    with InsideFile(alloc_period=1 << 12, drain=True) as file:
+        assert run(file, target("hostile"), mode).returncode == 0
+        file.end()
+        parent, child = (record for record in file.records() if record.type == START)
+        assert (child.fields["parent"], child.fields["comm"], child.tid) == (parent.pid, "", child.pid)
+        assert child.pid != parent.pid and any(record.type == ALLOC and record.pid == child.pid for record in file.records())
 
 
 def test_a_plugin_that_brings_the_library_of_cxx_runs_as_without(run, without, target):

@@ -11,6 +11,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -369,26 +370,20 @@ static int another_user(void)
 	return fork_often(NULL) != NULL;
 }
 
-/* All but what this needs ends the process. */
-static int seccomp(void)
-{
 #define ALLOW(name)                                                                                \
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1),                                     \
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define LOAD_NUMBER BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
+#define KILL BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
+
+/* All but what this needs ends the process. */
+static int seccomp(void)
+{
 	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		ALLOW(write),
-		ALLOW(exit_group),
-		ALLOW(brk),
-		ALLOW(mmap),
-		ALLOW(munmap),
-		ALLOW(mremap),
-		ALLOW(madvise),
-		ALLOW(futex),
-		ALLOW(rt_sigreturn),
-		ALLOW(clock_gettime),
-		ALLOW(newfstatat),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		LOAD_NUMBER,  ALLOW(write),	   ALLOW(exit_group),	 ALLOW(brk),
+		ALLOW(mmap),  ALLOW(munmap),	   ALLOW(mremap),	 ALLOW(madvise),
+		ALLOW(futex), ALLOW(rt_sigreturn), ALLOW(clock_gettime), ALLOW(newfstatat),
+		KILL,
 	};
 	struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
 
@@ -399,6 +394,113 @@ static int seccomp(void)
 		return 1;
 	allocate(100000);
 	burn(0.3);
+	return 0;
+}
+
+static void *allocate_in_thread(void *unused)
+{
+	allocate(20000);
+	return unused;
+}
+
+/* A filter that allows what the C library needs for threads and children. */
+static int filtered_start(bool by_prctl)
+{
+	struct sock_filter filter[] = {
+		LOAD_NUMBER,
+		ALLOW(write),
+		ALLOW(exit),
+		ALLOW(exit_group),
+		ALLOW(brk),
+		ALLOW(mmap),
+		ALLOW(munmap),
+		ALLOW(mremap),
+		ALLOW(madvise),
+		ALLOW(mprotect),
+		ALLOW(futex),
+		ALLOW(rt_sigreturn),
+		ALLOW(rt_sigprocmask),
+		ALLOW(rt_sigaction),
+		ALLOW(rseq),
+		ALLOW(set_robust_list),
+		ALLOW(clone),
+		ALLOW(clone3),
+		ALLOW(wait4),
+		ALLOW(sched_getaffinity),
+		ALLOW(getrandom),
+		ALLOW(openat),
+		ALLOW(read),
+		ALLOW(close),
+		KILL,
+	};
+	struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
+	pthread_t thread;
+	int status;
+	pid_t child;
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	printf("the filter: ");
+	if (by_prctl ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)
+		     : (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program))
+		return 1;
+	if (pthread_create(&thread, NULL, allocate_in_thread, NULL))
+		return 2;
+	pthread_join(thread, NULL);
+	child = fork();
+	if (!child) {
+		allocate(20000);
+		_exit(5);
+	}
+	return waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 5 ? 0 : 3;
+}
+
+static int filtered_by_prctl(void)
+{
+	return filtered_start(true);
+}
+
+static int filtered_by_seccomp(void)
+{
+	return filtered_start(false);
+}
+
+/* Strict mode allows few system calls, and no reading of the time-stamp counter. */
+static int strict_end(int failure)
+{
+	static const char text[] = "strict\n";
+
+	if (failure)
+		return 1;
+	for (int i = 0; i < 100000; i++)
+		allocate(1);
+	syscall(SYS_exit, write(1, text, sizeof(text) - 1) < 0);
+	return 2;
+}
+
+static int strict_by_prctl(void)
+{
+	allocate(10000);
+	return strict_end(prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT));
+}
+
+static int strict_by_seccomp(void)
+{
+	allocate(10000);
+	return strict_end((int)syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 0, NULL));
+}
+
+/* Other architectures than x86-64 do not know the option. */
+static int forbids_tsc(void)
+{
+	prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+	allocate(100000);
+	return 0;
+}
+
+static int forbids_tsc_by_syscall(void)
+{
+	syscall(SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+	allocate(100000);
 	return 0;
 }
 
@@ -444,6 +546,12 @@ static const struct {
 	{"other_children", other_children},
 	{"another_user", another_user},
 	{"seccomp", seccomp},
+	{"filtered_by_prctl", filtered_by_prctl},
+	{"filtered_by_seccomp", filtered_by_seccomp},
+	{"strict_by_prctl", strict_by_prctl},
+	{"strict_by_seccomp", strict_by_seccomp},
+	{"forbids_tsc", forbids_tsc},
+	{"forbids_tsc_by_syscall", forbids_tsc_by_syscall},
 };
 
 int main(int count_of_arguments, char **all_arguments)

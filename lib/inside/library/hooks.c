@@ -12,12 +12,15 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/prctl.h>
+#include <linux/seccomp.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 
 /* ---- The real functions ---- */
 
@@ -57,16 +60,19 @@ static void resolve(void)
 /* real_NAME leads to the real function, and at first to one that finds it, so that hooks need not
  * ask. What is not to be found gives 0. */
 #define REAL(type, name, parameters, arguments)                                                    \
+	FIND(type, name, #name, parameters, arguments)                                             \
+	EXPORT type name parameters;                                                               \
+	EXPORT type name parameters
+
+#define FIND(type, name, symbol, parameters, arguments)                                            \
 	static type first_##name parameters;                                                       \
 	static type(*real_##name) parameters = first_##name;                                       \
-	static struct hook hook_##name HOOK_SECTION = {(void **)&real_##name, #name, NULL};        \
+	static struct hook hook_##name HOOK_SECTION = {(void **)&real_##name, symbol, NULL};       \
 	static type first_##name parameters                                                        \
 	{                                                                                          \
 		resolve();                                                                         \
 		return real_##name == first_##name ? (type)0 : real_##name arguments;              \
-	}                                                                                          \
-	EXPORT type name parameters;                                                               \
-	EXPORT type name parameters
+	}
 
 /* ---- malloc() and its kin ---- */
 
@@ -288,6 +294,52 @@ REAL(int, pthread_create,
 	if (failure)
 		process_end_start(start);
 	return failure;
+}
+
+/* ---- Confinement ---- */
+
+/*
+ * What a thread is about to forbid: system calls, and with them or alone the time-stamp counter
+ * (seccomp(2), PR_SET_TSC of prctl(2)). Libraries confine themselves by these functions, too.
+ */
+static void confine(bool forbids_tsc, bool forbids_calls)
+{
+	if (forbids_tsc)
+		__atomic_store_n(&has_no_tsc, true, __ATOMIC_RELAXED);
+	if (forbids_calls)
+		process_expect_filter();
+}
+
+static void confine_by_prctl(long option, unsigned long value)
+{
+	if (option == PR_SET_SECCOMP)
+		confine(value == SECCOMP_MODE_STRICT, true);
+	else if (option == PR_SET_TSC)
+		confine(value == PR_TSC_SIGSEGV, false);
+}
+
+typedef unsigned long word;
+
+REAL(int, prctl, (int option, word a, word b, word c, word d), (option, a, b, c, d))
+{
+	if (unlikely(option == PR_SET_SECCOMP || option == PR_SET_TSC))
+		confine_by_prctl(option, a);
+	return real_prctl(option, a, b, c, d);
+}
+
+/* Its declaration has an ellipsis. It returns to the caller itself: a child may have another stack.
+ */
+FIND(long, any_call, "syscall", (long number, word a, word b, word c, word d, word e, word f),
+     (number, a, b, c, d, e, f))
+EXPORT long any_call(long number, word a, word b, word c, word d, word e,
+		     word f) __asm__("syscall");
+EXPORT long any_call(long number, word a, word b, word c, word d, word e, word f)
+{
+	if (unlikely(number == SYS_prctl))
+		confine_by_prctl((int)a, b);
+	else if (unlikely(number == SYS_seccomp))
+		confine(a == SECCOMP_SET_MODE_STRICT, a <= SECCOMP_SET_MODE_FILTER);
+	return real_any_call(number, a, b, c, d, e, f);
 }
 
 /* ---- The signal of the timers ---- */

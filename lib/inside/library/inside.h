@@ -7,10 +7,12 @@
  * the C library, except for clock_gettime(2), which needs no system call; samples need no memory,
  * no lock that is waited for, and no system call, so that any signal handler may allocate and any
  * filter of system calls may be in place; errno stays. What needs more is done once per process or
- * thread, in its first moments (process.c). Without the shared memory, or while nobody records, a
- * hook costs one load of a flag.
+ * thread, in its first moments (process.c). Under a filter that the program has installed itself,
+ * threads and children start without system calls of this library, and so without CPU timers.
+ * Without the shared memory, or while nobody records, a hook costs one load of a flag.
  *
- *     hooks.c    what programs call: functions of the allocator, of threads and of signals
+ *     hooks.c    what programs call: functions of the allocator, of threads, of signals and of
+ *                confinement
  *     sample.c   which allocations are sampled, the sampled blocks, and the records
  *     process.c  beginnings of the process, its children and its threads; CPU timers
  */
@@ -49,6 +51,7 @@ extern _Thread_local struct thread_state thread_state __attribute__((tls_model("
 
 extern struct inside_control *control; /* the shared one, or zeros: nobody records */
 extern uint64_t time_offset_ns;
+extern bool has_no_tsc;	      /* a thread may not read the time-stamp counter */
 extern unsigned char *shared; /* all of the file; NULL: none */
 
 /* ---- sample.c ---- */
@@ -102,6 +105,11 @@ bool sample_write(unsigned type, unsigned flags, const struct iovec parts[3]);
 
 /* 0 in a child that the C library's fork() has not made: it is not recorded. */
 uint32_t process_id(void);
+/* The calling thread's ID, without a system call. */
+uint32_t process_tid(void);
+/* The process is about to install a filter of system calls: from now on, this library makes none
+ * that the program would not make without it. */
+void process_expect_filter(void);
 /* The signal of the CPU timers; 0: none. */
 extern int timer_signal;
 /* What the program has set for it. */

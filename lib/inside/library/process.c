@@ -32,13 +32,36 @@ static pthread_key_t thread_key; /* its destructor deletes a thread's timer */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
 			     void *object) __attribute__((weak));
 
+/* ---- Filters of system calls ---- */
+
+static bool is_filtered, has_foreign_children;
+static uint32_t known_process; /* stays in a child that fork() has made */
+
+/* The C library knows it; the clock's ID is made of it (clock_getcpuclockid(3), kernel's ABI). */
+uint32_t process_tid(void)
+{
+	clockid_t clock;
+
+	return pthread_getcpuclockid(pthread_self(), &clock) ? 0 : ~(uint32_t)(clock >> 3);
+}
+
+void process_expect_filter(void)
+{
+	struct stat status;
+
+	if (__atomic_exchange_n(&is_filtered, true, __ATOMIC_RELAXED) || !shared)
+		return;
+	has_foreign_children = !stat("/proc/self/ns/pid_for_children", &status) &&
+			       (uint32_t)status.st_ino != control->pid_namespace;
+}
+
 /* ---- CPU timers ---- */
 
 static void delete_timer(void *thread)
 {
 	int32_t *timer = &((struct thread_state *)thread)->timer;
 
-	if (*timer >= 0)
+	if (*timer >= 0 && !is_filtered)
 		syscall(SYS_timer_delete, *timer);
 	*timer = -1;
 }
@@ -85,7 +108,8 @@ static void start_timer(void)
 		return;
 	rate.it_value = rate.it_interval;
 	event._sigev_un._tid = (pid_t)thread->tid;
-	if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &thread->timer)) {
+	if (is_filtered ||
+	    syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &thread->timer)) {
 		__atomic_fetch_add(&control->timers_refused, 1, __ATOMIC_RELAXED);
 		thread->timer = -1;
 		return;
@@ -172,7 +196,7 @@ void *process_run_thread(void *argument)
 	struct thread_state *thread = &thread_state;
 
 	process_end_start(argument);
-	thread->tid = (uint32_t)syscall(SYS_gettid);
+	thread->tid = process_tid();
 	thread->end = (uintptr_t)pthread_self(); /* at the end of the stack */
 	thread->low = thread->end - start.stack_bytes;
 	start_timer();
@@ -195,11 +219,12 @@ static void measure_main_stack(void)
 
 /* ---- Processes ---- */
 
-static void write_start(unsigned flags)
+static void write_start(unsigned flags, uint32_t parent)
 {
-	struct inside_start record = {.parent_pid = (uint32_t)getppid()};
+	struct inside_start record = {.parent_pid = parent};
 
-	prctl(PR_GET_NAME, record.comm);
+	if (!is_filtered)
+		prctl(PR_GET_NAME, record.comm);
 	if (__atomic_load_n(&control->records_mappings, __ATOMIC_RELAXED))
 		sample_write(INSIDE_START, flags, (struct iovec[3]){{&record, sizeof(record)}});
 }
@@ -273,19 +298,20 @@ static void adjust_clock(const struct inside_control *found)
 static void begin_child(void)
 {
 	struct thread_state *thread = &thread_state;
+	uint32_t parent = known_process;
 
-	*own_process = thread->tid = (uint32_t)getpid();
+	*own_process = known_process = thread->tid = process_tid();
 	thread->lane = 0;
 	thread->timer = -1;
 	/* Else it would draw what its parent draws. */
 	if (thread->random)
 		thread->random ^= (uint64_t)thread->tid << 32 | thread->tid;
-	if (shared && !is_of_this_namespace(control))
+	if (shared && (is_filtered ? has_foreign_children : !is_of_this_namespace(control)))
 		sample_use(NULL);
-	if (shared)
+	if (shared && !is_filtered)
 		adjust_clock(control);
 	if (shared) {
-		write_start(0);
+		write_start(0, parent);
 		start_timer();
 	}
 }
@@ -339,7 +365,7 @@ __attribute__((constructor)) static void begin_process(void)
 	if (file) {
 		thread_state.left = INT64_MAX; /* what follows is not the program's */
 		madvise(own_process, sizeof(own_process), MADV_WIPEONFORK);
-		*own_process = thread_state.tid = (uint32_t)getpid();
+		*own_process = known_process = thread_state.tid = process_tid();
 		measure_main_stack();
 		pthread_key_create(&thread_key, delete_timer);
 		adjust_clock((struct inside_control *)file);
@@ -347,7 +373,7 @@ __attribute__((constructor)) static void begin_process(void)
 		if (cpu_hz())
 			take_signal();
 		__register_atfork(NULL, NULL, begin_child, NULL);
-		write_start(INSIDE_START_EXEC);
+		write_start(INSIDE_START_EXEC, (uint32_t)getppid());
 		write_mappings();
 		thread_state.left = 0;
 		start_timer();

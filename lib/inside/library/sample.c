@@ -2,10 +2,8 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 /* OpenTelemetry's probes of memory profiling, which other agents can attach to. */
 #if __has_include(<sys/sdt.h>)
@@ -35,12 +33,26 @@ void sample_use(unsigned char *file)
 	control = file ? (struct inside_control *)file : &idle;
 }
 
+bool has_no_tsc;
+
+/*
+ * Without the time-stamp counter the C library's clock ends the program, but the coarse one is a
+ * word that the kernel writes at each tick. Times still grow strictly within the process.
+ */
 static uint64_t now_ns(void)
 {
+	static uint64_t latest_ns;
+	uint64_t latest = __atomic_load_n(&latest_ns, __ATOMIC_RELAXED), next;
+	bool is_coarse = __atomic_load_n(&has_no_tsc, __ATOMIC_RELAXED);
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec - time_offset_ns;
+	clock_gettime(is_coarse ? CLOCK_MONOTONIC_COARSE : CLOCK_MONOTONIC, &now);
+	next = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec - time_offset_ns;
+	do
+		next = next > latest ? next : latest + 1;
+	while (!__atomic_compare_exchange_n(&latest_ns, &latest, next, true, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED));
+	return next;
 }
 
 /* ---- Which allocations are sampled ---- */
@@ -134,7 +146,7 @@ static struct inside_lane *lane_at(uint32_t number)
 static uint32_t own_tid(struct thread_state *thread)
 {
 	if (!thread->tid)
-		thread->tid = (uint32_t)syscall(SYS_gettid);
+		thread->tid = process_tid();
 	return thread->tid;
 }
 
