@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Takes both. */
@@ -28,12 +29,81 @@ static struct inside_program *open_file(int fd, char *path)
 	return err ? NULL : STEAL(program);
 }
 
+/* ---- Programs that the dynamic loader is given ---- */
+
+/* Whatever its file is called. glibc's libraries need the name, but they have a loader, too. */
+static bool is_loader(const struct inside_program *program)
+{
+	static const char name[] = "_rtld_global_ro";
+	struct bytes names = elf_file_section(program->elf, ".dynstr").data;
+
+	return !elf_file_has_section(program->elf, ".interp") && names.at &&
+	       memmem(names.at, bytes_left(&names), name, sizeof(name));
+}
+
+static bool takes_argument(const char *option)
+{
+	static const char *const options[] = {"--library-path",
+					      "--glibc-hwcaps-prepend",
+					      "--glibc-hwcaps-mask",
+					      "--inhibit-rpath",
+					      "--audit",
+					      "--preload",
+					      "--argv0"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+		if (!strcmp(option, options[i]))
+			return true;
+	return false;
+}
+
+/* The words after the loader's, which env(1) may precede. */
+static char *const *after_loader(char *const *argv, const char *path)
+{
+	while (*argv && strcmp(basename(*argv), basename(path)) != 0)
+		argv++;
+	return *argv ? argv + 1 : argv;
+}
+
+/* Returns NULL if there is none: the loader prints something. */
+static const char *find_given(char *const *argv)
+{
+	char *const *at = argv;
+
+	while (*at && strncmp(*at, "--", 2) == 0) {
+		if (!strcmp(*at, "--"))
+			return at[1];
+		if (takes_argument(*at) && at[1])
+			at++;
+		at++;
+	}
+	return *at;
+}
+
+/* The name of a file in a directory: without a slash it is one of a library. */
+static struct inside_program *open_given(const struct inside_program *loader, char *const *argv)
+{
+	const char *name = find_given(argv);
+	struct inside_program *given;
+
+	if (!name || !strchr(name, '/'))
+		return NULL;
+	given = open_file(open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), xstrdup(name));
+	if (!given)
+		return NULL;
+	given->file = loader->file;
+	return given;
+}
+
 struct inside_program *inside_program_of_command(char *const *argv)
 {
 	char *path;
 	int fd = executed_file_open(argv, &path);
+	CLEANUP(inside_program_cleanup) struct inside_program *program = open_file(fd, path);
 
-	return open_file(fd, path);
+	if (program && is_loader(program))
+		return open_given(program, after_loader(argv, program->path));
+	return STEAL(program);
 }
 
 /* A descriptor that can be read; -1: another user could write to the file while it is read. */
@@ -51,13 +121,15 @@ static int open_own(const char *name)
 struct inside_program *inside_program_of_process(pid_t pid)
 {
 	CLEANUP(free_ptr) char *link = xasprintf("/proc/%d/exe", (int)pid);
+	CLEANUP(inside_program_cleanup) struct inside_program *program = NULL;
 	char path[PATH_MAX];
 	ssize_t len = readlink(link, path, sizeof(path) - 1);
 
 	if (len < 0)
 		return NULL;
 	path[len] = '\0';
-	return open_file(open_own(link), xstrdup(path));
+	program = open_file(open_own(link), xstrdup(path));
+	return program && is_loader(program) ? NULL : STEAL(program);
 }
 
 void inside_program_free(struct inside_program *program)

@@ -74,6 +74,12 @@ static char *make_program(const struct program *program)
 	return put_file("app", file.data, file.len, program->mode ? program->mode : 0700);
 }
 
+#if defined(__x86_64__)
+#define OWN_LOADER "/lib64/ld-linux-x86-64.so.2"
+#else
+#define OWN_LOADER "/lib/ld-linux-aarch64.so.1"
+#endif
+
 static const char glibc[] = "/lib64/ld-linux-x86-64.so.2";
 
 static void assert_text(struct error *err, const char *part)
@@ -150,6 +156,43 @@ TEST_IN_FOLDER(a_script_is_followed_to_its_interpreter)
 	assert_text(check(script), "statically linked");
 	assert_null(check(loop));
 	assert_null(check(text));
+}
+
+static struct error *check_words(const char *const *words)
+{
+	CLEANUP(inside_program_cleanup)
+	struct inside_program *program = inside_program_of_command((char *const *)words);
+
+	return inside_check_program(program, INSIDE_FOR_MEMORY);
+}
+
+/* The loader of the test itself. */
+TEST_IN_FOLDER(the_dynamic_loader_is_followed_to_the_program_that_it_is_given)
+{
+	CLEANUP(free_ptr) char *path = make_program(&(struct program){.loader = NULL});
+	const char *ld = OWN_LOADER;
+	const char *lines[][8] = {
+		{ld, path, NULL},
+		{"env", "A=1", ld, path, "--argument", NULL},
+		{ld, "--library-path", "/lib", "--inhibit-cache", "--argv0", "x", path, NULL},
+	};
+	const char *others[][5] = {
+		{ld, NULL},
+		{ld, "--version", NULL},
+		{ld, "--preload", path, NULL},
+		{ld, "app", path, NULL},
+	};
+
+	if (access(ld, X_OK) < 0)
+		RETURN_LACKING("glibc's dynamic loader");
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		assert_text(check_words(lines[i]), path);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		assert_null(check_words(others[i]));
+	free(path);
+	path = make_program(&(struct program){.loader = glibc});
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		assert_null(check_words(lines[i]));
 }
 
 TEST_IN_FOLDER(env_is_followed_to_its_command)
