@@ -207,6 +207,9 @@ static void take_words(struct cargo_run *run, int argc, char **argv, int rest)
 	for (int i = 0; i < rest; i++)
 		words_add(&run->own_words, argv[i]);
 	words_add(&run->command, cargo_path(argv + rest));
+	if (argv[rest][0] == '+')
+		words_add(&run->command, argv[rest++]);
+	words_add_all(&run->command, &run->options.globals);
 	for (int i = rest; i < argc; i++)
 		words_add(&run->command, argv[i]);
 }

@@ -15,6 +15,25 @@ static struct error *refuse(void *field, const char *argument)
 /* Taken, so that they are not unknown. */
 #define REFUSED(letter, name, argument) OPTION_ENTRY(letter, name, argument, NULL, refuse, 0)
 
+#define PASS_ON(function, word)                                                                    \
+	static struct error *function(void *field, const char *argument)                           \
+	{                                                                                          \
+		words_add(field, word);                                                            \
+		if (argument)                                                                      \
+			words_add(field, argument);                                                \
+		return NULL;                                                                       \
+	}
+
+PASS_ON(pass_color, "--color")
+PASS_ON(pass_config, "--config")
+PASS_ON(pass_flag, "-Z")
+PASS_ON(pass_frozen, "--frozen")
+PASS_ON(pass_locked, "--locked")
+PASS_ON(pass_offline, "--offline")
+
+#define PASSED(letter, name, argument, function)                                                   \
+	OPTION_ENTRY(letter, name, argument, NULL, function, FIELD(globals))
+
 const struct option_entry cargo_option_table[] = {
 	OPTION_ENTRY(0, "each", NULL,
 		     "write a profile per process, named after its test or benchmark (default "
@@ -30,6 +49,12 @@ const struct option_entry cargo_option_table[] = {
 	REFUSED('a', "all-cpus", NULL),
 	REFUSED('C', "cpu", "LIST"),
 	REFUSED('i', "no-inherit", NULL),
+	PASSED(0, "color", "WHEN", pass_color),
+	PASSED(0, "config", "KEY=VALUE", pass_config),
+	PASSED('Z', NULL, "FLAG", pass_flag),
+	PASSED(0, "frozen", NULL, pass_frozen),
+	PASSED(0, "locked", NULL, pass_locked),
+	PASSED(0, "offline", NULL, pass_offline),
 	{0, NULL, NULL, NULL, NULL, 0, OPTION_WORKS},
 };
 
@@ -42,4 +67,5 @@ void cargo_options_init(struct cargo_options *options)
 void cargo_options_deinit(struct cargo_options *options)
 {
 	record_options_deinit(&options->record);
+	words_deinit(&options->globals);
 }

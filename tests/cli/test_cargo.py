@@ -213,6 +213,29 @@ def test_wrong_words_for_cargo_are_cargos_to_refuse(shop):
         assert (result.returncode, result.stderr) == (plain.returncode, plain.stderr)
 
 
+@pytest.mark.parametrize("words", [("--offline", "run"), ("--locked", "--frozen", "run"), ("--config", "profile.dev.opt-level=1", "run"),
+                                   ("--color=never", "run"), ("--offline", "--config=env.SHOP='a'", "test")], ids=" ".join)
+def test_options_of_cargo_before_its_command_are_cargos(shop, words):
+    assert shop.cargo("build").returncode == 0
+    plain = shop.cargo(*words)
+    for result in (shop(*words), shop("-F", "499", *words, environment={}), shop("--each", *words)):
+        assert (result.returncode, result.stdout.splitlines()[:1]) == (plain.returncode, plain.stdout.splitlines()[:1]), result.stderr
+    assert (shop.folder / "prof.pb.gz").exists()
+
+
+def test_a_wrong_option_before_the_command_is_cargos_to_refuse(shop):
+    for words in (("-Zno-such-flag", "run"), ("--config", "no such key", "run")):
+        result, plain = shop(*words), shop.cargo(*words)
+        assert (result.returncode, result.stderr) == (plain.returncode, plain.stderr)
+
+
+def test_a_configuration_before_the_command_reaches_the_program(project):
+    project.package(main=SPIN + 'fn main() { println!("{} {}", env!("SHOP"), spin(100) & 0); }')
+    result = project("--config", "env.SHOP='from the line'", "--offline", "run")
+    assert (result.returncode, result.stdout) == (0, "from the line 0\n"), result.stderr
+    assert has(project.profile(), "spin")
+
+
 def test_a_failing_test_has_its_status_and_is_profiled(project):
     project.package(main=None)
     project.write("src/lib.rs", SPIN + "#[test] fn fails() { spin(100); panic!() }")
