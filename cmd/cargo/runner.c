@@ -11,9 +11,12 @@
 #include "cmd/words.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 bool cargo_runner_is_meant(const char *program)
@@ -102,6 +105,30 @@ static size_t change_environment(const struct words *answer)
 	return i;
 }
 
+/*
+ * rustdoc merges documentation tests of edition 2024 into one program, which starts itself for each
+ * test by a path that rustdoc sets, but not if there is a runner. Such a program names the
+ * variable.
+ */
+#define DOCTEST_VARIABLE "RUSTDOC_DOCTEST_BIN_PATH"
+
+static bool is_merged_doctests(const char *program)
+{
+	CLEANUP(close_fd) int fd = open(program, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+	bool has_name;
+	void *all;
+
+	if (strcmp(basename(program), "rust_out") != 0 || fd < 0 || fstat(fd, &status) < 0)
+		return false;
+	all = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (all == MAP_FAILED)
+		return false;
+	has_name = memmem(all, (size_t)status.st_size, DOCTEST_VARIABLE, strlen(DOCTEST_VARIABLE));
+	munmap(all, (size_t)status.st_size);
+	return has_name;
+}
+
 int cargo_runner_run(int argc, char **argv)
 {
 	CLEANUP(words_deinit) struct words answer = {0};
@@ -113,6 +140,9 @@ int cargo_runner_run(int argc, char **argv)
 		return message_failure(error_new("%s is for cargo alone", argv[0]), STATUS_USAGE);
 	if (is_listing(command))
 		return execute(command);
+	/* With a runner of the user's, rustdoc does not set it without prof either. */
+	if (!user_words && is_merged_doctests(command[0]))
+		setenv(DOCTEST_VARIABLE, command[0], true);
 	err = meet_prof(argv[0], command[user_words], &answer);
 	if (err) {
 		message("%s is not recorded: %s", command[user_words], error_text(err));

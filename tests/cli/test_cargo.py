@@ -213,6 +213,28 @@ def test_wrong_words_for_cargo_are_cargos_to_refuse(shop):
         assert (result.returncode, result.stderr) == (plain.returncode, plain.stderr)
 
 
+ENDS = "std::process::exit(0);"
+FAILS = "std::thread::sleep(std::time::Duration::from_millis(300)); panic!();"
+SETS = """unsafe { std::env::set_var("MODE", "%s") };
+/// std::thread::sleep(std::time::Duration::from_millis(200));
+/// assert_eq!(std::env::var("MODE").unwrap(), "%s");"""
+
+
+@pytest.mark.parametrize("tests", [(ENDS, FAILS), (ENDS, ENDS), (SETS % ("a", "a"), SETS % ("b", "b")), ("std::process::abort();", ENDS)],
+                         ids=["one ends", "both end", "environment", "one aborts"])
+@pytest.mark.parametrize("options", [(), ("--each",)], ids=["together", "each"])
+def test_merged_documentation_tests_end_as_without_prof(project, tests, options):
+    project.package(main=None)
+    manifest = project.folder / "Cargo.toml"
+    manifest.write_text(manifest.read_text().replace("2021", "2024"))
+    project.write("src/lib.rs", "".join(f"/// ```\n/// {test}\n/// ```\npub fn f{number}() {{}}\n" for number, test in enumerate(tests)))
+    plain, result = project.cargo("test", "--doc"), project(*options, "test", "--doc")
+    assert result.returncode == plain.returncode, result
+    assert "WARNING" not in result.stderr + result.stdout
+    verdicts = [sorted(line for line in output.splitlines() if line.startswith("test ")) for output in (plain.stdout, result.stdout)]
+    assert [re.sub("finished in .*", "", "".join(lines)) for lines in verdicts] == [re.sub("finished in .*", "", "".join(verdicts[0]))] * 2
+
+
 @pytest.mark.parametrize("words", [("--offline", "run"), ("--locked", "--frozen", "run"), ("--config", "profile.dev.opt-level=1", "run"),
                                    ("--color=never", "run"), ("--offline", "--config=env.SHOP='a'", "test")], ids=" ".join)
 def test_options_of_cargo_before_its_command_are_cargos(shop, words):
