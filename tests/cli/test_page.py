@@ -19,7 +19,7 @@ SHOP = """\
 shop;main;serve;next;read 40
 shop;main;serve;next 30
 shop;main;log;write 20
-shop;start 10
+shop;thread_start 10
 """
 
 
@@ -123,7 +123,7 @@ def widths(page):
 
 def test_boxes_are_as_wide_as_their_share(show):
     page = show(SHOP)
-    assert widths(page) == {"all": 1, "main": 0.9, "serve": 0.7, "next": 0.7, "read": 0.4, "log": 0.2, "write": 0.2, "start": 0.1}
+    assert widths(page) == {"all": 1, "main": 0.9, "serve": 0.7, "next": 0.7, "read": 0.4, "log": 0.2, "write": 0.2, "thread_start": 0.1}
     assert "100 samples (100.0%)" in state(page)
 
 
@@ -185,7 +185,7 @@ def test_a_search_can_keep_only_the_matching_samples(show):
     assert "log" not in boxes(page)
     until_state(page, "without what matches log")
     page.value("prof.go({only: 'hidden', q: 'serve|next'})")
-    assert widths(page) == {"all": 1, "main": 0.9, "read": 0.4, "log": 0.2, "write": 0.2, "start": 0.1}
+    assert widths(page) == {"all": 1, "main": 0.9, "read": 0.4, "log": 0.2, "write": 0.2, "thread_start": 0.1}
 
 
 def menu(page):
@@ -284,7 +284,7 @@ def test_the_call_tree_is_usable_by_keyboard(show):
     focused = "document.activeElement.getAttribute('aria-label')"
     page.value(f"{rows}[0].focus()")
     page.key("End")
-    page.until(f"{focused}.startsWith('start')")
+    page.until(f"{focused}.startsWith('thread_start')")
     page.key("Home")
     page.key("ArrowRight")
     page.until(f"{focused} === 'main, total 90.0%, self 0%'")
@@ -300,7 +300,7 @@ def test_the_call_tree_is_usable_by_keyboard(show):
 def test_the_graph_is_usable_by_keyboard(show):
     page = show(SHOP)
     page.value("prof.graph.canvas.focus()")
-    for key, name in (("ArrowDown", "main"), ("ArrowRight", "start"), ("ArrowLeft", "main"), ("ArrowDown", "serve"),
+    for key, name in (("ArrowDown", "main"), ("ArrowRight", "thread_start"), ("ArrowLeft", "main"), ("ArrowDown", "serve"),
                       ("ArrowRight", "log"), ("ArrowUp", "main"), ("ArrowDown", "serve")):
         page.key(key)
         until_state(page, f"{name}: ")
@@ -326,7 +326,7 @@ def test_wheel_and_drag_zoom_and_pan_freely_and_escape_goes_back(show):
     page.mouse("mouseWheel", left + wide - 1, top + 8, deltaX=0, deltaY=-100, modifiers=2)
     page.until("prof.graph.isFree && prof.graph.range[0] > 0")
     assert page.value("prof.graph.range[1]") > 99.8
-    assert boxes(page)["start"][2] > at["start"][2] * 1.3
+    assert boxes(page)["thread_start"][2] > at["thread_start"][2] * 1.3
     page.drag(left + 100, top + 200, left + 100 + wide / 10, top + 200)
     page.until("prof.graph.range[1] < 99")
     assert page.value("prof.state.zoom === '' && prof.state.fn === -1")
@@ -609,7 +609,7 @@ def test_a_page_of_100_000_nodes_opens_at_once(show):
 
 
 def test_a_click_on_the_rest_box_shows_the_boxes_that_were_too_narrow(show):
-    page = show("".join(f"p;main;f{i} 1\n" for i in range(5000)) + "p;main;wide 5000\n")
+    page = show("".join(f"main;f{i} 1\n" for i in range(5000)) + "main;wide 5000\n")
     assert sorted(boxes(page)) == ["all", "main", "wide"]
     x, y, width = boxes(page)["main"]
     page.move(x + width * 0.75, y + 28)

@@ -286,12 +286,14 @@ static struct moved move_stack(struct transfer *transfer, const struct moved *mo
 			       const bool *are_processes)
 {
 	const struct profile_stack stack = profile_stacks(transfer->from).items[id];
+	bool is_first = stack.parent == STACK_EMPTY;
+	bool is_process = is_first && are_processes[stack.frame];
 	struct moved to = moved[stack.parent];
 
-	if (stack.parent == STACK_EMPTY && are_processes[stack.frame])
-		to.labels = profile_thread_labels(transfer->to, -1, -1, name_of(transfer->from, id),
-						  "");
-	else
+	if (is_first)
+		to.labels = profile_thread_labels(
+			transfer->to, -1, -1, is_process ? name_of(transfer->from, id) : "", "");
+	if (!is_process)
 		to.stack = profile_push(transfer->to, to.stack,
 					transfer_frame(transfer, stack.frame));
 	return to;
@@ -305,10 +307,9 @@ static void move_samples(const struct profile *from, struct profile *to)
 	uint32_t count = profile_stacks(from).count;
 	CLEANUP(free_ptr) bool *are_processes = find_processes(from);
 	CLEANUP(free_ptr) struct moved *moved = xcalloc(count, sizeof(*moved));
-	label_set_id no_process = profile_thread_labels(to, -1, -1, "", "");
 
 	transfer_init(&transfer, from, to, NULL);
-	moved[STACK_EMPTY] = (struct moved){STACK_EMPTY, no_process};
+	moved[STACK_EMPTY].stack = STACK_EMPTY;
 	for (stack_id i = STACK_EMPTY + 1; i < count; i++)
 		moved[i] = move_stack(&transfer, moved, i, are_processes);
 	for (uint64_t i = 0; i < samples.count; i++) {
