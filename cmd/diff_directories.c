@@ -279,8 +279,10 @@ static int judge(const struct benchmark_report *report)
 	for (size_t i = 0; i < conditions->count; i++) {
 		const struct fail_condition *condition = &conditions->items[i];
 
-		if (!applies(report, i))
-			message("--fail-if: no function is called %s", condition->what);
+		if (!applies(report, i)) {
+			message_error(diff_no_function(condition));
+			verdicts[LIMIT_UNKNOWN]++;
+		}
 		for (size_t j = 0; j < report->count; j++) {
 			const struct benchmark_result *result = &report->results[j];
 

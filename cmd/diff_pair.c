@@ -151,6 +151,13 @@ struct error *diff_pair_cannot_tell(const struct diff_pair *pair)
 	return error_hint(err, "--normalize time compares the weight per recording");
 }
 
+struct error *diff_no_function(const struct fail_condition *condition)
+{
+	return error_hint(error_new("%s cannot be judged: no function is called %s",
+				    condition->text, condition->what),
+			  "prof report FILE lists the functions");
+}
+
 struct error *diff_cannot_judge(const struct fail_condition *condition, const struct change *change)
 {
 	struct error *err;

@@ -39,6 +39,8 @@ void diff_pair_deinit(struct diff_pair *pair);
 bool diff_pair_is_of_shares(const struct diff_pair *pair);
 /* The error of asking shares whether the whole is slower. */
 MUST_CHECK struct error *diff_pair_cannot_tell(const struct diff_pair *pair);
+/* The error that no function has the name in a condition of --fail-if: it cannot be judged. */
+MUST_CHECK struct error *diff_no_function(const struct fail_condition *condition);
 /*
  * The error that a condition of --fail-if cannot be judged, and what to do. change: what it is
  * about; NULL: there are too few samples.

@@ -25,8 +25,8 @@ static enum limit_verdict verdict_on(const struct diff_pair *pair,
 	enum limit_verdict verdict;
 
 	if (!change) {
-		message("--fail-if: no function is called %s", condition->what);
-		return LIMIT_KEPT;
+		message_error(diff_no_function(condition));
+		return LIMIT_UNKNOWN;
 	}
 	verdict = change_judge(change, condition->limit);
 	if (verdict == LIMIT_UNKNOWN)
