@@ -78,7 +78,7 @@ def frame_of(file, name, target):
 
 def prof_stacks(pprof, target):
     counts = Counter()
-    for sample in pprof.message.sample:
+    for sample in (sample for sample in pprof.message.sample if sample.value[0]):  # without what was not sampled
         frames = []
         for location in (pprof.locations[id] for id in reversed(sample.location_id)):
             name = pprof.strings[pprof.functions[location.line[-1].function_id].name]

@@ -189,8 +189,7 @@ TEST_IN_FOLDER(the_dynamic_loader_is_followed_to_the_program_that_it_is_given)
 		assert_text(check_words(lines[i]), path);
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		assert_null(check_words(others[i]));
-	free(path);
-	path = make_program(&(struct program){.loader = glibc});
+	free(make_program(&(struct program){.loader = glibc})); /* of the same path */
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
 		assert_null(check_words(lines[i]));
 }
