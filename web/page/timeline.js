@@ -17,20 +17,18 @@ const LAYERS = ["user", "inlined", "jit", "interpreted", "unnamed", "kernel"]; /
 const LEAST_DRAG_PX = 4;
 const EDGE_PX = 5; // a press this near to an edge drags it
 
-// The lanes as {key, name, id, pattern, process, share}. key: thread or CPU; share: of the event's samples. Threads are
-// sorted by share, CPUs by number. If there are more threads than lanes, the included ones (flags by thread) come first.
+// The lanes as {key, name, id, pattern, process, share}. key: thread or CPU; share: of the event's weight, of CPUs of its
+// samples. Threads are sorted by share, CPUs by number. If there are more threads than lanes, the included ones (flags by thread) come first.
 export function lanesOf(profile, byCpu, event = 0, included = null) {
   const { timedSamples, samples, threads } = profile;
   const mostCpus = 1 + timedSamples.cpu.reduce((most, cpu) => Math.max(most, cpu), 0);
   const counts = new Float64Array(byCpu ? mostCpus : threads.length);
   const wanted = partsOf(profile, event);
-  let all = 0;
-  for (let i = 0; i < timedSamples.count; i++) {
-    const sample = timedSamples.sample[i];
-    if (!wanted[samples.event[sample]]) continue;
-    counts[byCpu ? timedSamples.cpu[i] : samples.thread[sample]]++;
-    all++;
-  }
+  if (byCpu)
+    timedSamples.sample.forEach((sample, i) => counts[timedSamples.cpu[i]] += wanted[samples.event[sample]]);
+  else
+    samples.thread.forEach((thread, i) => counts[thread] += wanted[samples.event[i]] * samples.weight[i]);
+  const all = counts.reduce((sum, count) => sum + count, 0);
   const busy = [...counts.keys()].filter((key) => counts[key]).sort((a, b) => counts[b] - counts[a] || a - b);
   if (!byCpu && included && busy.length > MOST_LANES) busy.sort((a, b) => included[b] - included[a]);
   const lanes = busy.slice(0, MOST_LANES).map((key) => {
@@ -162,7 +160,7 @@ export class Timeline {
       share.textContent = [lane.id, ...(lane.share === null ? [] : [percent(lane.share, 1)])].filter(Boolean).join(" · ");
       name.append(words, share);
       name.title = `${lane.name} ${lane.id} ${lane.process ? `of ${lane.process}` : ""}: ${states ? states.words(lane.key)
-        : `${percent(lane.share, 1)} of the samples`}`;
+        : `${percent(lane.share, 1)} of ${byCpu ? "the samples" : "all"}`}`;
       if (!byCpu) {
         name.type = "button";
         name.setAttribute("aria-pressed", String(this.isFiltered() && included[lane.key] === 1));

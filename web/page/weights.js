@@ -85,18 +85,34 @@ export function intervalsWithin({ intervals, samples }, whole, [from, to], take)
   }
 }
 
-// The part of each sample's weight that lies in the range, by its timed samples and intervals.
+// The part of each sample's weight that lies in the range, by its timed samples and intervals. What was not sampled of a
+// thread is spread over time as its samples are.
 function weightsWithin(profile, whole, [from, to]) {
-  const { samples, timedSamples, intervals } = profile;
+  const { samples, timedSamples, intervals, threads, events } = profile;
   const one = weightOfOne(profile, whole);
   // By sample; all 0 again in the end.
-  profile.found ||= { counts: new Uint32Array(samples.count), parts: intervals.count ? new Float64Array(samples.count) : null };
-  const { counts, parts } = profile.found;
+  profile.found ||= { counts: new Uint32Array(samples.count), parts: new Float64Array(samples.count) };
+  profile.unsampled ||= [...samples.samples.keys()].filter((i) => !samples.samples[i]);
+  const { found: { counts, parts }, unsampled } = profile;
   const bits = bitSet(samples.count);
   const end = firstFrom(timedSamples, to);
   for (let i = firstFrom(timedSamples, from); i < end; i++) {
     const id = timedSamples.sample[i];
     if (!counts[id]++) setBit(bits, id);
+  }
+  if (unsampled.length) {
+    const kind = (i) => samples.thread[i] * events.length + samples.event[i];
+    const [all, within] = [0, 1].map(() => new Float64Array(threads.length * events.length));
+    for (let i = 0; i < samples.count; i++) {
+      if (!samples.samples[i]) continue;
+      all[kind(i)] += whole[i];
+      within[kind(i)] += counts[i] * one[i];
+    }
+    for (const i of unsampled) {
+      if (!within[kind(i)]) continue;
+      parts[i] = (whole[i] * within[kind(i)]) / all[kind(i)];
+      setBit(bits, i);
+    }
   }
   intervalsWithin(profile, whole, [from, to], (i, part) => {
     parts[intervals.sample[i]] += part;
@@ -107,9 +123,9 @@ function weightsWithin(profile, whole, [from, to]) {
   let count = 0;
   for (let i = 0; i < sample.length; i++) {
     const id = sample[i];
-    const sum = (counts[id] && counts[id] * one[id]) + (parts ? parts[id] : 0);
+    const sum = (counts[id] && counts[id] * one[id]) + parts[id];
     counts[id] = 0;
-    if (parts) parts[id] = 0;
+    parts[id] = 0;
     if (!(sum > 0)) continue;
     sample[count] = id;
     weight[count++] = sum;

@@ -252,6 +252,39 @@ test("lanes are threads, the busiest first, or CPUs by number", () => {
   assert.deepEqual(lanesOf(profile, true).lanes.map(({ name, share }) => [name, share]), [["CPU 0", 0.4], ["CPU 1", 0.6]]);
 });
 
+// Of app, as much time was not sampled as was; worker has no samples at all.
+const UNSAMPLED = {
+  threads: ["app", "worker"].map((name, i) => ({ pid: 1, tid: i + 1, process: "app", name })),
+  samples: [
+    { stack: ["main", "read"], samples: 3, times: [[0, 0], [100, 0], [200, 1]] },
+    { stack: ["main", "write"], samples: 1, times: [[900, 1]] },
+    { stack: ["[kernel]"], samples: 0, weight: 4000 },
+    { stack: ["[not sampled]"], thread: 1, samples: 0, weight: 2000 },
+  ],
+};
+
+test("time that was not sampled lies in time where its thread was sampled", () => {
+  const profile = profileOf(UNSAMPLED);
+  const total = (range, threads = "") => treeOf(profile, { range, threads, bySamples: false }).total(0);
+  assert.equal(total(null), 10000);
+  assert.equal(total([0, 500]), 2 * 3000);
+  assert.equal(total([500, 1000], "app"), 2 * 1000);
+  assert.equal(total([300, 800]), 0);
+  assert.equal(total([0, 1000], "worker"), 0);
+});
+
+test("the lanes of threads have the shares that rows of threads have", () => {
+  const profile = profileOf(UNSAMPLED);
+  const { sample, weight } = sampleWeights(profile, { ...ALL, bySamples: false });
+  const { lanes } = lanesOf(profile, false);
+  for (const { key, share } of lanes) {
+    const row = sample.reduce((sum, id, i) => sum + (profile.samples.thread[id] === key ? weight[i] : 0), 0);
+    assert.equal(share, row / 10000);
+  }
+  assert.deepEqual(lanes.map(({ name, share }) => [name, share]), [["app", 0.8], ["worker", 0.2]]);
+  assert.deepEqual(lanesOf(profile, true).lanes.map(({ share }) => share), [0.5, 0.5]);
+});
+
 test("the inverted tree has the leaves first, with their callers below", () => {
   const profile = profileOf(SHOP);
   assert.equal(drawn(profile, inverted(treeOf(profile))),
