@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "cmd/cargo/captured.h"
 #include "cmd/cargo/line.h"
+#include "cmd/cargo/runner.h"
 #include "cmd/ui/message.h"
 
 #include <ctype.h>
@@ -226,6 +227,14 @@ static void learn_profile(struct cargo_project *project, const struct json_value
 		set(project, name, "STRIP", "none");
 }
 
+static bool is_xtask(const struct json_value *unit)
+{
+	struct json_value target, name;
+
+	return json_find(unit, "target", &target) && json_find(&target, "name", &name) &&
+	       json_is(&name, CARGO_XTASK);
+}
+
 static void learn_unit(struct cargo_project *project, const struct json_value *unit)
 {
 	struct json_value value;
@@ -240,6 +249,10 @@ static void learn_unit(struct cargo_project *project, const struct json_value *u
 		words_add(&project->triples, triple);
 	if (json_find(unit, "profile", &value))
 		learn_profile(project, &value);
+	if (is_xtask(unit)) { /* what its cargo builds with is not known yet: likely this */
+		set(project, "release", "DEBUG", DEBUG_LEVEL);
+		set(project, "release", "STRIP", "none");
+	}
 }
 
 /* The roots are what is run: their numbers are in the order of the units. */

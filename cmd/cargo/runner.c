@@ -35,6 +35,11 @@ static bool is_listing(char *const *arguments)
 	return false;
 }
 
+static bool is_xtask(const char *program)
+{
+	return !strcmp(basename(program), CARGO_XTASK);
+}
+
 /* The socket beside the runner. */
 static struct error *connect_to_prof(const char *runner, int *ret)
 {
@@ -138,7 +143,7 @@ int cargo_runner_run(int argc, char **argv)
 
 	if (argc < 3 || user_words >= (size_t)argc - 2)
 		return message_failure(error_new("%s is for cargo alone", argv[0]), STATUS_USAGE);
-	if (is_listing(command))
+	if (is_listing(command) || is_xtask(command[user_words]))
 		return execute(command);
 	/* With a runner of the user's, rustdoc does not set it without prof either. */
 	if (!user_words && is_merged_doctests(command[0]))

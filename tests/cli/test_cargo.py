@@ -644,3 +644,19 @@ def test_programs_that_cargo_starts_ask_for_their_phases(project):
         assert result.returncode == 0, result.stderr
         found = functions(project.profile(profile))
         assert any("primes" in name for name in found) and not any("collatz" in name for name in found), found
+
+
+def test_of_a_cargo_inside_a_cargo_the_programs_are_recorded(project):
+    """By convention xtask is a program of the workspace that runs cargo, here by an alias."""
+    project.write("Cargo.toml", '[workspace]\nmembers = ["shop", "xtask"]\nresolver = "2"\n[profile.release]\nstrip = true\n')
+    project.write(".cargo/config.toml", '[alias]\nxtask = "run --quiet --package xtask --"\n')
+    project.package("shop", "shop")
+    project.package("xtask", "xtask", main="""fn main() {
+        let status = std::process::Command::new(std::env::var("CARGO").unwrap()).args(["run", "--release", "--package", "shop"]).status();
+        std::process::exit(status.unwrap().code().unwrap() + std::env::args().count() as i32);
+    }""")
+    result = project("xtask", "dist")
+    assert result.returncode == 2 and "recorded 1 process of 1 program (shop)" in result.stderr, result.stderr
+    assert "CARGO_PROFILE_RELEASE_DEBUG=1" in result.stderr and "CARGO_PROFILE_RELEASE_STRIP=none" in result.stderr
+    profile = project.profile()
+    assert has(profile, "shop::twist") and not has(profile, "xtask::main") and not has(profile, "rustc")
