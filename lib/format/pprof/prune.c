@@ -120,9 +120,10 @@ static const char *expression_init(struct pprof_expression *expression, const ch
 const char *pprof_prune_init(struct pprof_prune *prune, const char *drop, const char *keep,
 			     uint64_t count)
 {
-	const char *why = expression_init(&prune->drop, drop);
+	const char *why;
 
-	prune->started_ns = clock_thread_cpu_ns();
+	*prune = (struct pprof_prune){.started_ns = clock_thread_cpu_ns()};
+	why = expression_init(&prune->drop, drop);
 	if (!why && prune->drop.text)
 		why = expression_init(&prune->keep, keep);
 	if (why)
