@@ -234,7 +234,8 @@ SPACE = [("space", "bytes")]
 
 @pytest.mark.parametrize("drop, keep", [
     ("pool_.*", ""), ("pool_.*", "pool_keep"), ("pool_.*|main", ""), ("pool", ""), ("a::(?:b|c)", ""), (".*?low", "x"),
-    (r"std::operator\(\)", ""), (r"\(anonymous namespace\)::f\d+", ""), (".*", ""), (".*", "main"), ("f[12]", "f2"), ("", "main")])
+    (r"std::operator\(\)", ""), (r"\(anonymous namespace\)::f\d+", ""), (".*", ""), (".*", "main"), ("f[12]", "f2"), ("", "main"),
+    (r"[^]*+]+?_?g(?:et){1,2}?", ""), (r"pool\_s[*+l]o?w", "")])
 def test_frames_are_dropped_as_go_tool_pprof_drops_them(prof, client, drop, keep):
     names = ["main", "pool_get", "pool_keep", "pool_slow(int)", ".pool_dot", "a::b(x)", "a::c", "std::operator()(int)",
              "(anonymous namespace)::f1", "f2", "work"]
@@ -258,7 +259,7 @@ def test_frames_are_dropped_as_go_tool_pprof_drops_them(prof, client, drop, keep
 
 def test_expressions_that_cannot_be_applied_are_reported(prof):
     for drop, why in (("(", "unknown syntax"), ("(a{99}){2}", "too many repetitions"), ("x" * 3000, "too many bytes"),
-                      (r"(a)\1", "back references")):
+                      (r"(a)\1", "back references"), ("(.!)" + 30 * "+", "unknown syntax")):
         write_message(prof.folder / "in.pb.gz", message_of([([["main"], ["a"]], [1])], SPACE, drop_frames=drop))
         result = convert(prof, "in.pb.gz", "-o", "out.folded")
         assert f"did not apply drop_frames: the expressions have {why}" in result.stderr

@@ -53,12 +53,51 @@ static bool has_back_reference(const char *text)
 	return false;
 }
 
+/* The end of a set of characters that begins here. */
+static const char *set_end(const char *text)
+{
+	text += text[1] == '^' ? 2 : 1;
+	if (*text)
+		text++; /* also a ']' */
+	while (*text && *text != ']')
+		text += *text == '\\' && text[1] ? 2 : 1;
+	return text;
+}
+
+/* As in "a+*", which is an error in Go's syntax; but a '?' makes a repetition lazy. To glibc each
+ * one doubles what it compiles. */
+static bool has_repeated_repetition(const char *text)
+{
+	enum { NONE, REPETITION, LAZY } before = NONE;
+
+	for (; *text; text++) {
+		bool is_lazy = *text == '?' && before == REPETITION;
+
+		if (strchr("*+?{", *text)) {
+			if (before != NONE && !is_lazy)
+				return true;
+			before = is_lazy ? LAZY : REPETITION;
+			text += *text == '{' ? strcspn(text, "}") : 0;
+		} else {
+			before = NONE;
+			if (*text == '[')
+				text = set_end(text);
+			text += *text == '\\' && text[1];
+		}
+		if (!*text)
+			break;
+	}
+	return false;
+}
+
 static const char *why_not(const char *text)
 {
 	if (strlen(text) > PPROF_EXPRESSION_BYTES_MAX)
 		return "too many bytes";
 	if (!has_few_repetitions(text) || !has_few_repeated_groups(text))
 		return "too many repetitions";
+	if (has_repeated_repetition(text))
+		return "unknown syntax";
 	return has_back_reference(text) ? "back references" : NULL;
 }
 
