@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "cmd/cargo/captured.h"
 #include "cmd/cargo/line.h"
-#include "cmd/cargo/runner.h"
 #include "cmd/ui/message.h"
 
 #include <ctype.h>

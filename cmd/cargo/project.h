@@ -13,6 +13,9 @@
 #include "base/error.h"
 #include "cmd/words.h"
 
+/* By convention the name of a project's own build program, which runs cargo. */
+#define CARGO_XTASK "xtask"
+
 struct cargo_project {
 	char *host;	      /* the triple of the machine; NULL: cargo does not say */
 	bool is_bench;	      /* the command is `bench` */

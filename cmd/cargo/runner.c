@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "cmd/cargo/each.h"
 #include "cmd/cargo/message.h"
+#include "cmd/cargo/project.h"
 #include "cmd/command.h"
 #include "cmd/execute.h"
 #include "cmd/program_name.h"

@@ -9,16 +9,13 @@
  *prof: if nobody answers, it is executed, and a line on stderr says that it is not recorded.
  *message.h has the messages.
  *
- * CARGO_XTASK is executed without a question, and inherits the runner: what its cargo starts is
- * recorded, neither it nor its compilers.
+ * CARGO_XTASK (project.h) is executed without a question, and inherits the runner: what its cargo
+ * starts is recorded, neither it nor its compilers.
  */
 #ifndef PROF_CMD_CARGO_RUNNER_H
 #define PROF_CMD_CARGO_RUNNER_H
 
 #include <stdbool.h>
-
-/* By convention the name of a project's own build program, which runs cargo. */
-#define CARGO_XTASK "xtask"
 
 /* Whether prof was started as the runner. */
 bool cargo_runner_is_meant(const char *program);
