@@ -6,8 +6,8 @@
  * It tells prof at the socket beside it what it will execute, waits for the answer, and executes
  * WORD… PROGRAM ARGUMENT…, where the COUNT words are the user's own runner. The environment is then
  * that of a cargo without prof, also for rustdoc's merged tests. A program runs whatever happens to
- *prof: if nobody answers, it is executed, and a line on stderr says that it is not recorded.
- *message.h has the messages.
+ * prof: if nobody answers, it is executed, and a line on stderr says that it is not recorded.
+ * message.h has the messages.
  *
  * CARGO_XTASK (project.h) is executed without a question, and inherits the runner: what its cargo
  * starts is recorded, neither it nor its compilers.

@@ -10,6 +10,7 @@
 #include "proc/maps.h"
 #include "profile/memory_events.h"
 #include "profile/tasks.h"
+#include "record/local_pipeline.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -299,44 +300,6 @@ static void report_newer_files(const struct heap_import *import)
 	}
 }
 
-static void open_pipeline(struct heap_import *import)
-{
-	const struct import_options *options = import->options;
-	const char *home = getenv("HOME");
-	const char *debug_dir = options->symbols.debug_dir;
-	CLEANUP(free_ptr) char *cache = home ? xasprintf("%s/.debug", home) : NULL;
-
-	pipeline_open(&import->pipeline,
-		      &(struct pipeline_options){
-			      .arch = arch_native(),
-			      .files =
-				      &(struct recorded_files){
-					      .symfs = options->symfs,
-					      .debug_dir = debug_dir ? debug_dir : "/usr/lib/debug",
-					      .cache_dir = cache,
-					      .writer = options->writer,
-				      },
-			      .depth = UNWIND_DEPTH_MAX,
-		      });
-}
-
-static void symbolize_frames(const struct heap_import *import, struct finalize_result *ret)
-{
-	const struct import_options *options = import->options;
-
-	session_finish(import->pipeline.session);
-	finalize_symbols(
-		&(struct finalize_options){
-			.pipeline = &import->pipeline,
-			.loop = options->loop,
-			.cancel = options->cancel,
-			.listener = options->listener,
-			.caller = options->caller,
-			.symbols = options->symbols,
-		},
-		&ret->symbolized);
-}
-
 static void add_labels(struct heap_import *import)
 {
 	const char *path = import->main_path ? import->main_path : "[unknown]";
@@ -372,13 +335,13 @@ struct error *import_heap_file(int fd, const struct import_options *options,
 	if (err)
 		return err;
 	sort_pcs(&import);
-	open_pipeline(&import);
+	local_pipeline_open(&import.pipeline, options);
 	add_events(&import);
 	add_mappings(&import);
 	add_frames(&import);
 	report_newer_files(&import);
 	ret->reading_cpu_ns = clock_own_cpu_ns();
-	symbolize_frames(&import, &ret->finalized);
+	local_pipeline_symbolize(&import.pipeline, options, &ret->finalized.symbolized);
 	find_allocators(&import);
 	add_labels(&import);
 	err = add_stacks(&import);

@@ -1,6 +1,7 @@
 #include "record/local_symbols.h"
 
 #include "base/alloc.h"
+#include "record/local_pipeline.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,46 +109,6 @@ static void report_files(const struct local_symbols *local)
 			count == 1 ? "" : "s", first->problem ? first->problem : first->path);
 }
 
-static void open_pipeline(struct local_symbols *local)
-{
-	const struct import_options *options = local->options;
-	const char *home = getenv("HOME");
-	const char *debug_dir = options->symbols.debug_dir;
-	CLEANUP(free_ptr) char *cache = home ? xasprintf("%s/.debug", home) : NULL;
-
-	pipeline_open(&local->pipeline,
-		      &(struct pipeline_options){
-			      .arch = arch_native(),
-			      .files =
-				      &(struct recorded_files){
-					      .symfs = options->symfs,
-					      .debug_dir = debug_dir ? debug_dir : "/usr/lib/debug",
-					      .cache_dir = cache,
-					      .writer = options->writer,
-				      },
-			      .depth = UNWIND_DEPTH_MAX,
-		      });
-}
-
-static void symbolize_frames(struct local_symbols *local)
-{
-	const struct import_options *options = local->options;
-	struct symbolize_outcome outcome = {0};
-
-	session_finish(local->pipeline.session);
-	finalize_symbols(
-		&(struct finalize_options){
-			.pipeline = &local->pipeline,
-			.loop = options->loop,
-			.cancel = options->cancel,
-			.listener = options->listener,
-			.caller = options->caller,
-			.symbols = options->symbols,
-		},
-		&outcome);
-	symbolize_outcome_deinit(&outcome);
-}
-
 static string_id copy_string(const struct local_symbols *local, string_id id)
 {
 	return strtab_add(profile_strings(local->profile),
@@ -189,17 +150,19 @@ void local_symbols_add(struct profile *profile, const struct import_options *opt
 {
 	CLEANUP(local_symbols_deinit)
 	struct local_symbols local = {.profile = profile, .options = options};
+	struct symbolize_outcome outcome = {0};
 	uint32_t frames = profile_frame_count(profile);
 
 	if (profile_get_info(profile)->quality.is_known || !has_such_frames(profile))
 		return;
 	local.are_mapped = xcalloc(profile_module_count(profile), sizeof(*local.are_mapped));
-	open_pipeline(&local);
+	local_pipeline_open(&local.pipeline, options);
 	for (frame_id id = 0; id < frames; id++)
 		if (lacks_symbols(profile, id))
 			add_frame(&local, id);
 	report_files(&local);
-	symbolize_frames(&local);
+	local_pipeline_symbolize(&local.pipeline, options, &outcome);
+	symbolize_outcome_deinit(&outcome);
 	for (size_t i = 0; i < local.count; i++)
 		copy_lines(&local, &local.pairs[i]);
 }
