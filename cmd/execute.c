@@ -13,6 +13,6 @@ int execute(char *const *command)
 
 	execvp(command[0], command);
 	number = errno;
-	return message_failure(error_errno(number, "%s", command[0]),
-			       launch_refusal_status(number));
+	return message_failure_as(error_errno(number, "%s", command[0]),
+				  launch_refusal_status(number));
 }

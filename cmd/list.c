@@ -1,11 +1,12 @@
 /*
- * prof list: the events of this machine that can be sampled, what they mean, and what stands in the
- * way of the others.
+ * prof list: lists the events that can be sampled on this machine, what they
+ * mean, and why others cannot be sampled.
  */
 #include "base/alloc.h"
 #include "base/json.h"
 #include "base/printable.h"
 #include "cmd/command.h"
+#include "cmd/help.h"
 #include "cmd/ui/message.h"
 #include "cmd/ui/pager.h"
 #include "inside/file.h"
@@ -16,11 +17,11 @@
 #include <fnmatch.h>
 #include <string.h>
 
-/* What prof makes itself: after the groups of the kernel. */
+/* Events that prof itself implements follow the groups of the kernel. */
 enum { EVENTS_OF_PROF = EVENTS_GROUPS, GROUPS };
 
 static const struct {
-	const char *name, *short_name; /* the second one is perf's; NULL: it has none */
+	const char *name, *short_name; /* short_name: perf's short name, or NULL */
 	const char *title;
 } groups[GROUPS] = {
 	[EVENTS_HARDWARE] = {"hardware", "hw", "Hardware events"},
@@ -47,24 +48,24 @@ struct list_options {
 	struct pager_options pager;
 };
 
-static const struct option_entry table[] = {
-	OPTION_ENTRY('v', "verbose", NULL, "also list the fields of tracepoints", option_true,
-		     offsetof(struct list_options, verbose)),
-	OPTION_ENTRY(0, "json", NULL, "print JSON; prof-list(1) describes the schema", option_true,
-		     offsetof(struct list_options, json)),
+static const struct option_entry list_option_table[] = {
+	OPTION_COMMON(OUTPUT, 'v', "verbose", NULL, "also list the fields of tracepoints",
+		      option_true, offsetof(struct list_options, verbose)),
+	OPTION_COMMON(OUTPUT, 0, "json", NULL, "print JSON; prof-list(1) describes the schema",
+		      option_true, offsetof(struct list_options, json)),
 	PAGER_ENTRIES(struct list_options, pager),
 	{0},
 };
 
-struct listing {
+struct list_listing {
 	const struct list_options *options;
-	const char *pattern; /* NULL: all */
+	const char *pattern; /* NULL for all events */
 	struct event_list kernel;
-	struct listed_event own[4]; /* prof's */
+	struct listed_event own[5]; /* prof's own events */
 	size_t own_count;
 };
 
-static bool is_group(const char *word, int group)
+static bool list_is_group(const char *word, int group)
 {
 	return !strcmp(word, groups[group].name) ||
 	       (groups[group].short_name && !strcmp(word, groups[group].short_name));
@@ -73,33 +74,33 @@ static bool is_group(const char *word, int group)
 static bool is_any_group(const char *word)
 {
 	for (int group = 0; group < GROUPS; group++)
-		if (is_group(word, group))
+		if (list_is_group(word, group))
 			return true;
 	return false;
 }
 
-/* The name of a group, a glob, or a part of the name. */
-static bool matches(const char *pattern, int group, const char *name)
+/* pattern: the name of a group, a glob, or a part of the name. */
+static bool list_matches(const char *pattern, int group, const char *name)
 {
 	if (!pattern)
 		return true;
 	if (is_any_group(pattern))
-		return is_group(pattern, group);
+		return list_is_group(pattern, group);
 	return strpbrk(pattern, "*?[") ? fnmatch(pattern, name, 0) == 0
 				       : strstr(name, pattern) != NULL;
 }
 
 static bool wants(void *user, enum event_group group, const char *name)
 {
-	const struct listing *listing = user;
+	const struct list_listing *listing = user;
 
-	return matches(listing->pattern, (int)group, name);
+	return list_matches(listing->pattern, (int)group, name);
 }
 
-static void add_own(struct listing *listing, const char *name, const char *description,
-		    enum event_standing standing)
+static void list_add_own(struct list_listing *listing, const char *name, const char *description,
+			 enum event_standing standing)
 {
-	if (matches(listing->pattern, EVENTS_OF_PROF, name))
+	if (list_matches(listing->pattern, EVENTS_OF_PROF, name))
 		listing->own[listing->own_count++] = (struct listed_event){
 			.name = xstrdup(name),
 			.description = xstrdup(description),
@@ -116,23 +117,28 @@ static bool has_library(void)
 	return !err;
 }
 
-static void add_all_own(struct listing *listing)
+static void add_all_own(struct list_listing *listing)
 {
 	struct permissions permissions;
 	enum event_standing of_perf;
 
 	permissions_probe(0, &permissions);
 	of_perf = permissions.user ? EVENT_NEEDS_ROOT : EVENT_AVAILABLE;
-	add_own(listing, "off-cpu", "what threads wait for: --off-cpu, or --wall beside the CPU",
-		of_perf);
-	add_own(listing, "await", "where tasks of tokio wait: --await", of_perf);
-	add_own(listing, "alloc", "who allocates memory, and what stays: --alloc",
-		has_library() ? EVENT_AVAILABLE : EVENT_ABSENT);
-	add_own(listing, "growth", "where resident memory grows: --growth, or -e growth", of_perf);
+	list_add_own(listing, "off-cpu",
+		     "time that threads wait: --off-cpu, or --wall to sample the CPU, too",
+		     of_perf);
+	list_add_own(listing, "elapsed",
+		     "time that has passed, shared among the threads that ran: --elapsed", of_perf);
+	list_add_own(listing, "await", "where tokio tasks wait: --await", of_perf);
+	list_add_own(listing, "alloc", "allocations and memory in use: --alloc",
+		     has_library() ? EVENT_AVAILABLE : EVENT_ABSENT);
+	list_add_own(listing, "growth", "where resident memory grows: --growth, or -e growth",
+		     of_perf);
 }
 
-/* The fields of a tracepoint; NULL: it is something else, or they are not wanted. To be freed. */
-static char *fields_of(const struct listing *listing, const struct listed_event *event)
+/* Returns the fields of a tracepoint. Returns NULL for other events, or if the
+ * fields are not wanted. The caller frees them. */
+static char *list_fields_of(const struct list_listing *listing, const struct listed_event *event)
 {
 	CLEANUP(tracepoint_format_deinit) struct tracepoint_format format = {0};
 	struct error *err;
@@ -144,7 +150,7 @@ static char *fields_of(const struct listing *listing, const struct listed_event 
 	return err ? NULL : tracepoint_format_names(&format);
 }
 
-static int name_columns(const struct listed_event *events, size_t count)
+static int list_name_columns(const struct listed_event *events, size_t count)
 {
 	size_t columns = 0;
 
@@ -154,7 +160,7 @@ static int name_columns(const struct listed_event *events, size_t count)
 	return columns > NAME_COLUMNS_MAX ? NAME_COLUMNS_MAX : (int)columns;
 }
 
-static void print_event(const struct listing *listing, const struct pager *pager, int columns,
+static void print_event(const struct list_listing *listing, const struct pager *pager, int columns,
 			const struct listed_event *event)
 {
 	static const enum style styles[] = {
@@ -165,7 +171,7 @@ static void print_event(const struct listing *listing, const struct pager *pager
 	CLEANUP(free_ptr) char *name = printable(event->name);
 	CLEANUP(free_ptr)
 	char *description = event->description ? printable(event->description) : NULL;
-	CLEANUP(free_ptr) char *fields = fields_of(listing, event);
+	CLEANUP(free_ptr) char *fields = list_fields_of(listing, event);
 	const char *standing = standings[event->standing].words;
 
 	fprintf(pager->out, "%s  %-*s  %-*s%s%s%s\n",
@@ -176,10 +182,10 @@ static void print_event(const struct listing *listing, const struct pager *pager
 		fprintf(pager->out, "    fields: %s\n", fields);
 }
 
-static void print_group(const struct listing *listing, const struct pager *pager, int group,
+static void print_group(const struct list_listing *listing, const struct pager *pager, int group,
 			const struct listed_event *events, size_t count)
 {
-	int columns = name_columns(events, count);
+	int columns = list_name_columns(events, count);
 
 	if (!count)
 		return;
@@ -190,7 +196,7 @@ static void print_group(const struct listing *listing, const struct pager *pager
 	fputc('\n', pager->out);
 }
 
-static void print_groups(const struct listing *listing, const struct pager *pager)
+static void print_groups(const struct list_listing *listing, const struct pager *pager)
 {
 	const struct event_list *list = &listing->kernel;
 
@@ -207,10 +213,10 @@ static void print_groups(const struct listing *listing, const struct pager *page
 	print_group(listing, pager, EVENTS_OF_PROF, listing->own, listing->own_count);
 }
 
-static void put_event(struct json *json, const struct listing *listing, int group,
-		      const struct listed_event *event)
+static void list_put_event(struct json *json, const struct list_listing *listing, int group,
+			   const struct listed_event *event)
 {
-	CLEANUP(free_ptr) char *fields = fields_of(listing, event);
+	CLEANUP(free_ptr) char *fields = list_fields_of(listing, event);
 
 	json_begin_object(json);
 	json_put_text(json, "group", groups[group].name);
@@ -229,7 +235,7 @@ static void put_event(struct json *json, const struct listing *listing, int grou
 	json_end_object(json);
 }
 
-static void print_json(const struct listing *listing)
+static void print_json(const struct list_listing *listing)
 {
 	struct json json = json_to(stdout);
 
@@ -238,16 +244,16 @@ static void print_json(const struct listing *listing)
 	json_key(&json, "events");
 	json_begin_array(&json);
 	for (size_t i = 0; i < listing->kernel.count; i++)
-		put_event(&json, listing, (int)listing->kernel.items[i].group,
-			  &listing->kernel.items[i]);
+		list_put_event(&json, listing, (int)listing->kernel.items[i].group,
+			       &listing->kernel.items[i]);
 	for (size_t i = 0; i < listing->own_count; i++)
-		put_event(&json, listing, EVENTS_OF_PROF, &listing->own[i]);
+		list_put_event(&json, listing, EVENTS_OF_PROF, &listing->own[i]);
 	json_end_array(&json);
 	json_end_object(&json);
 	putchar('\n');
 }
 
-static struct error *print_text(const struct listing *listing)
+static struct error *list_print_text(const struct list_listing *listing)
 {
 	struct pager pager;
 	struct error *err;
@@ -259,13 +265,14 @@ static struct error *print_text(const struct listing *listing)
 	return err;
 }
 
-/* Without tracepoints the rest is of use, but not to who asked for them. */
+/* Without access to tracepoints the other events are still listed, unless the
+ * user asked for tracepoints. */
 static bool asks_for_tracepoints(const char *pattern)
 {
-	return pattern && (is_group(pattern, EVENTS_TRACEPOINT) || strchr(pattern, ':'));
+	return pattern && (list_is_group(pattern, EVENTS_TRACEPOINT) || strchr(pattern, ':'));
 }
 
-static struct error *show(struct listing *listing)
+static struct error *list_show(struct list_listing *listing)
 {
 	struct event_list *list = &listing->kernel;
 
@@ -279,21 +286,21 @@ static struct error *show(struct listing *listing)
 		message("no tracepoints are listed: %s; %s", error_text(list->tracepoints),
 			error_hint_text(list->tracepoints));
 	if (!listing->options->json)
-		return print_text(listing);
+		return list_print_text(listing);
 	print_json(listing);
 	return NULL;
 }
 
 static struct error *list_events(const struct list_options *options, const char *pattern)
 {
-	struct listing listing = {.options = options, .pattern = pattern};
+	struct list_listing listing = {.options = options, .pattern = pattern};
 	struct pmus pmus;
 	struct error *err;
 
 	pmus_read(NULL, &pmus);
 	event_list_read(&pmus, wants, &listing, &listing.kernel);
 	add_all_own(&listing);
-	err = show(&listing);
+	err = list_show(&listing);
 	for (size_t i = 0; i < listing.own_count; i++) {
 		free(listing.own[i].name);
 		free(listing.own[i].description);
@@ -303,43 +310,42 @@ static struct error *list_events(const struct list_options *options, const char 
 	return err;
 }
 
-static int print_help(void)
-{
-	printf("Usage: prof list [PATTERN] [options]\n\n"
-	       "Lists the events that prof record -e takes, and whether this machine lets you "
-	       "sample them. PATTERN is\na group (hardware, software, cache, pmu, tracepoint, "
-	       "probe, prof), a glob such as 'sched:*', or a part\nof a name.\n\n");
-	options_help(table, stdout);
-	return STATUS_OK;
-}
-
 static int list_run(int argc, char **argv)
 {
 	struct list_options options = {0};
 	const char *pattern = NULL;
 	struct error *err = NULL;
-	bool help;
+	enum option_group help;
 	int rest = 0;
 
 	for (; argc > 0; argc -= rest, argv += rest) {
-		err = options_parse(table, argc, argv, &options, &rest, &help);
+		err = options_parse(list_option_table, argc, argv, &options, &rest, &help);
 		if (!err && help)
-			return print_help();
+			return help_print(&command_list, help);
 		if (!err && rest < argc && pattern)
 			err = error_new("more than one pattern: %s and %s", pattern, argv[rest]);
 		if (err)
-			return message_failure(err, STATUS_USAGE);
+			return message_failure(error_usage(err));
 		if (rest < argc)
 			pattern = argv[rest];
 	}
 	err = list_events(&options, pattern);
-	return err ? message_failure(err, STATUS_FAILED) : STATUS_OK;
+	return err ? message_failure(err) : STATUS_OK;
 }
 
 const struct command command_list = {
 	.name = "list",
 	.summary = "list the events of this machine",
-	.options = table,
+	.usage = "[PATTERN] [options]",
+	.description =
+		"Lists the events that prof record -e accepts, and whether you can sample them "
+		"on this machine. PATTERN is a group (hardware, software, cache, pmu, "
+		"tracepoint, probe, prof), a glob such as 'sched:*', or a part of a name.",
+	.examples = "prof list software\n"
+		    "prof list 'block:*'\n"
+		    "prof list -v sched:sched_switch\n"
+		    "prof list --json",
+	.options = list_option_table,
 	.first_words = "hardware software cache pmu tracepoint probe prof",
 	.operands = OPERANDS_FILES,
 	.run = list_run,

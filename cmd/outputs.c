@@ -5,6 +5,7 @@
 #include "cmd/summary.h"
 #include "cmd/ui/message.h"
 #include "cmd/viewer.h"
+#include "report/runtime_use.h"
 
 #include <errno.h>
 #include <string.h>
@@ -22,17 +23,16 @@ int outputs_add(struct outputs *outputs, const struct output_directory *director
 		const char *pattern, const struct format *format)
 {
 	struct output output;
-	bool is_usage = false;
-	struct error *err = output_open(directory, pattern, format, &output, &is_usage);
+	struct error *err = output_open(directory, pattern, format, message_error, &output);
 
 	if (err)
-		return message_failure(err, is_usage ? STATUS_USAGE : STATUS_FAILED);
+		return message_failure(err);
 	for (size_t i = 0; i < outputs->count && !err; i++)
 		if (output_is_same(&output, &outputs->items[i]))
-			err = error_new("-o %s was given twice", output.path);
+			err = error_usage(error_new("-o %s was given twice", output.path));
 	if (err) {
 		output_discard(&output);
-		return message_failure(err, STATUS_USAGE);
+		return message_failure(err);
 	}
 	outputs->items = xreallocarray(outputs->items, outputs->count + 1, sizeof(output));
 	outputs->items[outputs->count++] = output;
@@ -45,9 +45,9 @@ static int refuse_records(const struct outputs *outputs)
 		const struct output *output = &outputs->items[i];
 
 		if (!output->format->write)
-			return message_failure(error_new("%s: only prof record writes %s",
-							 output->path, output->format->name),
-					       STATUS_USAGE);
+			return message_failure(
+				error_usage(error_new("%s: only prof record writes %s",
+						      output->path, output->format->name)));
 	}
 	return STATUS_OK;
 }
@@ -103,14 +103,13 @@ struct error *outputs_take_labels(struct outputs *outputs, struct format_options
 	const struct push_labels *labels = &push->labels;
 
 	if (labels->count && !push->target_count && !count_rows(outputs))
-		return error_new("--label needs --push, or rows: -o FILE%s",
-				 format_ndjson.extensions[0]);
+		return error_usage(error_new("--label needs --push, or rows: -o FILE%s",
+					     format_ndjson.extensions[0]));
 	outputs->labels = xcalloc(labels->count, sizeof(*outputs->labels));
 	for (size_t i = 0; i < labels->count; i++)
 		outputs->labels[i] = (struct format_label){labels->items[i].key,
 							   labels->items[i].text};
-	options->labels = outputs->labels;
-	options->label_count = labels->count;
+	options->rows = (struct ndjson_options){outputs->labels, labels->count};
 	return NULL;
 }
 
@@ -139,15 +138,6 @@ char *outputs_command_line(char *const *words, int count)
 	return text;
 }
 
-void outputs_help(bool takes_records)
-{
-	printf("\nFormats, by the extension of FILE or by FORMAT:\n");
-	for (const struct format *const *format = formats; *format; format++)
-		if ((*format)->write || takes_records)
-			printf("  %-17s %-10s %s\n", (*format)->extensions[0], (*format)->name,
-			       (*format)->summary);
-}
-
 /* The status is that of a failure: the file that was asked for is not there. */
 static int write_elsewhere(const struct outputs *outputs, struct output *output,
 			   const struct profile *profile, const struct format_options *options)
@@ -162,7 +152,7 @@ static int write_elsewhere(const struct outputs *outputs, struct output *output,
 }
 
 /* Prints no error if the reader of stdout has closed the pipe, as head(1) does. */
-static void fail(const struct output *output, struct error *err)
+static void outputs_fail(const struct output *output, struct error *err)
 {
 	if (error_number(err) == EPIPE && output_is_stdout(output->path))
 		error_free(err);
@@ -191,14 +181,14 @@ int outputs_write(struct outputs *outputs, const struct profile *profile,
 
 	for (size_t i = 0; i < outputs->count; i++) {
 		struct output *output = &outputs->items[i];
-		/* Records were written while recording. */
+		/* Records were written during the recording. */
 		struct error *err = output->format->write
 					    ? write_one(outputs, output, profile, options)
 					    : NULL;
 
 		if (!err)
 			continue;
-		fail(output, err);
+		outputs_fail(output, err);
 		status = write_elsewhere(outputs, output, profile, options);
 	}
 	return status;
@@ -213,7 +203,7 @@ bool outputs_write_prepared(struct outputs *outputs, const struct profile *profi
 		struct output *output = &outputs->items[i];
 		struct error *err = NULL;
 
-		/* Of the perf.data file the recorder has it. */
+		/* The recorder has the descriptor of the perf.data file. */
 		if (output->format->write && output->file.fd >= 0)
 			err = output_write_prepared(output, profile, options);
 		all_written &= !err;
@@ -228,11 +218,13 @@ bool outputs_write_prepared(struct outputs *outputs, const struct profile *profi
 static void summarize(const struct outputs_finish *finish)
 {
 	const struct finalize_result *finalized = finish->finalized;
+	CLEANUP(free_ptr) char *runtimes = NULL;
 
 	if (!finalized) {
 		summary_print_files(finish->outputs->items, finish->outputs->count);
 		return;
 	}
+	runtimes = runtime_use_text(finish->profile);
 	summary_print(&(struct summary){
 		.profile = finish->profile,
 		.quality = &finalized->quality,
@@ -244,6 +236,7 @@ static void summarize(const struct outputs_finish *finish)
 		.verbose = finish->options->verbose,
 		.unsampled_hint = finish->unsampled_hint,
 		.explains_emptiness = finish->explains_emptiness,
+		.runtimes = runtimes,
 	});
 }
 

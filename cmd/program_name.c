@@ -18,7 +18,7 @@ char *program_name(const char *path)
 
 	if (hash > name + 1 && hash[-1] == '-' && strspn(hash, "0123456789abcdef") == HASH_DIGITS)
 		len -= HASH_DIGITS + 1;
-	/* rustdoc's name of each. */
+	/* rustdoc calls all of its programs so. */
 	if (!strcmp(name, "rust_out"))
 		return xstrdup("doctest");
 	return xstrndup(name, len);
@@ -29,7 +29,7 @@ char *program_comm(const char *path)
 	return xstrndup(basename(path), COMM_BYTES);
 }
 
-static const char *value_of(const struct words *environment, const char *name)
+static const char *program_name_value_of(const struct string_list *environment, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -39,8 +39,9 @@ static const char *value_of(const struct words *environment, const char *name)
 	return NULL;
 }
 
-/* Of what every file system and every uploader takes: "a::b c" becomes "a.b_c". */
-static char *tidy(char *name)
+/* Keeps only characters that all file systems and uploaders accept: "a::b c"
+ * becomes "a.b_c". */
+static char *program_name_tidy(char *name)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "._-";
@@ -62,35 +63,36 @@ static char *tidy(char *name)
 	return name;
 }
 
-static char *untaken(char *name, struct words *taken)
+static char *untaken(char *name, struct string_list *taken)
 {
 	char *other = xstrdup(name);
 
-	for (unsigned number = 2; words_have(taken, other); number++) {
+	for (unsigned number = 2; string_list_have(taken, other); number++) {
 		free(other);
 		other = xasprintf("%s-%u", name, number);
 	}
 	free(name);
-	words_add(taken, other);
+	string_list_add(taken, other);
 	return other;
 }
 
-char *program_profile_name(const char *path, const struct words *environment, struct words *taken)
+char *program_profile_name(const char *path, const struct string_list *environment,
+			   struct string_list *taken)
 {
-	const char *test = value_of(environment, "NEXTEST_TEST_NAME");
-	const char *binary = value_of(environment, "NEXTEST_BINARY_ID");
-	const char *package = value_of(environment, "CARGO_PKG_NAME");
+	const char *test = program_name_value_of(environment, "NEXTEST_TEST_NAME");
+	const char *binary = program_name_value_of(environment, "NEXTEST_BINARY_ID");
+	const char *package = program_name_value_of(environment, "CARGO_PKG_NAME");
 	char *name;
 
 	if (test && binary)
-		return untaken(tidy(xasprintf("%s.%s", binary, test)), taken);
-	name = tidy(program_name(path));
-	/* Two packages can have programs of one name, and one a library and a program of its own.
-	 */
-	if (package && strcmp(package, name) != 0 && words_have(taken, name)) {
+		return untaken(program_name_tidy(xasprintf("%s.%s", binary, test)), taken);
+	name = program_name_tidy(program_name(path));
+	/* Two packages can have programs of the same name; a package can have a
+	 * library and a program of the same name. */
+	if (package && strcmp(package, name) != 0 && string_list_have(taken, name)) {
 		CLEANUP(free_ptr) char *short_name = name;
 
-		name = tidy(xasprintf("%s.%s", package, short_name));
+		name = program_name_tidy(xasprintf("%s.%s", package, short_name));
 	}
 	return untaken(name, taken);
 }

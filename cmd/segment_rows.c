@@ -1,12 +1,13 @@
 #include "cmd/segment_rows.h"
 
 #include "base/alloc.h"
-#include "cmd/segment_range.h"
-#include "cmd/selection.h"
+#include "cmd/options/selection.h"
+#include "cmd/ui/message.h"
 #include "profile/tasks.h"
 #include "report/logical.h"
+#include "segments/range.h"
 
-/* The labels of the options, and with no text those that segments have. */
+/* The labels of the options, and labels of segments, which have no text. */
 struct keys {
 	struct strtab *names;
 	struct format_label *items;
@@ -18,7 +19,8 @@ struct writing {
 	struct format_options options;
 	const struct format *format;
 	FILE *out;
-	bool tells; /* nothing was told yet */
+	/* NULL for the second reading, whose problems were reported before */
+	segment_tell *tell;
 };
 
 static struct error *add_keys(void *user, struct profile *segment)
@@ -62,45 +64,44 @@ static struct error *write_segment(void *user, struct profile *segment)
 	return err ? err : writing->format->write(segment, &options, writing->out);
 }
 
-static struct error *write_all(void *user, const struct format *format, FILE *out)
+static struct error *segment_rows_write_all(void *user, const struct format *format, FILE *out)
 {
 	struct writing *writing = user;
 	struct error *err;
 
 	writing->format = format;
 	writing->out = out;
-	err = segment_range_each(writing->rows->directory, &writing->rows->range, writing->tells,
+	err = segment_range_each(writing->rows->directory, &writing->rows->range, writing->tell,
 				 write_segment, writing);
-	writing->tells = false;
+	writing->tell = NULL;
 	return err;
 }
 
-static struct error *write_outputs(struct writing *writing)
+static struct error *segment_rows_write_outputs(struct writing *writing)
 {
 	struct outputs *outputs = writing->rows->outputs;
 	struct error *err = NULL;
 
 	for (size_t i = 0; !err && i < outputs->count; i++)
-		err = output_write_from(&outputs->items[i], write_all, writing);
+		err = output_write_from(&outputs->items[i], segment_rows_write_all, writing);
 	return err;
 }
 
 struct error *segment_rows_write(const struct segment_rows *rows)
 {
 	CLEANUP(strtab_cleanup) struct strtab *names = strtab_new();
-	struct writing writing = {.rows = rows, .options = *rows->options, .tells = true};
+	struct writing writing = {.rows = rows, .options = *rows->options, .tell = message};
 	struct keys keys = {.names = names};
 	struct error *err;
 
-	for (size_t i = 0; i < rows->options->label_count; i++) {
+	for (size_t i = 0; i < rows->options->rows.label_count; i++) {
 		GROW(keys.items, keys.count, keys.room);
-		keys.items[keys.count++] = rows->options->labels[i];
+		keys.items[keys.count++] = rows->options->rows.labels[i];
 	}
-	err = segment_range_each(rows->directory, &rows->range, false, add_keys, &keys);
-	writing.options.labels = keys.items;
-	writing.options.label_count = keys.count;
+	err = segment_range_each(rows->directory, &rows->range, NULL, add_keys, &keys);
+	writing.options.rows = (struct ndjson_options){keys.items, keys.count};
 	if (!err)
-		err = write_outputs(&writing);
+		err = segment_rows_write_outputs(&writing);
 	free(keys.items);
 	return err;
 }

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/humanize.h"
-#include "cmd/shell_word.h"
+#include "base/shell_word.h"
 #include "cmd/ui/message.h"
 #include "profile/cpu_records.h"
 #include "report/branches.h"
@@ -20,25 +20,29 @@
 
 enum {
 	HOTTEST = 10,
-	SHARES_COLUMNS = 19,   /* what stands before a function's name */
-	DEFAULT_COLUMNS = 120, /* where there is no terminal */
-	LEAST_COLUMNS = 60,
-	LOST_SHARE = 100,      /* of the samples that so many are lost is worth a word */
-	UNNAMED_SHARE = 100,   /* a module matters when it leaves so much of the samples unnamed */
-	PLACELESS_SHARE = 100, /* of the waiting time: if more has no stack, what helps is said */
+	SHARES_COLUMNS = 19,	       /* width of the columns before a function's name */
+	SUMMARY_DEFAULT_COLUMNS = 120, /* without a terminal */
+	SUMMARY_LEAST_COLUMNS = 60,
+	LOST_SHARE = 100, /* lost samples are reported from this fraction (1/N) on */
+	/* a module is reported if this fraction (1/N) of the samples is
+	 * unsymbolized because of it */
+	UNNAMED_SHARE = 100,
+	/* the hint about waits without a stack is printed if more than this
+	 * fraction (1/N) of the off-CPU time has none */
+	PLACELESS_SHARE = 100,
 };
 
-/* Columns that a function's name may have. */
-static size_t name_columns(void)
+/* Returns the maximum width of a function's name. */
+static size_t summary_name_columns(void)
 {
 	unsigned columns = message_columns();
 
 	if (!columns)
-		columns = DEFAULT_COLUMNS;
-	return (columns > LEAST_COLUMNS ? columns : LEAST_COLUMNS) - SHARES_COLUMNS;
+		columns = SUMMARY_DEFAULT_COLUMNS;
+	return (columns > SUMMARY_LEAST_COLUMNS ? columns : SUMMARY_LEAST_COLUMNS) - SHARES_COLUMNS;
 }
 
-/* Is another one of the rows that are shown called so? */
+/* Returns true if another shown row has the same name. */
 static bool has_namesake(const struct rows *rows, size_t row)
 {
 	for (size_t i = 0; i < rows->count && i < HOTTEST; i++)
@@ -47,12 +51,13 @@ static bool has_namesake(const struct rows *rows, size_t row)
 	return false;
 }
 
-/* To be freed; with its module where the name alone says too little. */
+/* Returns the name, with its module if the name is ambiguous. The caller frees
+ * it. */
 static char *distinct_name(const struct profile *profile, const struct rows *rows, size_t row)
 {
 	const struct profile_module *module = profile_get_module(profile, rows->items[row].module);
 	const char *file = basename(profile_string(profile, module->path));
-	size_t columns = name_columns();
+	size_t columns = summary_name_columns();
 	CLEANUP(free_ptr) char *name = NULL;
 
 	if (!has_namesake(rows, row) || strlen(file) + strlen(" ()") > columns / 2)
@@ -96,7 +101,8 @@ static const struct symbolize_problem *problem_of(const struct symbolize_outcome
 	return NULL;
 }
 
-/* A file that prof doctor can examine, for a shell; NULL: none is written. To be freed. */
+/* Returns the name of a file that prof doctor can examine, quoted for a shell,
+ * or NULL if none is written. The caller frees it. */
 static char *examinable_file(const struct summary *summary)
 {
 	for (size_t i = 0; i < summary->output_count; i++) {
@@ -110,15 +116,15 @@ static char *examinable_file(const struct summary *summary)
 	return NULL;
 }
 
-/* share: " (12 % of the samples)", or nothing; more: what ends the line. */
+/* share is " (12 % of the samples)" or "". more is the end of the line. */
 static void print_problem(const struct summary *summary, const struct symbolize_problem *problem,
 			  const char *share, const char *more)
 {
 	CLEANUP(free_ptr) char *file = problem->fact ? examinable_file(summary) : NULL;
 
 	if (file)
-		message("%s%s: prof doctor %s says what brings them%s", problem->fact, share, file,
-			more);
+		message("%s%s%s; to fix this, run: prof doctor %s", problem->fact, share, more,
+			file);
 	else
 		message("%s%s%s", problem->text, share, more);
 }
@@ -139,7 +145,7 @@ static void print_unnamed(const struct summary *summary, const struct unnamed_mo
 			profile_string(summary->profile, module->path), more);
 }
 
-static bool is_listed(const struct quality *quality, uint32_t module)
+static bool summary_is_listed(const struct quality *quality, uint32_t module)
 {
 	for (size_t i = 0; i < quality->module_count; i++)
 		if (quality->modules[i].module == module)
@@ -147,10 +153,25 @@ static bool is_listed(const struct quality *quality, uint32_t module)
 	return false;
 }
 
-static bool matters(const struct summary *summary, const struct unnamed_module *unnamed)
+/* The line of a runtime without names is enough for the code that it has compiled. */
+static bool summary_is_of_runtime(const struct summary *summary, uint32_t module)
 {
-	return summary->verbose ||
-	       unnamed->samples * UNNAMED_SHARE >= summary->quality->counts.samples;
+	return summary->runtimes &&
+	       profile_get_module(summary->profile, module)->kind == PROFILE_MODULE_JIT;
+}
+
+static bool summary_matters(const struct summary *summary, const struct unnamed_module *unnamed)
+{
+	return !summary_is_of_runtime(summary, unnamed->module) &&
+	       (summary->verbose ||
+		unnamed->samples * UNNAMED_SHARE >= summary->quality->counts.samples);
+}
+
+/* Whether it costs less than names. */
+static bool is_minor(const struct summary *summary, const struct symbolize_problem *problem)
+{
+	return !summary_is_listed(summary->quality, problem->module) &&
+	       !summary_is_of_runtime(summary, problem->module);
 }
 
 static size_t count_problems(const struct summary *summary)
@@ -160,15 +181,18 @@ static size_t count_problems(const struct summary *summary)
 	size_t count = 0;
 
 	for (size_t i = 0; i < quality->module_count; i++)
-		count += matters(summary, &quality->modules[i]);
+		count += summary_matters(summary, &quality->modules[i]);
 	for (size_t i = 0; i < naming->problem_count; i++)
-		count += !is_listed(quality, naming->problems[i].module);
+		count += is_minor(summary, &naming->problems[i]);
 	return count;
 }
 
-/* Modules that leave samples unnamed, the costliest first, then those that cost less than names.
- * Only the first one is shown, with the number of the others, unless all are asked for. */
-static void print_problems(const struct summary *summary)
+/*
+ * Prints the modules that leave samples unsymbolized, the most expensive first,
+ * then modules with smaller problems. Only the first one is printed, with the
+ * number of the others, unless the user wants all.
+ */
+static void summary_print_problems(const struct summary *summary)
 {
 	const struct quality *quality = summary->quality;
 	const struct symbolize_outcome *naming = summary->naming;
@@ -178,26 +202,35 @@ static void print_problems(const struct summary *summary)
 				  : xstrdup("");
 
 	for (size_t i = 0; left && i < quality->module_count; i++) {
-		if (!matters(summary, &quality->modules[i]))
+		if (!summary_matters(summary, &quality->modules[i]))
 			continue;
 		print_unnamed(summary, &quality->modules[i], more);
 		left--;
 	}
 	for (size_t i = 0; left && i < naming->problem_count; i++) {
-		if (is_listed(quality, naming->problems[i].module))
+		if (!is_minor(summary, &naming->problems[i]))
 			continue;
 		print_problem(summary, &naming->problems[i], "", more);
 		left--;
 	}
 }
 
-/* Unnamed frames are not reported as problems if symbolizing was cancelled. */
+/* If symbolization was cancelled, unsymbolized frames are not reported as
+ * problems. */
 static void print_namelessness(const struct summary *summary)
 {
 	if (summary->naming->cancelled)
 		message("symbolizing was cancelled: the rest is written as addresses");
 	else
-		print_problems(summary);
+		summary_print_problems(summary);
+}
+
+static void print_runtimes(const struct summary *summary)
+{
+	for (const char *line = summary->runtimes; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		message("%.*s", (int)strcspn(line, "\n"), line);
+	}
 }
 
 static bool records_memory(const struct profile *profile)
@@ -207,7 +240,8 @@ static bool records_memory(const struct profile *profile)
 	return memory_event_find(profile, MEMORY_ALLOC_SPACE, &event);
 }
 
-/* Of this program alone: getrusage(2) has the memory of whoever executed it in it, too. */
+/* Returns the peak memory of this program. getrusage(2) would include the
+ * memory of the program that executed prof. */
 static uint64_t peak_bytes(void)
 {
 	CLEANUP(close_file) FILE *status = fopen("/proc/self/status", "re");
@@ -220,7 +254,8 @@ static uint64_t peak_bytes(void)
 	return kib * 1024;
 }
 
-/* Neither sampled allocations nor looks at waiting threads are counted as samples. */
+/* Sampled allocations and snapshots of waiting threads are not counted as
+ * samples. */
 static char *cost_per_sample(const struct summary *summary, uint64_t samples)
 {
 	struct waiting_quality waiting;
@@ -255,7 +290,7 @@ static void print_file(const struct output *output)
 	const char *viewer = output->format->viewer, *file = strstr(viewer, "FILE");
 	struct stat st;
 
-	/* A pipe or a device has been read by now. */
+	/* The output is a pipe or a device and was consumed. */
 	if (!output->is_file || !output->is_written || stat(output->path, &st) < 0)
 		return;
 	message("%s (%s); view it with: %.*s%s%s", output->path,
@@ -282,9 +317,10 @@ static void print_losses(const struct profile_quality *counts)
 			"be read, so sums are too small: sample fewer with a larger --alloc=BYTES");
 }
 
-/* If less than this share is sampled, what would sample the rest is worth a word. */
+/* If less than this share was sampled, the summary prints what would sample the
+ * rest. */
 #define LEAST_SAMPLED 0.95
-/* If this share is sampled, what was counted is not. */
+/* If this share was sampled, the number of counted events is not printed. */
 #define NEARLY_ALL 0.99
 
 static bool is_of_waiting(const struct summary *summary)
@@ -314,13 +350,13 @@ static void print_counted(const struct summary *summary)
 		message("no samples: nothing ran long enough on a CPU, or the event did not occur");
 }
 
-static void print_text(const char *text)
+static void summary_print_text(const char *text)
 {
 	if (text)
 		message("%s", text);
 }
 
-/* Where the time of the threads went, and how surely that is known. */
+/* Prints where the time of the threads went, and how reliable that is. */
 static void print_waiting(const struct summary *summary)
 {
 	struct waiting_quality sums;
@@ -334,15 +370,15 @@ static void print_waiting(const struct summary *summary)
 	text = waiting_text(&sums);
 	places = waiting_places_text(&sums);
 	left_out = waiting_left_out_text(&sums);
-	/* Where looks are refused, more of them show no more. */
+	/* If snapshots are refused, a higher rate does not help. */
 	is_helped = sums.proved_ns && sums.placeless_ns > sums.waiting_ns / PLACELESS_SHARE;
-	print_text(text);
+	summary_print_text(text);
 	if (places)
 		message("%s%s", places,
-			is_helped ? "; raise -F to look at waiting threads more often: then more "
+			is_helped ? "; raise -F to poll waiting threads more often, so that more "
 				    "waits have a stack"
 				  : "");
-	print_text(left_out);
+	summary_print_text(left_out);
 	if (sums.lost)
 		message("%s records of context switches were lost because the ring buffer "
 			"overflowed: raise -m",
@@ -383,7 +419,8 @@ static void print_latency(const struct profile *profile)
 		humanize_count(sum.weight / sum.samples).text, cpu_record_name(CPU_MEMORY_LATENCY));
 }
 
-/* Beside the bytes of the same allocations they say little. */
+/* Returns true for numbers of objects, which add little to the bytes of the
+ * same allocations. */
 static bool counts_objects(const struct profile *profile, event_id event)
 {
 	enum memory_event which;
@@ -414,7 +451,7 @@ void summary_print(const struct summary *summary)
 	if (!is_of_waiting(summary))
 		message("%s", quality);
 	if (counts->samples)
-		print_text(memory);
+		summary_print_text(memory);
 	print_waiting(summary);
 	print_memory(profile);
 	print_branches(profile);
@@ -422,6 +459,7 @@ void summary_print(const struct summary *summary)
 	print_stat(profile);
 	print_counted(summary);
 	print_losses(counts);
+	print_runtimes(summary);
 	print_namelessness(summary);
 	if (counts->samples || records_memory(profile))
 		print_cost(summary);

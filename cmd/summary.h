@@ -1,11 +1,12 @@
 /*
- * What prof says at the end: the hottest functions, what was lost or has no name and why, what the
- * recording cost, where the files are and what opens them.
+ * Prints the summary at the end: the hottest functions, what was lost or has no
+ * symbol and why, what the recording cost, the files, and the commands that
+ * open them.
  */
 #ifndef PROF_CMD_SUMMARY_H
 #define PROF_CMD_SUMMARY_H
 
-#include "cmd/output.h"
+#include "output/output.h"
 #include "record/quality.h"
 #include "symbol/symbolizer.h"
 
@@ -18,14 +19,17 @@ struct summary {
 	bool reading;		  /* the samples came from a file */
 	uint64_t sampling_cpu_ns; /* of prof itself, until the last sample */
 	bool verbose;
-	/* What is not sampled and what would sample it: "time in the kernel; …"; NULL: unknown. */
+	/* The kind of time that was not sampled and the option that would
+	 * sample it, such as "time in the kernel; …". NULL if unknown. */
 	const char *unsampled_hint;
-	bool explains_emptiness; /* a message has told why there are no samples */
+	/* a message has already explained why there are no samples */
+	bool explains_emptiness;
+	const char *runtimes; /* runtime_use_text(); may be NULL */
 };
 
 void summary_print(const struct summary *summary);
 
-/* Only where the files are and what opens them. */
+/* Prints only the files and the commands that open them. */
 void summary_print_files(const struct output *outputs, size_t count);
 
 #endif

@@ -1,6 +1,7 @@
 #include "cmd/viewer.h"
 
 #include "base/cleanup.h"
+#include "base/forked_child.h"
 #include "base/trusted_user.h"
 #include "cmd/ui/message.h"
 
@@ -30,9 +31,16 @@ static bool become_sudo_user(void)
 	       (setgroups(0, NULL) == 0 && setgid(gid) == 0 && setuid(uid) == 0);
 }
 
-/* In the child: an end of the terminal or a signal of prof's are nothing to it. */
-static void run_opener(const char *path, int report_fd)
+struct viewer_opening {
+	const char *path;
+	int report_fd;
+};
+
+/* Called in the child, which ignores the end of the terminal and signals to
+ * prof. */
+static int run_opener(void *user)
 {
+	const struct viewer_opening *opening = user;
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC), number;
 	sigset_t none;
 
@@ -42,28 +50,29 @@ static void run_opener(const char *path, int report_fd)
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		dup2(nothing, fd);
 	if (become_sudo_user())
-		execlp(opener, opener, path, NULL);
+		execlp(opener, opener, opening->path, NULL);
 	number = errno;
-	_exit(write(report_fd, &number, sizeof(number)) != sizeof(number));
+	return write(opening->report_fd, &number, sizeof(number)) != sizeof(number);
 }
 
 static struct error *start_opener(const char *path)
 {
 	int report[2], number = 0;
+	struct error *err;
 	pid_t pid;
 
 	if (pipe2(report, O_CLOEXEC) < 0)
 		return error_errno(errno, "start %s", opener);
-	pid = fork();
-	if (pid == 0)
-		run_opener(path, report[1]);
+	/* The child is not waited for, because prof exits soon. */
+	err = forked_child_start(FORKED_CHILD_LIVES_ON, run_opener,
+				 &(struct viewer_opening){path, report[1]}, &pid);
 	close(report[1]);
-	/* Nothing comes of one that was started. */
-	if (pid < 0 || read(report[0], &number, sizeof(number)) > 0)
-		number = number ? number : errno;
+	/* A child that was started reports nothing. */
+	if (!err && read(report[0], &number, sizeof(number)) < (ssize_t)sizeof(number))
+		number = 0;
 	close(report[0]);
-	if (!number)
-		return NULL;
+	if (err || !number)
+		return err;
 	return error_hint(error_errno(number, "start %s", opener), "open %s by hand", path);
 }
 

@@ -1,13 +1,14 @@
 /*
- * Opens a written profile in the desktop's viewer for it (xdg-open), which is a browser.
+ * Opens a written profile in the desktop's viewer (xdg-open), which is a
+ * browser.
  */
 #ifndef PROF_CMD_VIEWER_H
 #define PROF_CMD_VIEWER_H
 
-#include "cmd/output.h"
+#include "output/output.h"
 
-/* Opens the first of the outputs that a desktop can open, as the user who called sudo. Prints what
- * fails. */
+/* Opens the first output that a desktop can open, as the user who called sudo.
+ * Prints failures. */
 void viewer_open(const struct output *outputs, size_t count);
 
 #endif

@@ -21,8 +21,8 @@ class Option:
 
     @property
     def summary(self):
-        """The first clause of the help."""
-        return re.split(r"; |\. |, such as |: ", self.help)[0]
+        """The part of the help that can be understood alone."""
+        return self.help.partition("; ")[0]
 
     @property
     def takes_word(self):
@@ -65,7 +65,8 @@ def read_tables(lines):
         else:
             commands[-1].formats.append(fields[0])
     for command in commands:
-        command.options.append(Option("h", "help", "", "print this help", []))
+        command.options.append(Option("h", "", "", "print the common options and examples", []))
+        command.options.append(Option("", "help", "", "print all options", []))
     return commands
 
 

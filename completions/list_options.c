@@ -20,9 +20,8 @@ static void list_command(const struct command *command)
 	printf("command\t%s\t%s\t%s\t%s\n", command->name,
 	       command->operands == OPERANDS_COMMAND ? "COMMAND" : "FILES",
 	       text(command->first_words), command->summary);
-	for (const struct option_entry *entry = command->options; entry->letter || entry->name;
-	     entry++)
-		if (entry->help)
+	for (const struct option_entry *entry = command->options; !option_is_end(entry); entry++)
+		if (entry->group)
 			printf("option\t%.1s\t%s\t%s\t%s\n", &entry->letter, text(entry->name),
 			       text(entry->argument), entry->help);
 	for (const struct format *const *format = formats; *format; format++)

@@ -1,7 +1,9 @@
-"""tally.py RESULTS: the last screen of tests/run: what was skipped and why, what failed, how long it took.
+"""tally.py RESULTS: prints the final summary of tests/run: skipped tests with the reasons, failed
+tests, and times.
 
-RESULTS has stages.tsv (name, seconds and exit status of each stage), a STAGE.json of meson for unit tests, a STAGE.xml of
-pytest, and a STAGE.skipped with the reason why a stage did not run. The exit status is 1 if a test or a stage failed.
+RESULTS has stages.tsv (name, seconds and exit status of each stage), meson's STAGE.json for unit
+tests, pytest's STAGE.xml, and STAGE.skipped with the reason why a stage did not run. The exit
+status is 1 if a test or a stage failed.
 """
 
 import json
@@ -19,7 +21,7 @@ ALL_SKIPPED = re.compile(r"^1\.\.0 # SKIP (.*)$", re.MULTILINE)
 
 
 def unit_tests(path):
-    """Those of each program in the log of meson, which has programs that were killed, unlike its JUnit report."""
+    """The tests of each program in meson's log, which includes programs that were killed, unlike its JUnit report."""
     build = BUILDS.get(path.stem, f"build-{path.stem}")
     for program in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
         name, seconds, output = program["name"].split(" / ")[-1], program["duration"], program.get("stdout") or ""
@@ -30,7 +32,7 @@ def unit_tests(path):
             yield Test("skipped", 0, f"{build}: {name}", reason, command)
         for _, test, reason in results:
             yield Test("skipped" if reason else "passed", 0, f"{build}: {name}: {test}", reason, command)
-        # The time of the whole program, and all of a program that failed.
+        # The time of the whole program, and everything about a program that failed.
         yield Test("passed" if passed else "failed", seconds, f"{build}: {name}", "", command)
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 
 def array_of(data):
-    """The rows of an array, NUL-terminated. Compilers limit the length of string literals, not of arrays."""
+    """Returns the rows of a NUL-terminated array. Compilers limit the length of string literals, not
+    of arrays."""
     rows = [data[at:at + 24] for at in range(0, len(data), 24)]
     return "".join("\t" + "".join(f"{byte}, " for byte in row).rstrip() + "\n" for row in rows) + "\t0,\n"
 

@@ -1,6 +1,7 @@
 #include "cmd/cargo/captured.h"
 
 #include "base/alloc.h"
+#include "base/forked_child.h"
 #include "base/line_reader.h"
 #include "base/read_all.h"
 
@@ -9,13 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
 	OUT_BYTES_MAX = 64 << 20,
 	ERRORS_BYTES_MAX = 64 << 10,
-	LINE_BYTES_MAX = 4 << 10,
+	CAPTURED_LINE_BYTES_MAX = 4 << 10,
 };
 
 void captured_deinit(struct captured *captured)
@@ -25,23 +25,8 @@ void captured_deinit(struct captured *captured)
 	*captured = (struct captured){0};
 }
 
-/* In the child. */
-__attribute__((noreturn)) static void become(char *const *argv, char *const *environment,
-					     int out_fd, int errors_fd, int report_fd)
-{
-	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC), number;
-
-	for (; *environment; environment++)
-		putenv(*environment);
-	dup2(nothing, STDIN_FILENO);
-	dup2(out_fd, STDOUT_FILENO);
-	dup2(errors_fd, STDERR_FILENO);
-	execvp(argv[0], argv);
-	number = errno;
-	_exit(write(report_fd, &number, sizeof(number)) != sizeof(number));
-}
-
-/* The stdout of a child is a memory file: it never waits for the reader of its stderr. */
+/* The stdout of a child is a memory file, so the child never waits for the
+ * reader of its stderr. */
 struct channels {
 	int out_fd, errors[2], report[2];
 };
@@ -62,6 +47,28 @@ static bool open_channels(struct channels *channels)
 	       pipe2(channels->report, O_CLOEXEC) == 0;
 }
 
+struct captured_program {
+	char *const *argv, *const *environment;
+	const struct channels *channels;
+};
+
+/* Called in the child. */
+static int captured_become(void *user)
+{
+	const struct captured_program *program = user;
+	const struct channels *channels = program->channels;
+	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC), number;
+
+	for (char *const *variable = program->environment; *variable; variable++)
+		putenv(*variable);
+	dup2(nothing, STDIN_FILENO);
+	dup2(channels->out_fd, STDOUT_FILENO);
+	dup2(channels->errors[1], STDERR_FILENO);
+	execvp(program->argv[0], program->argv);
+	number = errno;
+	return write(channels->report[1], &number, sizeof(number)) != sizeof(number);
+}
+
 static char *read_errors(int fd, void (*on_line)(const char *line))
 {
 	CLEANUP(close_file) FILE *in = fdopen(fd, "r");
@@ -70,7 +77,7 @@ static char *read_errors(int fd, void (*on_line)(const char *line))
 	size_t len;
 	FILE *out = open_memstream(&errors, &len);
 
-	line_reader_init(&lines, in, LINE_BYTES_MAX, UINT64_MAX);
+	line_reader_init(&lines, in, CAPTURED_LINE_BYTES_MAX, UINT64_MAX);
 	while (line_reader_next(&lines)) {
 		if (on_line)
 			on_line(lines.line);
@@ -99,19 +106,21 @@ struct error *captured_run(char *const *argv, char *const *environment,
 			   void (*on_line)(const char *line), struct captured *ret)
 {
 	CLEANUP(channels_deinit) struct channels channels = {-1, {-1, -1}, {-1, -1}};
+	struct captured_program program = {argv, environment, &channels};
+	struct error *err;
 	int number = 0;
 	pid_t pid;
 
-	if (!open_channels(&channels) || (pid = fork()) < 0)
+	if (!open_channels(&channels))
 		return error_errno(errno, "start %s", argv[0]);
-	if (pid == 0)
-		become(argv, environment, channels.out_fd, channels.errors[1], channels.report[1]);
+	err = forked_child_start(FORKED_CHILD_LIVES_ON, captured_become, &program, &pid);
+	if (err)
+		return err;
 	close(steal_fd(&channels.errors[1]));
 	close(steal_fd(&channels.report[1]));
 	*ret = (struct captured){.errors = read_errors(steal_fd(&channels.errors[0]), on_line)};
-	while (waitpid(pid, &ret->status, 0) < 0 && errno == EINTR)
-		continue;
-	/* The exec closes the other end: nothing comes if it succeeds. */
+	ret->status = forked_child_wait(pid).status;
+	/* A successful exec closes the other end, and nothing arrives. */
 	if (read(channels.report[0], &number, sizeof(number)) == sizeof(number)) {
 		captured_deinit(ret);
 		return error_errno(number, "%s", argv[0]);

@@ -1,4 +1,4 @@
-/* Runs a program to its end and keeps what it prints. */
+/* Runs a program to its end and captures its output. */
 #ifndef PROF_CMD_CARGO_CAPTURED_H
 #define PROF_CMD_CARGO_CAPTURED_H
 
@@ -15,9 +15,10 @@ struct captured {
 void captured_deinit(struct captured *captured);
 
 /*
- * argv ends with NULL. environment: "NAME=VALUE" words that are added, ending with NULL. on_line:
- * called for each line of stderr as it comes; may be NULL. Fails if the program cannot be run,
- * whose errno error_number() gives; *ret is to be deinitialized on success.
+ * Runs argv, which ends with NULL. environment has "NAME=VALUE" strings to add
+ * and ends with NULL. on_line is called for each line of stderr as it arrives;
+ * it may be NULL. Fails if the program cannot be run; error_number() is then
+ * its errno. Deinitialize *ret after success.
  */
 MUST_CHECK struct error *captured_run(char *const *argv, char *const *environment,
 				      void (*on_line)(const char *line), struct captured *ret);

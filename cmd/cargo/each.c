@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "cmd/command.h"
-#include "cmd/record.h"
+#include "cmd/record/record.h"
 #include "cmd/ui/message.h"
 
 #include <errno.h>
@@ -28,7 +28,8 @@ static bool names_each(const char *path)
 	return false;
 }
 
-/* With % doubled, as a pattern has it; to be freed. */
+/* Returns the working directory with % doubled, as patterns need it. The caller
+ * frees it. */
 static char *working_folder(void)
 {
 	CLEANUP(free_ptr) char *folder = getcwd(NULL, 0);
@@ -42,7 +43,7 @@ static char *working_folder(void)
 	return text;
 }
 
-/* Runners start in the directory of their package. */
+/* Runners start in the directory of their package, so paths must be absolute. */
 static char *absolute(char *path)
 {
 	CLEANUP(free_ptr) char *relative = path;
@@ -54,7 +55,7 @@ static char *absolute(char *path)
 	return xasprintf("%s/%s", folder, path);
 }
 
-static struct error *make_folder(const char *pattern)
+static struct error *each_make_folder(const char *pattern)
 {
 	const char *slash = strrchr(pattern, '/');
 	CLEANUP(free_ptr) char *folder = xstrndup(pattern, (size_t)(slash - pattern));
@@ -65,7 +66,7 @@ static struct error *make_folder(const char *pattern)
 }
 
 static struct error *add_output(const struct output_options *options, const char *path,
-				struct words *ret)
+				struct string_list *ret)
 {
 	const struct format *format = options->format ? options->format : &format_pprof;
 	char *pattern;
@@ -79,15 +80,15 @@ static struct error *add_output(const struct output_options *options, const char
 		pattern = xstrdup(path);
 	if (!names_each(pattern)) {
 		free(pattern);
-		return error_hint(error_new("-o %s would be one file for all processes", path),
-				  "with --each give a directory, or a name with %%e where that of "
-				  "the test or benchmark belongs");
+		return error_hint(error_new("-o %s names one file for all processes", path),
+				  "with --each, name a directory, or a file with %%e in its name "
+				  "for the name of the test or benchmark");
 	}
-	words_take(ret, absolute(pattern));
-	return make_folder(ret->items[ret->count - 1]);
+	string_list_take(ret, absolute(pattern));
+	return each_make_folder(ret->items[ret->count - 1]);
 }
 
-struct error *cargo_each_outputs(const struct output_options *options, struct words *ret)
+struct error *cargo_each_outputs(const struct output_options *options, struct string_list *ret)
 {
 	const struct option_list *outputs = &options->outputs;
 	struct error *err = NULL;
@@ -106,7 +107,8 @@ struct each {
 	struct recording recording;
 };
 
-/* A process can outlive cargo, and then writes its profile. A signal ends the wait. */
+/* A process can outlive cargo and write its profile then. A signal ends the
+ * wait. */
 static void on_cargo_end(void *user)
 {
 	struct each *each = user;
@@ -115,7 +117,7 @@ static void on_cargo_end(void *user)
 	signal_guard_begin(recording->signals.guard, SIGNAL_PHASE_WAITING);
 	if (recording->end == RECORDING_INTERRUPTED && !recording->quiet &&
 	    cargo_programs_running(each->programs))
-		message("waiting for %zu programs to end; Ctrl-C leaves them alone",
+		message("waiting for %zu programs to end; Ctrl-C stops waiting",
 			cargo_programs_running(each->programs));
 	while (cargo_programs_running(each->programs) && !atomic_load(&recording->cancel))
 		loop_run(recording->loop, LOOP_FOREVER);
@@ -125,7 +127,7 @@ static void on_cargo_end(void *user)
 	cargo_programs_close(each->programs);
 }
 
-static struct error *start(struct each *each)
+static struct error *each_start(struct each *each)
 {
 	struct recording *recording = &each->recording;
 	struct error *err = recording_prepare(recording, LAUNCH_OUTPUT);
@@ -153,10 +155,10 @@ int cargo_each_run(struct cargo_programs *programs, char *const *command, bool q
 			      .user = &each},
 	};
 	struct recording *recording = &each.recording;
-	struct error *err = start(&each);
+	struct error *err = each_start(&each);
 
 	if (err)
-		return message_failure(err, recording_failure_status(recording));
+		return message_failure_as(err, recording_failure_status(recording));
 	while (recording->end == RECORDING_RUNS)
 		loop_run(recording->loop, LOOP_FOREVER);
 	cargo_programs_stop(programs);
@@ -164,19 +166,20 @@ int cargo_each_run(struct cargo_programs *programs, char *const *command, bool q
 	return recording_end_command(recording);
 }
 
-/* Sets the outputs and the options of prof's answer. *words: those that the options borrow. */
-static struct error *take_answer(const struct words *answer, size_t at, struct words *words,
-				 struct cargo_options *options)
+/* Stores the outputs and the options of prof's answer. *words: the strings that
+ * the options borrow. */
+static struct error *each_take_answer(const struct string_list *answer, size_t at,
+				      struct string_list *words, struct cargo_options *options)
 {
 	size_t first = at;
-	bool help;
+	enum option_group help;
 	int rest;
 	struct error *err;
 
 	while (at < answer->count && *answer->items[at])
 		at++;
 	for (size_t i = at + 1; i < answer->count; i++)
-		words_add(words, answer->items[i]);
+		string_list_add(words, answer->items[i]);
 	err = options_parse(cargo_option_table, (int)words->count, words->items, options, &rest,
 			    &help);
 	option_list_deinit(&options->record.output.outputs);
@@ -187,20 +190,20 @@ static struct error *take_answer(const struct words *answer, size_t at, struct w
 	return err;
 }
 
-int cargo_each_record(const struct words *answer, size_t at, char *const *command,
+int cargo_each_record(const struct string_list *answer, size_t at, char *const *command,
 		      const char *program)
 {
 	static char name[] = "record";
-	CLEANUP(words_deinit) struct words borrowed = {0};
+	CLEANUP(string_list_deinit) struct string_list borrowed = {0};
 	CLEANUP(free_ptr) char **words = NULL;
 	struct cargo_options options;
 	size_t count = 0;
 	struct error *err;
 
 	cargo_options_init(&options);
-	err = take_answer(answer, at, &borrowed, &options);
+	err = each_take_answer(answer, at, &borrowed, &options);
 	if (err)
-		return message_failure(err, STATUS_USAGE);
+		return message_failure(error_usage(err));
 	while (command[count])
 		count++;
 	words = xcalloc(count + 1, sizeof(*words));

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Aliases in aliases, at most. */
+/* The maximum depth of aliases that name other aliases. */
 enum { ALIASES_MAX = 8 };
 
 /* Options of cargo whose argument is the next word. */
@@ -33,10 +33,10 @@ static const char *const with_argument[] = {"-C",
 					    "--test",
 					    NULL};
 
-/* Those that choose the configuration. */
+/* Options that choose the configuration. */
 static const char *const of_configuration[] = {"-C", "-Z", "--config", NULL};
 
-/* Options of `cargo nextest run` that `cargo test` has too. */
+/* Options of `cargo nextest run` that `cargo test` also has. */
 static const char *const of_both[] = {"-C",
 				      "-F",
 				      "-Z",
@@ -70,17 +70,17 @@ static const char *const of_both[] = {"-C",
 				      "-r",
 				      NULL};
 
-/* The length of an option's name in a word such as --config=x or -Cdir. */
-static size_t name_len(const char *word)
+/* Returns the length of an option's name in a word such as --config=x or -Cdir. */
+static size_t cargo_line_name_len(const char *word)
 {
 	if (word[0] == '-' && word[1] && word[1] != '-')
 		return 2;
 	return strcspn(word, "=");
 }
 
-static bool is_one_of(const char *word, const char *const *names)
+static bool cargo_line_is_one_of(const char *word, const char *const *names)
 {
-	size_t len = name_len(word);
+	size_t len = cargo_line_name_len(word);
 
 	for (; *names; names++)
 		if (strlen(*names) == len && !strncmp(*names, word, len))
@@ -90,7 +90,7 @@ static bool is_one_of(const char *word, const char *const *names)
 
 static bool takes_next(const char *word)
 {
-	return is_one_of(word, with_argument) && !word[name_len(word)];
+	return cargo_line_is_one_of(word, with_argument) && !word[cargo_line_name_len(word)];
 }
 
 /* Moves past an option with its argument. */
@@ -124,15 +124,15 @@ static enum cargo_verb verb_of(const char *name, const char *next)
 	return CARGO_OTHER;
 }
 
-/* After the toolchain. */
-static void parse_rest(char *const *at, struct cargo_line *line)
+/* Parses the words after the toolchain. */
+static void cargo_line_parse_rest(char *const *at, struct cargo_line *line)
 {
 	line->verb = CARGO_OTHER;
 	while (at && *at && is_option(*at)) {
 		char *const *next = after_option(at);
 
 		for (; at < next; at++)
-			words_add(&line->globals, *at);
+			string_list_add(&line->globals, *at);
 	}
 	if (!at || !*at)
 		return;
@@ -141,7 +141,7 @@ static void parse_rest(char *const *at, struct cargo_line *line)
 	if (line->verb == CARGO_NEXTEST_RUN)
 		at++;
 	for (; *at; at++)
-		words_add(&line->rest, *at);
+		string_list_add(&line->rest, *at);
 }
 
 void cargo_line_parse(char *const *words, struct cargo_line *ret)
@@ -149,34 +149,35 @@ void cargo_line_parse(char *const *words, struct cargo_line *ret)
 	*ret = (struct cargo_line){0};
 	if (*words && **words == '+')
 		ret->toolchain = *words++;
-	parse_rest(words, ret);
+	cargo_line_parse_rest(words, ret);
 }
 
 void cargo_line_deinit(struct cargo_line *line)
 {
-	words_deinit(&line->globals);
-	words_deinit(&line->rest);
+	string_list_deinit(&line->globals);
+	string_list_deinit(&line->rest);
 	free(line->name);
 	*line = (struct cargo_line){0};
 }
 
-/* A text or a list of words. */
-static void add_meaning(struct words *words, const struct json_value *alias)
+/* value: a text, or a list of words. */
+static void add_meaning(struct string_list *words, const struct json_value *alias)
 {
 	struct json_value item = {0};
 	CLEANUP(free_ptr) char *text = json_string(alias);
 
 	if (text)
-		words_split(words, text);
+		string_list_split(words, text);
 	while (json_next(alias, &item)) {
 		char *word = json_string(&item);
 
 		if (word)
-			words_take(words, word);
+			string_list_take(words, word);
 	}
 }
 
-/* Cargo's own commands cannot be redefined, but their short names are aliases. */
+/* Returns true for cargo's own commands, which cannot be redefined. Their short
+ * names are aliases. */
 static bool is_built_in(const struct cargo_line *line)
 {
 	return line->verb != CARGO_OTHER && strlen(line->name) > 1;
@@ -184,17 +185,17 @@ static bool is_built_in(const struct cargo_line *line)
 
 static bool expand_once(struct cargo_line *line, const struct json_value *aliases)
 {
-	CLEANUP(words_deinit) struct words words = {0};
+	CLEANUP(string_list_deinit) struct string_list words = {0};
 	struct cargo_line before = *line;
 	struct json_value alias;
 
 	if (!line->name || is_built_in(line) || !json_find(aliases, line->name, &alias))
 		return false;
-	words_add_all(&words, &before.globals);
+	string_list_add_all(&words, &before.globals);
 	add_meaning(&words, &alias);
-	words_add_all(&words, &before.rest);
+	string_list_add_all(&words, &before.rest);
 	*line = (struct cargo_line){.toolchain = before.toolchain};
-	parse_rest(words.items, line);
+	cargo_line_parse_rest(words.items, line);
 	cargo_line_deinit(&before);
 	return true;
 }
@@ -210,32 +211,34 @@ void cargo_line_expand(struct cargo_line *line, const struct json_value *config)
 			return;
 }
 
-/* Adds those options that are among `names`, up to the first word that is not an option. */
-static void add_options(const struct words *from, const char *const *names, bool passes_words,
-			struct words *to)
+/* Adds the options that are in `names`, up to the first word that is not an
+ * option. */
+static void add_options(const struct string_list *from, const char *const *names, bool passes_words,
+			struct string_list *to)
 {
 	char *const *at = from->items;
 
 	while (at && *at && strcmp(*at, "--") != 0) {
-		bool is_word = !is_option(*at), takes = !is_word && is_one_of(*at, names);
+		bool is_word = !is_option(*at),
+		     takes = !is_word && cargo_line_is_one_of(*at, names);
 		char *const *next = is_word ? at + 1 : after_option(at);
 
 		if (is_word && !passes_words)
 			return;
 		for (; at < next; at++)
 			if (takes)
-				words_add(to, *at);
+				string_list_add(to, *at);
 	}
 }
 
-void cargo_line_add_configuration(const struct cargo_line *line, struct words *to)
+void cargo_line_add_configuration(const struct cargo_line *line, struct string_list *to)
 {
 	add_options(&line->globals, of_configuration, false, to);
 	add_options(&line->rest, of_configuration, line->verb != CARGO_RUN, to);
 }
 
-/* nextest has a --profile of its own. */
-static void add_nextest_profile(const struct words *rest, struct words *to)
+/* nextest's own --profile is not cargo's, which it calls --cargo-profile. */
+static void add_nextest_profile(const struct string_list *rest, struct string_list *to)
 {
 	static const char option[] = "--cargo-profile";
 
@@ -245,15 +248,15 @@ static void add_nextest_profile(const struct words *rest, struct words *to)
 		if (!text_begins(word, option))
 			continue;
 		if (word[strlen(option)] == '=')
-			words_take(to, xasprintf("--profile%s", word + strlen(option)));
+			string_list_take(to, xasprintf("--profile%s", word + strlen(option)));
 		if (word[strlen(option)] || !rest->items[i + 1])
 			continue;
-		words_add(to, "--profile");
-		words_add(to, rest->items[i + 1]);
+		string_list_add(to, "--profile");
+		string_list_add(to, rest->items[i + 1]);
 	}
 }
 
-bool cargo_line_add_question(const struct cargo_line *line, struct words *to)
+bool cargo_line_add_question(const struct cargo_line *line, struct string_list *to)
 {
 	static const char *const names[] = {[CARGO_RUN] = "run",
 					    [CARGO_TEST] = "test",
@@ -262,16 +265,16 @@ bool cargo_line_add_question(const struct cargo_line *line, struct words *to)
 
 	if (line->verb == CARGO_OTHER)
 		return false;
-	words_add_all(to, &line->globals);
-	words_add(to, names[line->verb]);
-	/* Before words that may be the program's. */
-	words_add(to, "--unit-graph");
-	words_add(to, "-Zunstable-options");
+	string_list_add_all(to, &line->globals);
+	string_list_add(to, names[line->verb]);
+	/* It precedes words that may be the program's. */
+	string_list_add(to, "--unit-graph");
+	string_list_add(to, "-Zunstable-options");
 	if (line->verb == CARGO_NEXTEST_RUN) {
 		add_options(&line->rest, of_both, true, to);
 		add_nextest_profile(&line->rest, to);
 	} else {
-		words_add_all(to, &line->rest);
+		string_list_add_all(to, &line->rest);
 	}
 	return true;
 }

@@ -4,7 +4,7 @@
 
 #define FIELD(name) offsetof(struct cargo_options, name)
 
-static struct error *refuse(void *field, const char *argument)
+static struct error *cargo_options_refuse(void *field, const char *argument)
 {
 	(void)field;
 	(void)argument;
@@ -12,15 +12,16 @@ static struct error *refuse(void *field, const char *argument)
 			  "prof record samples running processes, CPUs or the whole machine");
 }
 
-/* Taken, so that they are not unknown. */
-#define REFUSED(letter, name, argument) OPTION_ENTRY(letter, name, argument, NULL, refuse, 0)
+/* Known options that are rejected with an explanation. */
+#define REFUSED(letter, name, argument)                                                            \
+	OPTION_ENTRY(NONE, letter, name, argument, NULL, cargo_options_refuse, 0)
 
 #define PASS_ON(function, word)                                                                    \
 	static struct error *function(void *field, const char *argument)                           \
 	{                                                                                          \
-		words_add(field, word);                                                            \
+		string_list_add(field, word);                                                      \
 		if (argument)                                                                      \
-			words_add(field, argument);                                                \
+			string_list_add(field, argument);                                          \
 		return NULL;                                                                       \
 	}
 
@@ -32,13 +33,13 @@ PASS_ON(pass_locked, "--locked")
 PASS_ON(pass_offline, "--offline")
 
 #define PASSED(letter, name, argument, function)                                                   \
-	OPTION_ENTRY(letter, name, argument, NULL, function, FIELD(globals))
+	OPTION_ENTRY(NONE, letter, name, argument, NULL, function, FIELD(globals))
 
 const struct option_entry cargo_option_table[] = {
-	OPTION_ENTRY(0, "each", NULL,
-		     "write a profile per process, named after its test or benchmark (default "
-		     "profiles/%e.pb.gz)",
-		     option_true, FIELD(each)),
+	OPTION_COMMON(OUTPUT, 0, "each", NULL,
+		      "write a profile per process; named after its test or benchmark (default "
+		      "profiles/%e.pb.gz)",
+		      option_true, FIELD(each)),
 	RECORD_ENTRIES(struct cargo_options, record.),
 	REFUSED('p', "pid", "PID[,PID]"),
 	REFUSED('t', "tid", "TID[,TID]"),
@@ -55,8 +56,9 @@ const struct option_entry cargo_option_table[] = {
 	PASSED(0, "frozen", NULL, pass_frozen),
 	PASSED(0, "locked", NULL, pass_locked),
 	PASSED(0, "offline", NULL, pass_offline),
-	{0, NULL, NULL, NULL, NULL, 0, OPTION_WORKS},
+	{0},
 };
+#undef FIELD
 
 void cargo_options_init(struct cargo_options *options)
 {
@@ -67,5 +69,5 @@ void cargo_options_init(struct cargo_options *options)
 void cargo_options_deinit(struct cargo_options *options)
 {
 	record_options_deinit(&options->record);
-	words_deinit(&options->globals);
+	string_list_deinit(&options->globals);
 }

@@ -1,18 +1,18 @@
 /*
- * The options of prof cargo: those of prof record that concern how and what is sampled, not which
- * process; `record` is what they come to. Options that are cargo's and come before its command are
- * passed on.
+ * The options of prof cargo: the options of prof record that concern how and
+ * what is sampled, without those that choose a process. `record` holds their
+ * values. Options of cargo before its command are passed on.
  */
 #ifndef PROF_CMD_CARGO_OPTIONS_H
 #define PROF_CMD_CARGO_OPTIONS_H
 
-#include "cmd/record_options.h"
-#include "cmd/words.h"
+#include "cmd/record/record_options.h"
+#include "cmd/string_list.h"
 
 struct cargo_options {
 	struct record_options record;
-	bool each;	      /* a profile per process */
-	struct words globals; /* cargo's own options before its command */
+	bool each;		    /* write a profile per process */
+	struct string_list globals; /* cargo's own options before its command */
 };
 
 extern const struct option_entry cargo_option_table[];

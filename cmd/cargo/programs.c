@@ -15,13 +15,14 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 
-/* Names that are listed. */
+/* The maximum number of names to list. */
 enum { NAMES_SHOWN = 8 };
 
-/* A runner, from its connection to its answer; with `each` until its process has ended. */
+/* A runner, from its connection to its answer. With `each` it is kept until its
+ * process has ended. */
 struct process {
 	struct cargo_programs *programs;
-	int fd; /* its connection; then a pidfd */
+	int fd; /* the connection, later a pidfd */
 	pid_t pid;
 	bool is_answered;
 	struct loop_watch *watch;
@@ -30,15 +31,16 @@ struct process {
 
 struct cargo_programs {
 	struct cargo_programs_options options;
-	char *folder; /* NULL: removed */
+	char *folder; /* NULL when it was removed */
 	int listener;
 	struct loop_watch *watch;
 	struct recording *recording;
 	struct process *processes;
-	struct words changes; /* of the environment: "NAME" is unset, "NAME=VALUE" is set */
+	/* changes to the environment: "NAME" is unset, "NAME=VALUE" is set */
+	struct string_list changes;
 	size_t count;
-	struct words names; /* of programs, each once */
-	struct words taken; /* names of profiles */
+	struct string_list names; /* names of programs, each once */
+	struct string_list taken; /* names of profiles */
 };
 
 static char *path_in(const struct cargo_programs *programs, const char *name)
@@ -46,14 +48,15 @@ static char *path_in(const struct cargo_programs *programs, const char *name)
 	return xasprintf("%s/%s", programs->folder, name);
 }
 
-/* A directory whose path a runner can have, and a socket. */
+/* Returns true if the runner and the socket can be in this folder: cargo splits
+ * paths at spaces, and those of sockets are short. */
 static bool suits(const char *folder)
 {
 	return folder && folder[0] == '/' && !strpbrk(folder, " \t\n") &&
 	       strlen(folder) < sizeof(((struct sockaddr_un *)NULL)->sun_path) / 2;
 }
 
-static struct error *make_folder(struct cargo_programs *programs)
+static struct error *programs_make_folder(struct cargo_programs *programs)
 {
 	const char *chosen = getenv("TMPDIR");
 	char *folder = xasprintf("%s/prof-cargo-XXXXXX", suits(chosen) ? chosen : "/tmp");
@@ -103,7 +106,7 @@ struct error *cargo_programs_new(const struct cargo_programs_options *options,
 
 	programs->options = *options;
 	programs->listener = -1;
-	err = make_folder(programs);
+	err = programs_make_folder(programs);
 	if (!err)
 		err = link_runner(programs);
 	if (!err)
@@ -113,7 +116,7 @@ struct error *cargo_programs_new(const struct cargo_programs_options *options,
 	return err;
 }
 
-static void end_process(struct process *process)
+static void programs_end_process(struct process *process)
 {
 	struct process **at = &process->programs->processes;
 
@@ -134,7 +137,7 @@ void cargo_programs_stop(struct cargo_programs *programs)
 	for (struct process *process = programs->processes; process; process = next) {
 		next = process->next;
 		if (!process->is_answered)
-			end_process(process);
+			programs_end_process(process);
 	}
 	if (programs->recording)
 		loop_unwatch(programs->recording->loop, STEAL(programs->watch));
@@ -147,7 +150,7 @@ void cargo_programs_close(struct cargo_programs *programs)
 
 	cargo_programs_stop(programs);
 	while (programs->processes)
-		end_process(programs->processes);
+		programs_end_process(programs->processes);
 
 	for (size_t i = 0; programs->folder && i < ARRAY_SIZE(files); i++) {
 		CLEANUP(free_ptr) char *path = path_in(programs, files[i]);
@@ -164,9 +167,9 @@ void cargo_programs_free(struct cargo_programs *programs)
 	if (!programs)
 		return;
 	cargo_programs_close(programs);
-	words_deinit(&programs->changes);
-	words_deinit(&programs->names);
-	words_deinit(&programs->taken);
+	string_list_deinit(&programs->changes);
+	string_list_deinit(&programs->names);
+	string_list_deinit(&programs->taken);
 	free(programs);
 }
 
@@ -174,12 +177,13 @@ void cargo_programs_set(struct cargo_programs *programs, const char *name, const
 {
 	const char *before = getenv(name);
 
-	words_take(&programs->changes, before ? xasprintf("%s=%s", name, before) : xstrdup(name));
+	string_list_take(&programs->changes,
+			 before ? xasprintf("%s=%s", name, before) : xstrdup(name));
 	setenv(name, value, true);
 }
 
 void cargo_programs_run(struct cargo_programs *programs, const char *triple,
-			const struct words *user_runner)
+			const struct string_list *user_runner)
 {
 	CLEANUP(free_ptr) char *variable = cargo_runner_variable(triple);
 	char *value = xasprintf("%s/%s %zu", programs->folder, CARGO_RUNNER_NAME,
@@ -195,7 +199,7 @@ void cargo_programs_run(struct cargo_programs *programs, const char *triple,
 	free(value);
 }
 
-/* A name of an output with the program's in the place of %e. */
+/* Returns the name of an output, with the program's name replacing %e. */
 static char *output_of(const char *pattern, const char *name)
 {
 	char *path = NULL;
@@ -217,24 +221,24 @@ static char *output_of(const char *pattern, const char *name)
 }
 
 static void add_each(struct cargo_programs *programs, const char *program,
-		     const struct words *environment, struct words *answer)
+		     const struct string_list *environment, struct string_list *answer)
 {
 	CLEANUP(free_ptr)
 	char *name = program_profile_name(program, environment, &programs->taken);
 
-	words_add(answer, "");
+	string_list_add(answer, "");
 	for (size_t i = 0; i < programs->options.outputs->count; i++)
-		words_take(answer, output_of(programs->options.outputs->items[i], name));
-	words_add(answer, "");
-	words_add_all(answer, programs->options.words);
+		string_list_take(answer, output_of(programs->options.outputs->items[i], name));
+	string_list_add(answer, "");
+	string_list_add_all(answer, programs->options.words);
 }
 
-static void on_end(void *user)
+static void programs_on_end(void *user)
 {
-	end_process(user);
+	programs_end_process(user);
 }
 
-/* Watches the process in the place of its connection. */
+/* Watches the process from now on, instead of its connection. */
 static void watch_process(struct process *process)
 {
 	struct loop *loop = process->programs->recording->loop;
@@ -244,15 +248,16 @@ static void watch_process(struct process *process)
 	loop_unwatch(loop, STEAL(process->watch));
 	close(process->fd);
 	process->fd = (int)syscall(SYS_pidfd_open, process->pid, 0);
-	err = process->fd < 0 ? error_errno(errno, "watch process %d", process->pid)
-			      : loop_watch(loop, process->fd, on_end, process, &process->watch);
+	err = process->fd < 0
+		      ? error_errno(errno, "watch process %d", process->pid)
+		      : loop_watch(loop, process->fd, programs_on_end, process, &process->watch);
 	if (err) {
 		message_error(err);
-		end_process(process);
+		programs_end_process(process);
 	}
 }
 
-static struct error *record(struct cargo_programs *programs, pid_t pid, const char *path)
+static struct error *programs_record(struct cargo_programs *programs, pid_t pid, const char *path)
 {
 	struct recorder *recorder = programs->recording->recorder;
 	CLEANUP(free_ptr) char *name = program_name(path);
@@ -262,41 +267,42 @@ static struct error *record(struct cargo_programs *programs, pid_t pid, const ch
 	return recorder_add_command(recorder, pid);
 }
 
-static void add_program(struct cargo_programs *programs, const char *path)
+static void programs_add_program(struct cargo_programs *programs, const char *path)
 {
 	CLEANUP(free_ptr) char *name = program_name(path);
 
 	programs->count++;
-	if (!words_have(&programs->names, name))
-		words_add(&programs->names, name);
+	if (!string_list_have(&programs->names, name))
+		string_list_add(&programs->names, name);
 }
 
-/* hello: the environment's words, an empty one, and the path of the program. False: it is not. */
-static bool answer(struct process *process, const struct words *hello)
+/* Returns false if hello is malformed. It has "NAME=VALUE" strings, an empty
+ * string, and the path of the program. */
+static bool programs_answer(struct process *process, const struct string_list *hello)
 {
 	struct cargo_programs *programs = process->programs;
-	CLEANUP(words_deinit) struct words environment = {0}, words = {0};
+	CLEANUP(string_list_deinit) struct string_list environment = {0}, words = {0};
 	CLEANUP(free_ptr) char *text = NULL;
 	struct error *err = NULL;
 	size_t i = 0, len;
 
 	for (; i < hello->count && *hello->items[i]; i++)
-		words_add(&environment, hello->items[i]);
+		string_list_add(&environment, hello->items[i]);
 	if (i + 1 >= hello->count || !*hello->items[i + 1])
 		return false;
-	words_add_all(&words, &programs->changes);
+	string_list_add_all(&words, &programs->changes);
 	if (!programs->count)
 		programs->options.on_first(programs->options.user);
 	if (programs->options.each)
 		add_each(programs, hello->items[i + 1], &environment, &words);
 	else
-		err = record(programs, process->pid, hello->items[i + 1]);
+		err = programs_record(programs, process->pid, hello->items[i + 1]);
 	if (err)
 		message_error(error_wrap(err, "record %s", hello->items[i + 1]));
 	else
-		add_program(programs, hello->items[i + 1]);
-	text = words_pack(&words, &len);
-	/* It cannot block: nothing else was sent. */
+		programs_add_program(programs, hello->items[i + 1]);
+	text = string_list_pack(&words, &len);
+	/* It cannot block, because nothing else was sent. */
 	if (send(process->fd, text, len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		message_error(error_errno(errno, "answer the runner of %s", hello->items[i + 1]));
 	return true;
@@ -305,20 +311,20 @@ static bool answer(struct process *process, const struct words *hello)
 static void on_hello(void *user)
 {
 	struct process *process = user;
-	CLEANUP(words_deinit) struct words hello = {0};
+	CLEANUP(string_list_deinit) struct string_list hello = {0};
 	CLEANUP(free_ptr) char *text = xmalloc(CARGO_MESSAGE_BYTES_MAX);
 	ssize_t len = recv(process->fd, text, CARGO_MESSAGE_BYTES_MAX, MSG_DONTWAIT);
 
 	if (len < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	words_unpack(&hello, text, len > 0 ? (size_t)len : 0);
-	if (answer(process, &hello) && process->programs->options.each)
+	string_list_unpack(&hello, text, len > 0 ? (size_t)len : 0);
+	if (programs_answer(process, &hello) && process->programs->options.each)
 		watch_process(process);
 	else
-		end_process(process);
+		programs_end_process(process);
 }
 
-static bool is_ours(int fd, pid_t *ret)
+static bool programs_is_ours(int fd, pid_t *ret)
 {
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
@@ -329,7 +335,7 @@ static bool is_ours(int fd, pid_t *ret)
 	return peer.pid > 0;
 }
 
-static void on_connection(void *user)
+static void programs_on_connection(void *user)
 {
 	struct cargo_programs *programs = user;
 	int fd = accept4(programs->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -339,7 +345,7 @@ static void on_connection(void *user)
 
 	if (fd < 0)
 		return;
-	if (!is_ours(fd, &pid)) {
+	if (!programs_is_ours(fd, &pid)) {
 		close(fd);
 		return;
 	}
@@ -350,14 +356,14 @@ static void on_connection(void *user)
 	err = loop_watch(programs->recording->loop, fd, on_hello, process, &process->watch);
 	if (err) {
 		message_error(err);
-		end_process(process);
+		programs_end_process(process);
 	}
 }
 
 struct error *cargo_programs_open(struct cargo_programs *programs, struct recording *recording)
 {
 	programs->recording = recording;
-	return loop_watch(recording->loop, programs->listener, on_connection, programs,
+	return loop_watch(recording->loop, programs->listener, programs_on_connection, programs,
 			  &programs->watch);
 }
 
@@ -375,9 +381,9 @@ size_t cargo_programs_running(const struct cargo_programs *programs)
 	return count;
 }
 
-static char *text_of(const struct cargo_programs *programs)
+static char *programs_text_of(const struct cargo_programs *programs)
 {
-	const struct words *names = &programs->names;
+	const struct string_list *names = &programs->names;
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
@@ -391,7 +397,7 @@ static char *text_of(const struct cargo_programs *programs)
 	return text;
 }
 
-/* Of one process the name of its profile, of several a pattern. */
+/* Prints the name of the profile if there is one process, otherwise a pattern. */
 static void say_profile(const struct cargo_programs *programs, const char *output)
 {
 	bool is_one = programs->taken.count == 1;
@@ -405,7 +411,7 @@ static void say_profile(const struct cargo_programs *programs, const char *outpu
 
 void cargo_programs_say(const struct cargo_programs *programs)
 {
-	CLEANUP(free_ptr) char *text = text_of(programs);
+	CLEANUP(free_ptr) char *text = programs_text_of(programs);
 
 	if (!programs->count)
 		return;

@@ -15,32 +15,33 @@
 #include <unistd.h>
 
 /*
- * Lines, inlined functions and the names of their scopes, without types and variables. With line
- * tables alone inlined functions are called "new" and "{closure#0}", whosever they are.
+ * Lines, inlined functions and the names of their scopes, without types and
+ * variables. With line tables alone, inlined functions of all types would be
+ * called "new" and "{closure#0}".
  */
 #define DEBUG_LEVEL "1"
 
-/* How cargo is asked. */
+/* How to run cargo. */
 struct question {
 	const char *cargo;
 	const struct cargo_line *line;
 	bool is_unstable;
 };
 
-static struct error *ask(const struct question *question, const struct words *words,
-			 void (*on_line)(const char *line), struct captured *ret)
+static struct error *project_ask(const struct question *question, const struct string_list *words,
+				 void (*on_line)(const char *line), struct captured *ret)
 {
-	/* cargo run panics after its answer. */
+	/* `cargo run` panics after its answer. */
 	static char bootstrap[] = "RUSTC_BOOTSTRAP=1", no_cache[] = "CARGO_CACHE_RUSTC_INFO=0";
 	static char no_backtrace[] = "RUST_BACKTRACE=0";
 	char *const unstable[] = {bootstrap, no_cache, no_backtrace, NULL};
 	char *const stable[] = {NULL};
-	CLEANUP(words_deinit) struct words all = {0};
+	CLEANUP(string_list_deinit) struct string_list all = {0};
 
-	words_add(&all, question->cargo);
+	string_list_add(&all, question->cargo);
 	if (question->line->toolchain)
-		words_add(&all, question->line->toolchain);
-	words_add_all(&all, words);
+		string_list_add(&all, question->line->toolchain);
+	string_list_add_all(&all, words);
 	return captured_run(all.items, question->is_unstable ? unstable : stable, on_line, ret);
 }
 
@@ -48,13 +49,14 @@ void cargo_project_deinit(struct cargo_project *project)
 {
 	free(project->host);
 	free(project->config);
-	words_deinit(&project->triples);
-	words_deinit(&project->settings);
+	string_list_deinit(&project->triples);
+	string_list_deinit(&project->settings);
 	*project = (struct cargo_project){0};
 }
 
-/* A line of `cargo -vV`; to be freed, NULL: none. */
-static char *value_of(const char *text, const char *name)
+/* Returns the value of a line of `cargo -vV`, or NULL if there is none. The
+ * caller frees it. */
+static char *project_value_of(const char *text, const char *name)
 {
 	const char *line = strstr(text, name);
 
@@ -63,16 +65,16 @@ static char *value_of(const char *text, const char *name)
 
 static struct error *ask_host(const struct question *question, struct cargo_project *project)
 {
-	CLEANUP(words_deinit) struct words words = {0};
+	CLEANUP(string_list_deinit) struct string_list words = {0};
 	CLEANUP(captured_deinit) struct captured captured = {0};
 	struct error *err;
 
-	words_add(&words, "-vV");
-	err = ask(question, &words, NULL, &captured);
+	string_list_add(&words, "-vV");
+	err = project_ask(question, &words, NULL, &captured);
 	if (err)
 		return error_hint(err, "install Rust (https://rustup.rs), or set CARGO to the path "
 				       "of cargo");
-	project->host = value_of(captured.out, "\nhost: ");
+	project->host = project_value_of(captured.out, "\nhost: ");
 	return NULL;
 }
 
@@ -83,16 +85,16 @@ static bool parse_config(const struct cargo_project *project, struct json_value 
 
 static struct error *ask_config(const struct question *question, struct cargo_project *project)
 {
-	CLEANUP(words_deinit) struct words words = {0};
+	CLEANUP(string_list_deinit) struct string_list words = {0};
 	CLEANUP(captured_deinit) struct captured captured = {0};
 	struct error *err;
 
-	words_add(&words, "-Zunstable-options");
+	string_list_add(&words, "-Zunstable-options");
 	cargo_line_add_configuration(question->line, &words);
-	words_add(&words, "config");
-	words_add(&words, "get");
-	words_add(&words, "--format=json");
-	err = ask(question, &words, NULL, &captured);
+	string_list_add(&words, "config");
+	string_list_add(&words, "get");
+	string_list_add(&words, "--format=json");
+	err = project_ask(question, &words, NULL, &captured);
 	if (err)
 		return err;
 	project->config = STEAL(captured.out);
@@ -100,7 +102,7 @@ static struct error *ask_config(const struct question *question, struct cargo_pr
 	return NULL;
 }
 
-/* A line in which cargo says what it does: "   Updating crates.io index". */
+/* Returns true for a line of cargo's progress: "   Updating crates.io index". */
 static bool is_status(const char *line)
 {
 	enum { WORD_COLUMNS = 12 };
@@ -110,14 +112,14 @@ static bool is_status(const char *line)
 	       strcspn(line + spaces, " ") == WORD_COLUMNS - spaces;
 }
 
-/* What is downloaded now will not be when cargo runs. */
+/* Shows downloads when they happen, because cargo will not repeat them later. */
 static void show_status(const char *line)
 {
 	if (is_status(line))
 		message_row("%s", line);
 }
 
-/* Whether cargo needs the network or a lock file for an answer. */
+/* Returns true if cargo needs the network or a lock file for an answer. */
 static bool needs_more(const struct captured *captured)
 {
 	return strstr(captured->errors, "--frozen") || strstr(captured->errors, "--offline") ||
@@ -125,13 +127,14 @@ static bool needs_more(const struct captured *captured)
 }
 
 /*
- * cargo run prints its units and then fails, because there is no program: the status says nothing.
- * Without the network at first, which leaves everything as it is.
+ * `cargo run` prints its units and then fails because there is no program, so
+ * its status means nothing. The first try runs without the network, which
+ * changes nothing on disk.
  */
 static struct error *ask_units(const struct question *question, struct captured *ret,
 			       struct json_value *units)
 {
-	CLEANUP(words_deinit) struct words words = {0}, frozen = {0};
+	CLEANUP(string_list_deinit) struct string_list words = {0}, frozen = {0};
 	struct captured captured = {0};
 	struct json_value root;
 	struct error *err;
@@ -140,9 +143,9 @@ static struct error *ask_units(const struct question *question, struct captured 
 	*units = (struct json_value){0};
 	if (!cargo_line_add_question(question->line, &words))
 		return NULL;
-	words_add(&frozen, "--frozen");
-	words_add_all(&frozen, &words);
-	err = ask(question, &frozen, NULL, &captured);
+	string_list_add(&frozen, "--frozen");
+	string_list_add_all(&frozen, &words);
+	err = project_ask(question, &frozen, NULL, &captured);
 	while (!err && !json_parse(captured.out, captured.out_len, &root)) {
 		bool is_worth_it = is_frozen && needs_more(&captured);
 
@@ -150,7 +153,7 @@ static struct error *ask_units(const struct question *question, struct captured 
 		if (!is_worth_it)
 			return NULL;
 		is_frozen = false;
-		err = ask(question, &words, show_status, &captured);
+		err = project_ask(question, &words, show_status, &captured);
 	}
 	if (err)
 		return err;
@@ -159,7 +162,8 @@ static struct error *ask_units(const struct question *question, struct captured 
 	return NULL;
 }
 
-/* As cargo makes the name of a variable of that of a profile or a triple. */
+/* Converts the name of a build profile or a triple as cargo does for the names
+ * of variables. */
 static char *to_variable(char *name)
 {
 	for (char *at = name; *at; at++) {
@@ -171,24 +175,24 @@ static char *to_variable(char *name)
 	return name;
 }
 
-/* "release" → "CARGO_PROFILE_RELEASE_DEBUG"; to be freed. */
+/* Returns "CARGO_PROFILE_RELEASE_DEBUG" for "release". The caller frees it. */
 static char *profile_variable(const char *profile, const char *key)
 {
 	return to_variable(xasprintf("CARGO_PROFILE_%s_%s", profile, key));
 }
 
-/* The user's own setting wins. */
-static void set(struct cargo_project *project, const char *profile, const char *key,
-		const char *value)
+/* The user's own setting takes precedence. */
+static void project_set(struct cargo_project *project, const char *profile, const char *key,
+			const char *value)
 {
 	CLEANUP(free_ptr) char *name = profile_variable(profile, key);
 	CLEANUP(free_ptr) char *setting = xasprintf("%s=%s", name, value);
 
-	if (!getenv(name) && !words_have(&project->settings, setting))
-		words_add(&project->settings, setting);
+	if (!getenv(name) && !string_list_have(&project->settings, setting))
+		string_list_add(&project->settings, setting);
 }
 
-static bool has_lines(const struct json_value *profile)
+static bool project_has_lines(const struct json_value *profile)
 {
 	struct json_value debuginfo;
 	uint64_t level = 0;
@@ -220,13 +224,13 @@ static void learn_profile(struct cargo_project *project, const struct json_value
 
 	if (!json_find(profile, "name", &value) || !(name = json_string(&value)))
 		return;
-	if (!has_lines(profile))
-		set(project, name, "DEBUG", DEBUG_LEVEL);
+	if (!project_has_lines(profile))
+		project_set(project, name, "DEBUG", DEBUG_LEVEL);
 	if (is_stripped(profile))
-		set(project, name, "STRIP", "none");
+		project_set(project, name, "STRIP", "none");
 }
 
-static bool is_xtask(const struct json_value *unit)
+static bool project_is_xtask(const struct json_value *unit)
 {
 	struct json_value target, name;
 
@@ -239,22 +243,25 @@ static void learn_unit(struct cargo_project *project, const struct json_value *u
 	struct json_value value;
 	CLEANUP(free_ptr) char *triple = NULL;
 
-	/* null: the machine's own */
+	/* null: the triple of the machine itself */
 	if (json_find(unit, "platform", &value))
 		triple = json_string(&value);
 	if (!triple)
 		triple = xstrdup(project->host);
-	if (!words_have(&project->triples, triple))
-		words_add(&project->triples, triple);
+	if (!string_list_have(&project->triples, triple))
+		string_list_add(&project->triples, triple);
 	if (json_find(unit, "profile", &value))
 		learn_profile(project, &value);
-	if (is_xtask(unit)) { /* what its cargo builds with is not known yet: likely this */
-		set(project, "release", "DEBUG", DEBUG_LEVEL);
-		set(project, "release", "STRIP", "none");
+	/* The build profile of the xtask's own cargo is not known yet; it is
+	 * probably release. */
+	if (project_is_xtask(unit)) {
+		project_set(project, "release", "DEBUG", DEBUG_LEVEL);
+		project_set(project, "release", "STRIP", "none");
 	}
 }
 
-/* The roots are what is run: their numbers are in the order of the units. */
+/* The roots are the programs that will run. They are indices into the array of
+ * units. */
 static void learn_units(struct cargo_project *project, const struct json_value *graph)
 {
 	struct json_value units, roots, unit = {0}, root = {0};
@@ -298,7 +305,7 @@ static struct error *ask_all(const char *cargo, struct cargo_line *line,
 	if (!err && units.at)
 		learn_units(project, &units);
 	if (!project->triples.count)
-		words_add(&project->triples, project->host);
+		string_list_add(&project->triples, project->host);
 	return err;
 }
 

@@ -8,8 +8,8 @@
 #include "cmd/command.h"
 #include "cmd/execute.h"
 #include "cmd/program_name.h"
+#include "cmd/string_list.h"
 #include "cmd/ui/message.h"
-#include "cmd/words.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,8 @@ bool cargo_runner_is_meant(const char *program)
 	return !strcmp(basename(program), CARGO_RUNNER_NAME);
 }
 
-/* nextest asks each program for a list of its tests first. */
+/* Returns true for the list of tests that nextest requests from each program
+ * first. */
 static bool is_listing(char *const *arguments)
 {
 	if (!getenv("NEXTEST") || getenv("NEXTEST_TEST_NAME"))
@@ -36,12 +37,12 @@ static bool is_listing(char *const *arguments)
 	return false;
 }
 
-static bool is_xtask(const char *program)
+static bool runner_is_xtask(const char *program)
 {
 	return !strcmp(basename(program), CARGO_XTASK);
 }
 
-/* The socket beside the runner. */
+/* Connects to the socket in the runner's directory. */
 static struct error *connect_to_prof(const char *runner, int *ret)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -59,18 +60,18 @@ static struct error *connect_to_prof(const char *runner, int *ret)
 
 static char *hello_of(const char *program, size_t *len)
 {
-	CLEANUP(words_deinit) struct words words = {0};
+	CLEANUP(string_list_deinit) struct string_list words = {0};
 
 	for (const char *const *name = program_name_variables; *name; name++)
 		if (getenv(*name))
-			words_take(&words, xasprintf("%s=%s", *name, getenv(*name)));
-	words_add(&words, "");
-	words_add(&words, program);
-	return words_pack(&words, len);
+			string_list_take(&words, xasprintf("%s=%s", *name, getenv(*name)));
+	string_list_add(&words, "");
+	string_list_add(&words, program);
+	return string_list_pack(&words, len);
 }
 
-/* Tells prof, and waits until it is ready. */
-static struct error *meet_prof(const char *runner, const char *program, struct words *answer)
+/* Sends the program to prof, and waits until prof is ready. */
+static struct error *meet_prof(const char *runner, const char *program, struct string_list *answer)
 {
 	CLEANUP(free_ptr) char *text = xmalloc(CARGO_MESSAGE_BYTES_MAX);
 	CLEANUP(free_ptr) char *hello = NULL;
@@ -91,12 +92,12 @@ static struct error *meet_prof(const char *runner, const char *program, struct w
 		return error_errno(errno, "read from prof");
 	if (len == 0)
 		return error_new("prof did not answer");
-	words_unpack(answer, text, (size_t)len);
+	string_list_unpack(answer, text, (size_t)len);
 	return NULL;
 }
 
-/* Returns the index of the first word that is not one of the environment. */
-static size_t change_environment(const struct words *answer)
+/* Returns the index of the first string that is not about the environment. */
+static size_t change_environment(const struct string_list *answer)
 {
 	size_t i = 0;
 
@@ -112,9 +113,10 @@ static size_t change_environment(const struct words *answer)
 }
 
 /*
- * rustdoc merges documentation tests of edition 2024 into one program, which starts itself for each
- * test by a path that rustdoc sets, but not if there is a runner. Such a program names the
- * variable.
+ * rustdoc merges documentation tests of edition 2024 into one program, which
+ * starts itself for each test. It uses a path that rustdoc sets in this
+ * variable, but not if there is a runner. Such a program contains the name of
+ * the variable.
  */
 #define DOCTEST_VARIABLE "RUSTDOC_DOCTEST_BIN_PATH"
 
@@ -137,16 +139,18 @@ static bool is_merged_doctests(const char *program)
 
 int cargo_runner_run(int argc, char **argv)
 {
-	CLEANUP(words_deinit) struct words answer = {0};
+	CLEANUP(string_list_deinit) struct string_list answer = {0};
 	size_t user_words = argc > 1 ? strtoul(argv[1], NULL, 10) : 0, rest;
 	char *const *command = argv + 2;
 	struct error *err;
 
 	if (argc < 3 || user_words >= (size_t)argc - 2)
-		return message_failure(error_new("%s is for cargo alone", argv[0]), STATUS_USAGE);
-	if (is_listing(command) || is_xtask(command[user_words]))
+		return message_failure(
+			error_usage(error_new("%s can only be started by cargo", argv[0])));
+	if (is_listing(command) || runner_is_xtask(command[user_words]))
 		return execute(command);
-	/* With a runner of the user's, rustdoc does not set it without prof either. */
+	/* If the user has a runner, rustdoc does not set it without prof
+	 * either. */
 	if (!user_words && is_merged_doctests(command[0]))
 		setenv(DOCTEST_VARIABLE, command[0], true);
 	err = meet_prof(argv[0], command[user_words], &answer);

@@ -1,23 +1,25 @@
 /*
- * The runner of `prof cargo`: cargo starts it in the place of each program.
+ * The runner of `prof cargo`, which cargo starts instead of each program.
  *
  *	DIRECTORY/prof-cargo-runner COUNT [WORD…] PROGRAM [ARGUMENT…]
  *
- * It tells prof at the socket beside it what it will execute, waits for the answer, and executes
- * WORD… PROGRAM ARGUMENT…, where the COUNT words are the user's own runner. The environment is then
- * that of a cargo without prof, also for rustdoc's merged tests. A program runs whatever happens to
- * prof: if nobody answers, it is executed, and a line on stderr says that it is not recorded.
- * message.h has the messages.
+ * The runner sends the program to prof through the socket in its directory,
+ * waits for the answer, and executes WORD… PROGRAM ARGUMENT…. The COUNT words
+ * are the user's own runner. The environment is then that of a cargo without
+ * prof, also for rustdoc's merged tests. If prof does not answer, the program
+ * is executed anyway, and a line on stderr reports that it is not recorded.
+ * message.h describes the messages.
  *
- * CARGO_XTASK (project.h) is executed without a question, and inherits the runner: what its cargo
- * starts is recorded, neither it nor its compilers.
+ * CARGO_XTASK (project.h) is executed without asking prof, and inherits the
+ * runner. The programs that its cargo starts are recorded; the xtask and its
+ * compilers are not.
  */
 #ifndef PROF_CMD_CARGO_RUNNER_H
 #define PROF_CMD_CARGO_RUNNER_H
 
 #include <stdbool.h>
 
-/* Whether prof was started as the runner. */
+/* Returns true if prof was started as the runner. */
 bool cargo_runner_is_meant(const char *program);
 
 /* Returns an exit status if the program could not be executed or was recorded. */

@@ -11,25 +11,26 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A text that is split at spaces, or a list of words. */
-static void add_words(const struct json_value *runner, struct words *ret)
+/* runner: a text that is split at spaces, or a list of words. */
+static void add_words(const struct json_value *runner, struct string_list *ret)
 {
 	CLEANUP(free_ptr) char *text = json_string(runner);
 	struct json_value item = {0};
 
 	if (text)
-		words_split(ret, text);
+		string_list_split(ret, text);
 	while (json_next(runner, &item)) {
 		char *word = json_string(&item);
 
 		if (word)
-			words_take(ret, word);
+			string_list_take(ret, word);
 	}
 }
 
 /*
- * A configuration file's path with a slash is relative to the directory that has .cargo: this one
- * or one above it. Cargo does not say which; to be freed, NULL: nowhere.
+ * A path with a slash in a configuration file is relative to the directory that
+ * has .cargo: the working directory or one above it. Cargo does not report
+ * which. Returns NULL if no directory has the path. The caller frees it.
  */
 static char *find_relative(const char *path)
 {
@@ -50,19 +51,20 @@ static char *find_relative(const char *path)
 	return NULL;
 }
 
-/* What the compiler sets for a triple; to be freed, empty: unknown. */
-static char *options_of(const struct cargo_project *project, const char *triple)
+/* Returns the options that the compiler sets for a triple, or "" if they are
+ * unknown. The caller frees them. */
+static char *user_runner_options_of(const struct cargo_project *project, const char *triple)
 {
 	const char *chosen = getenv("RUSTC");
-	CLEANUP(words_deinit) struct words words = {0};
+	CLEANUP(string_list_deinit) struct string_list words = {0};
 	CLEANUP(captured_deinit) struct captured captured = {0};
 	struct error *err;
 
-	words_add(&words, chosen && *chosen ? chosen : "rustc");
+	string_list_add(&words, chosen && *chosen ? chosen : "rustc");
 	if (project->toolchain && !chosen)
-		words_add(&words, project->toolchain);
-	words_split(&words, "--print cfg --target");
-	words_add(&words, triple);
+		string_list_add(&words, project->toolchain);
+	string_list_split(&words, "--print cfg --target");
+	string_list_add(&words, triple);
 	err = captured_run(words.items, (char *[]){NULL}, NULL, &captured);
 	if (!err)
 		return STEAL(captured.out);
@@ -70,7 +72,8 @@ static char *options_of(const struct cargo_project *project, const char *triple)
 	return xstrdup("");
 }
 
-/* The runner of the first table whose name is a predicate that holds: cargo refuses several. */
+/* Finds the runner of the first table whose predicate holds. Cargo refuses
+ * several. */
 static bool find_by_predicate(const struct cargo_project *project, const char *triple,
 			      const struct json_value *targets, struct json_value *ret)
 {
@@ -83,7 +86,7 @@ static bool find_by_predicate(const struct cargo_project *project, const char *t
 		if (!text_begins(name, "cfg(") || !json_find(&target, "runner", ret))
 			continue;
 		if (!options)
-			options = options_of(project, triple);
+			options = user_runner_options_of(project, triple);
 		if (cargo_cfg_matches(name, options))
 			return true;
 	}
@@ -91,7 +94,7 @@ static bool find_by_predicate(const struct cargo_project *project, const char *t
 }
 
 static void find_configured(const struct cargo_project *project, const char *triple,
-			    struct words *ret)
+			    struct string_list *ret)
 {
 	struct json_value config, targets, target, runner;
 	char *found;
@@ -127,12 +130,12 @@ static struct error *check_triple(const char *triple, const char *host)
 		return error_new("programs for %s do not run on Linux", triple);
 	if ((!strncmp(triple, host, len) && host[len] == '-') || is_same_family(triple, len, host))
 		return NULL;
-	return error_hint(error_new("programs for %s do not run on this processor", triple),
-			  "an emulator would be sampled in their place; run prof cargo on a "
-			  "machine of that kind");
+	return error_hint(
+		error_new("programs for %s do not run on this processor", triple),
+		"the emulator would be sampled instead; run prof cargo on such a machine");
 }
 
-static struct error *check_runner(const struct words *runner, const char *triple,
+static struct error *check_runner(const struct string_list *runner, const char *triple,
 				  const char *variable)
 {
 	static const char *const emulators[] = {"qemu-", "valgrind", "wine", "rr",	"gdb",
@@ -147,21 +150,20 @@ static struct error *check_runner(const struct words *runner, const char *triple
 			return error_hint(error_new("the runner of %s is %s, which does not "
 						    "execute the program itself",
 						    triple, name),
-					  "its own functions would be sampled; with %s= in the "
-					  "environment the program runs without it",
+					  "the runner itself would be sampled; to run the program "
+					  "without it, set %s= in the environment",
 					  variable);
 	}
 	for (size_t i = 0; i < runner->count; i++)
 		if (strpbrk(runner->items[i], " \t\n"))
-			return error_new(
-				"the runner of %s has a space in \"%s\", which prof cannot "
-				"pass on",
-				triple, runner->items[i]);
+			return error_new("the runner of %s has the argument \"%s\", whose space "
+					 "prof cannot pass to cargo",
+					 triple, runner->items[i]);
 	return NULL;
 }
 
 struct error *user_runner_find(const struct cargo_project *project, const char *triple,
-			       struct words *ret)
+			       struct string_list *ret)
 {
 	CLEANUP(free_ptr) char *variable = cargo_runner_variable(triple);
 	const char *value = getenv(variable);
@@ -170,7 +172,7 @@ struct error *user_runner_find(const struct cargo_project *project, const char *
 	if (err)
 		return err;
 	if (value)
-		words_split(ret, value);
+		string_list_split(ret, value);
 	else
 		find_configured(project, triple, ret);
 	return check_runner(ret, triple, variable);

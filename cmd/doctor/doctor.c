@@ -1,21 +1,24 @@
 /*
- * prof doctor: what stands in the way of good profiles on this machine, of a process, or of the
- * names in a profile, and the command that helps.
+ * prof doctor: diagnoses recording limits of this machine or a process and
+ * missing symbols in a profile, and suggests commands that fix them.
  */
 #include "cmd/doctor/doctor.h"
 
 #include "base/alloc.h"
 #include "base/humanize.h"
 #include "cmd/command.h"
-#include "cmd/doctor/machine_findings.h"
-#include "cmd/doctor/module_advice.h"
-#include "cmd/doctor/module_probe.h"
-#include "cmd/doctor/module_weights.h"
-#include "cmd/doctor/packages.h"
-#include "cmd/doctor/process_findings.h"
-#include "cmd/input.h"
+#include "cmd/doctor/doctor_fix.h"
+#include "cmd/help.h"
+#include "cmd/input/input.h"
 #include "cmd/ui/message.h"
+#include "doctor/machine_findings.h"
+#include "doctor/module_advice.h"
+#include "doctor/module_probe.h"
+#include "doctor/module_weights.h"
+#include "doctor/packages.h"
+#include "doctor/process_findings.h"
 #include "record/debug_fetcher.h"
+#include "report/runtime_use.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,13 +27,20 @@ struct doctor_options {
 	struct pager_options pager;
 	struct input_options input;
 	bool json, verbose;
+	bool fixes, runs_fixes;
 };
 
-static const struct option_entry table[] = {
-	OPTION_ENTRY('v', "verbose", NULL, "also list modules that lack nothing or matter little",
-		     option_true, offsetof(struct doctor_options, verbose)),
-	OPTION_ENTRY(0, "json", NULL, "print JSON", option_true,
-		     offsetof(struct doctor_options, json)),
+static const struct option_entry doctor_option_table[] = {
+	OPTION_COMMON(OUTPUT, 'v', "verbose", NULL, "also list complete and rarely sampled modules",
+		      option_true, offsetof(struct doctor_options, verbose)),
+	OPTION_COMMON(OUTPUT, 0, "json", NULL, "print JSON; prof-doctor(1) describes the schema",
+		      option_true, offsetof(struct doctor_options, json)),
+	OPTION_COMMON(OUTPUT, 0, "fix", NULL,
+		      "print the lines that let users record more; they set sysctls and "
+		      "debuginfod, and mount tracefs",
+		      option_true, offsetof(struct doctor_options, fixes)),
+	OPTION_COMMON(OUTPUT, 0, "yes", NULL, "with --fix: run these lines (needs root)",
+		      option_true, offsetof(struct doctor_options, runs_fixes)),
 	PAGER_ENTRIES(struct doctor_options, pager),
 	INPUT_ENTRIES(struct doctor_options, input),
 	{0},
@@ -53,19 +63,18 @@ static struct advice_context context_here(const struct doctor_options *options)
 	return context;
 }
 
-/* JIT code is of the runtime whose program or library is there. */
-static void find_jits(struct module_list *list)
+/* JIT code belongs to the runtime whose program or library is in the list. */
+static void find_runtimes(struct module_list *list)
 {
-	enum jit jit = JIT_UNKNOWN;
+	const char *path;
+	enum runtime runtime = module_list_runtime(list, &path);
 
-	for (size_t i = 0; i < list->count && jit == JIT_UNKNOWN; i++)
-		if (list->items[i].kind == PROFILE_MODULE_FILE)
-			jit = jit_of_path(list->items[i].path);
 	for (size_t i = 0; i < list->count; i++)
-		list->items[i].jit = jit;
+		list->items[i].runtime = runtime;
 }
 
-/* If a package that helps is in an archive that the package manager does not know. */
+/* Adds an archive that the package manager does not know if it has a package
+ * that helps. */
 static void add_archive(const struct module_list *list, const struct distribution *distribution,
 			struct findings *findings)
 {
@@ -85,14 +94,14 @@ static void add_archive(const struct module_list *list, const struct distributio
 	free(command);
 }
 
-/* container: a process in one, or NULL. */
+/* container: a process in a container, or NULL. */
 static void advise(struct diagnosis *diagnosis, const struct doctor_options *options,
 		   const struct process_facts *container)
 {
 	struct advice_context context = context_here(options);
 	struct module_list *list = &diagnosis->modules;
 
-	find_jits(list);
+	find_runtimes(list);
 	module_list_sort(list);
 	packages_find(&context.distribution, list);
 	if (container)
@@ -114,7 +123,7 @@ static size_t mattering_modules(const struct module_list *list)
 	return count;
 }
 
-static void add_names(const struct module_list *list, struct findings *findings)
+static void doctor_add_names(const struct module_list *list, struct findings *findings)
 {
 	size_t count = mattering_modules(list);
 
@@ -124,11 +133,30 @@ static void add_names(const struct module_list *list, struct findings *findings)
 			     .state = !count	      ? FINDING_OK
 				      : list->unnamed ? FINDING_MISSING
 						      : FINDING_LIMITED,
-			     .what = xasprintf("%s of the samples have a function without a name; "
-					       "%zu of %zu modules lack names or lines",
+			     .what = xasprintf("%s of the samples have a function without a "
+					       "symbol; %zu of %zu modules lack symbols or lines",
 					       humanize_share(list->unnamed, list->samples).text,
 					       count, list->count),
 		     });
+}
+
+static void doctor_add_runtimes(const struct profile *profile, struct findings *findings)
+{
+	struct runtime_uses uses;
+
+	runtime_uses_count(profile, &uses);
+	for (enum runtime runtime = RUNTIME_NONE + 1; runtime < RUNTIMES; runtime++) {
+		const char *path = uses.of[runtime].path;
+
+		if (runtime_is_nameless(&uses, runtime))
+			findings_add(findings,
+				     &(struct finding){
+					     .subject = "runtime",
+					     .state = FINDING_LIMITED,
+					     .what = runtime_use_fact(&uses, runtime),
+					     .command = xstrdup(runtime_advice(runtime, path)),
+				     });
+	}
 }
 
 static void examine_machine(struct diagnosis *diagnosis)
@@ -152,8 +180,8 @@ static struct error *examine_process(pid_t pid, const struct doctor_options *opt
 	return NULL;
 }
 
-/* Folded stacks have names only. */
-static bool has_modules(const struct profile *profile)
+/* Folded stacks have only names. */
+static bool doctor_has_modules(const struct profile *profile)
 {
 	for (uint32_t id = 0; id < profile_module_count(profile); id++)
 		if (profile_get_module(profile, id)->kind != PROFILE_MODULE_NONE)
@@ -169,8 +197,8 @@ static void take_outcome(const struct input *input, const uint32_t *rows, struct
 						  &input->finalized.symbolized, id);
 }
 
-static void list_modules(const struct input *input, const struct doctor_options *options,
-			 struct module_list *list)
+static void doctor_list_modules(const struct input *input, const struct doctor_options *options,
+				struct module_list *list)
 {
 	CLEANUP(free_ptr) uint32_t *rows = module_weights(input->profile, list);
 
@@ -180,7 +208,8 @@ static void list_modules(const struct input *input, const struct doctor_options 
 	}
 	for (size_t i = 0; i < list->count; i++)
 		list->items[i].is_kept = true;
-	module_probe_profile(input->profile, rows, &options->input, list);
+	module_probe_profile(input->profile, rows, options->input.symfs, &options->input.symbols,
+			     list);
 }
 
 static struct error *examine_file(const char *path, const struct doctor_options *options,
@@ -194,20 +223,21 @@ static struct error *examine_file(const char *path, const struct doctor_options 
 	err = input_read(path, &reading, &input);
 	if (err)
 		return err;
-	if (!has_modules(input.profile))
-		return error_hint(error_new("%s has names only, no modules: it cannot say what is "
-					    "missing",
+	if (!doctor_has_modules(input.profile))
+		return error_hint(error_new("%s has only function names and no modules, so prof "
+					    "doctor cannot diagnose it",
 					    path),
 				  "record with -o prof.pb.gz");
-	list_modules(&input, options, &diagnosis->modules);
+	doctor_list_modules(&input, options, &diagnosis->modules);
 	advise(diagnosis, options, NULL);
-	add_names(&diagnosis->modules, &diagnosis->findings);
+	doctor_add_names(&diagnosis->modules, &diagnosis->findings);
+	doctor_add_runtimes(input.profile, &diagnosis->findings);
 	findings_sort(&diagnosis->findings);
 	return NULL;
 }
 
-/* A number that is not the name of a file. */
-static bool is_pid(const char *word, pid_t *ret)
+/* Returns true for a number that is not the name of a file. */
+static bool doctor_is_pid(const char *word, pid_t *ret)
 {
 	size_t digits = strspn(word, "0123456789");
 
@@ -217,7 +247,8 @@ static bool is_pid(const char *word, pid_t *ret)
 	return *ret > 0;
 }
 
-static struct error *print(const struct diagnosis *diagnosis, const struct doctor_options *options)
+static struct error *doctor_print(const struct diagnosis *diagnosis,
+				  const struct doctor_options *options)
 {
 	struct pager pager;
 	struct error *err;
@@ -241,33 +272,41 @@ static int examine(const char *word, const struct doctor_options *options)
 
 	if (!word)
 		examine_machine(&diagnosis);
-	else if (is_pid(word, &pid))
+	else if (doctor_is_pid(word, &pid))
 		err = examine_process(pid, options, &diagnosis);
 	else
 		err = examine_file(word, options, &diagnosis);
 	if (!err)
-		err = print(&diagnosis, options);
-	return err ? message_failure(err, STATUS_FAILED) : STATUS_OK;
+		err = doctor_print(&diagnosis, options);
+	return err ? message_failure(err) : STATUS_OK;
 }
 
-static int print_help(void)
+static struct error *doctor_check(const struct doctor_options *options, const char *word)
 {
-	printf("Usage: prof doctor [FILE|PID] [options]\n\n"
-	       "Says what stands in the way of good profiles, what that costs, and the command "
-	       "that helps:\non this machine; of a process; or for the names and lines in a "
-	       "profile (pprof) or\na recording of perf.\n\n");
-	options_help(table, stdout);
-	return STATUS_OK;
+	if (options->runs_fixes && !options->fixes)
+		return error_new("--yes is for --fix");
+	if (options->fixes && (word || options->json))
+		return error_new("--fix is for the machine, without a file, a process or --json");
+	return NULL;
+}
+
+static int fix_machine(const struct doctor_options *options)
+{
+	CLEANUP(free_ptr) struct machine_facts *facts = xcalloc(1, sizeof(*facts));
+
+	machine_facts_read(facts);
+	return doctor_fix(facts, options->runs_fixes);
 }
 
 /* Options may stand in front of the operand and behind it. */
-static struct error *parse(int argc, char **argv, struct doctor_options *options, const char **word,
-			   bool *help)
+static struct error *doctor_parse(int argc, char **argv, struct doctor_options *options,
+				  const char **word, enum option_group *help)
 {
 	int rest = 0;
 
 	for (; argc > 0; argc -= rest, argv += rest) {
-		struct error *err = options_parse(table, argc, argv, options, &rest, help);
+		struct error *err = options_parse(doctor_option_table, argc, argv, options, &rest,
+						  help);
 
 		if (err || *help || rest >= argc)
 			return err;
@@ -283,20 +322,31 @@ static int doctor_run(int argc, char **argv)
 {
 	struct doctor_options options = {0};
 	const char *word = NULL;
-	bool help = false;
-	struct error *err = parse(argc, argv, &options, &word, &help);
+	enum option_group help = GROUP_NONE;
+	struct error *err = doctor_parse(argc, argv, &options, &word, &help);
 
 	if (!err && help)
-		return print_help();
+		return help_print(&command_doctor, help);
+	if (!err)
+		err = doctor_check(&options, word);
 	if (err)
-		return message_failure(error_hint(err, "prof doctor --help says more"),
-				       STATUS_USAGE);
-	return examine(word, &options);
+		return message_failure(error_usage(error_hint(err, "see prof doctor --help")));
+	return options.fixes ? fix_machine(&options) : examine(word, &options);
 }
 
 const struct command command_doctor = {
 	.name = "doctor",
-	.summary = "say what limits profiles here, or names in a profile, and what helps",
-	.options = table,
+	.summary = "diagnose recording limits and missing symbols, and suggest fixes",
+	.usage = "[FILE|PID] [options]",
+	.description =
+		"Reports what limits recording on this machine, what that costs, and the "
+		"command that fixes it. With a PID: what recording that process needs. With a "
+		"FILE, a pprof profile or a perf recording: which modules lack symbols or "
+		"lines.",
+	.examples = "prof doctor\n"
+		    "sudo prof doctor --fix --yes\n"
+		    "prof doctor prof.pb.gz\n"
+		    "prof doctor $(pidof postgres)",
+	.options = doctor_option_table,
 	.run = doctor_run,
 };

@@ -1,13 +1,14 @@
-/* What prof doctor prints: the findings and the modules of a machine, a process or a file. */
+/* Prints the diagnosis of prof doctor: the findings and the modules of a
+ * machine, a process or a file. */
 #ifndef PROF_CMD_DOCTOR_DOCTOR_H
 #define PROF_CMD_DOCTOR_DOCTOR_H
 
-#include "cmd/doctor/finding.h"
-#include "cmd/doctor/module_list.h"
 #include "cmd/ui/pager.h"
+#include "doctor/finding.h"
+#include "doctor/module_list.h"
 
 struct diagnosis {
-	const char *target; /* the file or the pid as given; NULL: the machine */
+	const char *target; /* the file or the pid as given; NULL for the machine */
 	struct findings findings;
 	bool has_modules;
 	struct module_list modules; /* sorted, with advice */
@@ -15,7 +16,7 @@ struct diagnosis {
 
 void diagnosis_deinit(struct diagnosis *diagnosis);
 
-/* verbose: also what is in order and what matters little. */
+/* verbose: print also findings without a problem and those of little weight. */
 void doctor_print_text(const struct diagnosis *diagnosis, bool verbose, const struct pager *pager);
 void doctor_print_json(const struct diagnosis *diagnosis, FILE *out);
 

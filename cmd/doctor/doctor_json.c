@@ -1,8 +1,9 @@
 #include "base/json.h"
 #include "cmd/doctor/doctor.h"
 
-/* The number is raised when a member changes its meaning or is removed, not when one is added. */
-#define SCHEMA "prof-doctor/1"
+/* Raised when a member changes its meaning or is removed, but not when one is
+ * added. */
+#define DOCTOR_SCHEMA "prof-doctor/1"
 
 static void put_optional(struct json *json, const char *key, const char *text)
 {
@@ -10,7 +11,7 @@ static void put_optional(struct json *json, const char *key, const char *text)
 		json_put_text(json, key, text);
 }
 
-static void put_finding(struct json *json, const struct finding *finding)
+static void doctor_json_put_finding(struct json *json, const struct finding *finding)
 {
 	json_begin_object(json);
 	json_put_text(json, "subject", finding->subject);
@@ -18,10 +19,11 @@ static void put_finding(struct json *json, const struct finding *finding)
 	json_put_text(json, "what", finding->what);
 	put_optional(json, "cost", finding->cost);
 	put_optional(json, "command", finding->command);
+	put_optional(json, "fix", finding->fix);
 	json_end_object(json);
 }
 
-static void put_sources(struct json *json, const struct listed_module *module)
+static void doctor_json_put_sources(struct json *json, const struct listed_module *module)
 {
 	static const struct {
 		uint32_t bit;
@@ -42,8 +44,8 @@ static void put_sources(struct json *json, const struct listed_module *module)
 	json_end_array(json);
 }
 
-static void put_weights(struct json *json, const struct module_list *list,
-			const struct listed_module *module)
+static void doctor_json_put_weights(struct json *json, const struct module_list *list,
+				    const struct listed_module *module)
 {
 	if (list->samples) {
 		json_put_number(json, "samples", module->samples);
@@ -54,16 +56,16 @@ static void put_weights(struct json *json, const struct module_list *list,
 	}
 }
 
-static void put_module(struct json *json, const struct module_list *list,
-		       const struct listed_module *module)
+static void doctor_json_put_module(struct json *json, const struct module_list *list,
+				   const struct listed_module *module)
 {
 	json_begin_object(json);
 	json_put_text(json, "path", module->path);
 	json_put_known(json, "build_id", module->build_id);
 	json_put_text(json, "state", finding_state_name(module->state));
-	put_weights(json, list, module);
+	doctor_json_put_weights(json, list, module);
 	if (module->is_read)
-		put_sources(json, module);
+		doctor_json_put_sources(json, module);
 	put_optional(json, "debug_file", module->debug_file);
 	if (module->sources.split_units) {
 		json_put_number(json, "split_units", module->sources.split_units);
@@ -82,12 +84,12 @@ void doctor_print_json(const struct diagnosis *diagnosis, FILE *out)
 	struct json json = json_to(out);
 
 	json_begin_object(&json);
-	json_put_text(&json, "schema", SCHEMA);
+	json_put_text(&json, "schema", DOCTOR_SCHEMA);
 	put_optional(&json, "target", diagnosis->target);
 	json_key(&json, "findings");
 	json_begin_array(&json);
 	for (size_t i = 0; i < diagnosis->findings.count; i++)
-		put_finding(&json, &diagnosis->findings.items[i]);
+		doctor_json_put_finding(&json, &diagnosis->findings.items[i]);
 	json_end_array(&json);
 	if (diagnosis->has_modules) {
 		if (diagnosis->modules.samples)
@@ -95,7 +97,8 @@ void doctor_print_json(const struct diagnosis *diagnosis, FILE *out)
 		json_key(&json, "modules");
 		json_begin_array(&json);
 		for (size_t i = 0; i < diagnosis->modules.count; i++)
-			put_module(&json, &diagnosis->modules, &diagnosis->modules.items[i]);
+			doctor_json_put_module(&json, &diagnosis->modules,
+					       &diagnosis->modules.items[i]);
 		json_end_array(&json);
 	}
 	json_end_object(&json);

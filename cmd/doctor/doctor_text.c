@@ -11,16 +11,17 @@ enum {
 	SUBJECT_COLUMNS = 19, /* "hardware counters  " */
 	WEIGHT_COLUMNS = 9,
 	ORIGIN_COLUMNS = 18, /* "exported symbols  " */
-	UNWEIGHED_MAX = 20,  /* modules without samples that are shown */
+	UNWEIGHED_MAX = 20,  /* maximum number of modules without samples to show */
 };
 
-struct writer {
+struct doctor_text_writer {
 	const struct pager *pager;
 	FILE *out;
 	bool verbose;
 };
 
-static void put_styled(const struct writer *writer, enum style style, int columns, const char *text)
+static void put_styled(const struct doctor_text_writer *writer, enum style style, int columns,
+		       const char *text)
 {
 	bool is_plain = style == STYLE_PLAIN;
 
@@ -40,9 +41,10 @@ static enum style style_of_state(enum finding_state state)
 	return styles[state];
 }
 
-/* A line of its own below a row, made printable; NULL: none. */
-static void put_below(const struct writer *writer, int indent, enum style style, const char *label,
-		      const char *text)
+/* Prints text on a line of its own below a row, in printable form. Does nothing
+ * if text is NULL. */
+static void put_below(const struct doctor_text_writer *writer, int indent, enum style style,
+		      const char *label, const char *text)
 {
 	CLEANUP(free_ptr) char *shown = text ? printable(text) : NULL;
 
@@ -53,7 +55,8 @@ static void put_below(const struct writer *writer, int indent, enum style style,
 	fputc('\n', writer->out);
 }
 
-static void put_finding(const struct writer *writer, const struct finding *finding)
+static void doctor_text_put_finding(const struct doctor_text_writer *writer,
+				    const struct finding *finding)
 {
 	CLEANUP(free_ptr) char *what = printable(finding->what);
 
@@ -66,7 +69,7 @@ static void put_finding(const struct writer *writer, const struct finding *findi
 		  "helps: ", finding->command);
 }
 
-static void put_share(const struct writer *writer, uint64_t part, uint64_t whole)
+static void put_share(const struct doctor_text_writer *writer, uint64_t part, uint64_t whole)
 {
 	CLEANUP(free_ptr)
 	char *text = xasprintf("%*s", WEIGHT_COLUMNS,
@@ -75,8 +78,9 @@ static void put_share(const struct writer *writer, uint64_t part, uint64_t whole
 	put_styled(writer, style_of_share(part, whole), 0, text);
 }
 
-static void put_module(const struct writer *writer, const struct module_list *list,
-		       const struct listed_module *module)
+static void doctor_text_put_module(const struct doctor_text_writer *writer,
+				   const struct module_list *list,
+				   const struct listed_module *module)
 {
 	CLEANUP(free_ptr) char *path = printable(module->path);
 	int indent = 2 + ORIGIN_COLUMNS + WEIGHT_COLUMNS * (list->samples ? 3 : 1);
@@ -99,31 +103,33 @@ static void put_module(const struct writer *writer, const struct module_list *li
 	put_below(writer, indent, STYLE_HEADING, "helps: ", module->command);
 }
 
-static bool is_shown(const struct writer *writer, const struct module_list *list,
-		     const struct listed_module *module, size_t shown)
+static bool doctor_text_is_shown(const struct doctor_text_writer *writer,
+				 const struct module_list *list, const struct listed_module *module,
+				 size_t shown)
 {
 	return writer->verbose ||
 	       (module_list_matters(list, module) && (list->samples || shown < UNWEIGHED_MAX));
 }
 
-static void put_rest(const struct writer *writer, size_t fine, size_t minor)
+static void doctor_text_put_rest(const struct doctor_text_writer *writer, size_t fine, size_t minor)
 {
 	if (fine)
 		fprintf(writer->out, "%zu module%s nothing%s\n", fine,
 			fine == 1 ? " lacks" : "s lack", minor ? "" : " (-v lists all modules)");
 	if (minor)
-		fprintf(writer->out, "%zu more matter%s little (-v lists all modules)\n", minor,
-			minor == 1 ? "s" : "");
+		fprintf(writer->out, "%zu more ha%s little effect (-v lists all modules)\n", minor,
+			minor == 1 ? "s" : "ve");
 }
 
-static void put_modules(const struct writer *writer, const struct module_list *list)
+static void doctor_text_put_modules(const struct doctor_text_writer *writer,
+				    const struct module_list *list)
 {
 	size_t fine = 0, minor = 0, shown = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
 		const struct listed_module *module = &list->items[i];
 
-		if (!is_shown(writer, list, module, shown)) {
+		if (!doctor_text_is_shown(writer, list, module, shown)) {
 			fine += module->state == FINDING_OK;
 			minor += module->state != FINDING_OK;
 			continue;
@@ -135,19 +141,20 @@ static void put_modules(const struct writer *writer, const struct module_list *l
 					   : "     size  names from        module");
 		if (shown == 1)
 			fputc('\n', writer->out);
-		put_module(writer, list, module);
+		doctor_text_put_module(writer, list, module);
 	}
-	put_rest(writer, fine, minor);
+	doctor_text_put_rest(writer, fine, minor);
 }
 
 void doctor_print_text(const struct diagnosis *diagnosis, bool verbose, const struct pager *pager)
 {
-	const struct writer writer = {.pager = pager, .out = pager->out, .verbose = verbose};
+	const struct doctor_text_writer writer = {
+		.pager = pager, .out = pager->out, .verbose = verbose};
 
 	for (size_t i = 0; i < diagnosis->findings.count; i++)
-		put_finding(&writer, &diagnosis->findings.items[i]);
+		doctor_text_put_finding(&writer, &diagnosis->findings.items[i]);
 	if (diagnosis->findings.count && diagnosis->has_modules)
 		fputc('\n', writer.out);
 	if (diagnosis->has_modules)
-		put_modules(&writer, &diagnosis->modules);
+		doctor_text_put_modules(&writer, &diagnosis->modules);
 }

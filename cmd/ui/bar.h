@@ -1,5 +1,5 @@
 /*
- * Bars of text.
+ * Draws bars of text.
  */
 #ifndef PROF_CMD_UI_BAR_H
 #define PROF_CMD_UI_BAR_H
@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* "████▌   ": a bar of part / whole in eighths of a column, padded with spaces; to be freed. */
+/* Returns a bar of part / whole, "████▌   ", in eighths of a column, padded
+ * with spaces. The caller frees it. */
 char *bar(uint64_t part, uint64_t whole, size_t columns);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/printable.h"
+#include "cmd/command.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,7 +10,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* True while the last line on the terminal is ours to erase: never erase output of the command. */
+/* True if prof has written the last line on the terminal and may erase it.
+ * Output of the command is never erased. */
 static bool has_progress;
 
 void message_progress_end(void)
@@ -19,8 +21,9 @@ void message_progress_end(void)
 	has_progress = false;
 }
 
-/* One write per line, so that lines do not mix with output of the command. */
-static void write_line(const char *prefix, const char *text, const char *end)
+/* Writes each line with one call, so that lines do not mix with output of the
+ * command. */
+static void message_write_line(const char *prefix, const char *text, const char *end)
 {
 	CLEANUP(free_ptr) char *line = printable(text);
 
@@ -36,7 +39,7 @@ void message(const char *fmt, ...)
 	va_start(args, fmt);
 	text = xvasprintf(fmt, args);
 	va_end(args);
-	write_line("prof: ", text, "\n");
+	message_write_line("prof: ", text, "\n");
 }
 
 void message_row(const char *fmt, ...)
@@ -47,7 +50,7 @@ void message_row(const char *fmt, ...)
 	va_start(args, fmt);
 	text = xvasprintf(fmt, args);
 	va_end(args);
-	write_line("", text, "\n");
+	message_write_line("", text, "\n");
 }
 
 void message_error(struct error *err)
@@ -60,7 +63,12 @@ void message_error(struct error *err)
 	error_free(err);
 }
 
-int message_failure(struct error *err, int status)
+int message_failure(struct error *err)
+{
+	return message_failure_as(err, error_is_usage(err) ? STATUS_USAGE : STATUS_FAILED);
+}
+
+int message_failure_as(struct error *err, int status)
 {
 	message_error(err);
 	return status;
@@ -83,6 +91,6 @@ void message_progress(const char *fmt, ...)
 	va_start(args, fmt);
 	text = xvasprintf(fmt, args);
 	va_end(args);
-	write_line("", text, "");
+	message_write_line("", text, "");
 	has_progress = true;
 }

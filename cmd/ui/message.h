@@ -1,6 +1,7 @@
 /*
- * Messages: the only place that prints to stderr. All text is made printable here, so control
- * characters in names of files, programs and functions never reach the terminal.
+ * Prints messages. Only this module prints to stderr. It makes all text
+ * printable, so control characters in names of files, programs and functions
+ * never reach the terminal.
  */
 #ifndef PROF_CMD_UI_MESSAGE_H
 #define PROF_CMD_UI_MESSAGE_H
@@ -15,10 +16,14 @@ __attribute__((format(printf, 1, 2))) void message(const char *fmt, ...);
 __attribute__((format(printf, 1, 2))) void message_row(const char *fmt, ...);
 /* Prints the error and its hint. Takes err. */
 void message_error(struct error *err);
-/* The same; returns the status. */
-int message_failure(struct error *err, int status);
+/* Like message_error(). Returns the exit status of the error. */
+int message_failure(struct error *err);
+/* Like message_error(), for commands with statuses of their own. Returns the
+ * status. */
+int message_failure_as(struct error *err, int status);
 
-/* The width of the terminal on stderr; 0: unknown, or it is not a terminal. */
+/* Returns the width of the terminal on stderr, or 0 if it is unknown or stderr
+ * is not a terminal. */
 unsigned message_columns(void);
 
 /* Prints a line that the next message overwrites; does nothing if stderr is not a terminal. */

@@ -2,23 +2,55 @@
 
 #include "base/alloc.h"
 #include "base/nearest.h"
+#include "cmd/counterparts.h"
+#include "cmd/ui/wrap.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
 	/* getopt's value of an option without a letter is this plus the entry's index. */
 	LONG_ONLY = 256,
-	HELP_COLUMN = 28,
-	HELP_WIDTH = 92,
-	ENTRIES_MAX = 128,
+	LONG_HELP = 1, /* getopt's value of --help */
+	ARGUMENT_COLUMN = 11,
+	OPTIONS_HELP_COLUMN = 28,
+	ENTRIES_MAX = 160,
 };
 
-static bool is_end(const struct option_entry *entry)
+static const char *const ui_options_titles[GROUP_COUNT] = {
+	[GROUP_NONE] = "",
+	[GROUP_TARGET] = "Target",
+	[GROUP_EVENTS] = "Events",
+	[GROUP_STACKS] = "Stacks",
+	[GROUP_WAITING] = "Waiting",
+	[GROUP_MEMORY] = "Memory",
+	[GROUP_INPUT] = "Input",
+	[GROUP_SELECTION] = "Selection",
+	[GROUP_VIEW] = "View",
+	[GROUP_STATISTICS] = "Statistics",
+	[GROUP_ACCESS] = "Access",
+	[GROUP_OUTPUT] = "Output",
+	[GROUP_SYMBOLS] = "Symbols",
+	[GROUP_CONTROL] = "Control",
+	[GROUP_CONTINUOUS] = "Continuous",
+	[GROUP_PUSH] = "Push",
+	[GROUP_HELP] = "Help",
+};
+
+/* The options of every table. options_parse() handles them. */
+static const struct option_entry ui_options_help_entries[] = {
+	OPTION_ENTRY(HELP, 'h', NULL, NULL, "print the common options and examples", NULL, 0),
+	OPTION_ENTRY(HELP, 0, "help", "[GROUP]", "print all options, or those of a group", NULL, 0),
+	{0},
+};
+
+bool option_is_end(const struct option_entry *entry)
 {
 	return !entry->letter && !entry->name;
 }
@@ -46,8 +78,8 @@ static void make_tables(const struct option_entry *entries, struct getopt_tables
 	*letter++ = '+';
 	*letter++ = ':';
 	*letter++ = 'h';
-	*name++ = (struct option){"help", no_argument, NULL, 'h'};
-	for (int i = 0; !is_end(&entries[i]); i++) {
+	*name++ = (struct option){"help", optional_argument, NULL, LONG_HELP};
+	for (int i = 0; !option_is_end(&entries[i]); i++) {
 		const struct option_entry *entry = &entries[i];
 
 		assert(i < ENTRIES_MAX);
@@ -63,11 +95,11 @@ static void make_tables(const struct option_entry *entries, struct getopt_tables
 	}
 }
 
-static const struct option_entry *entry_of(const struct option_entry *entries, int value)
+static const struct option_entry *ui_options_entry_of(const struct option_entry *entries, int value)
 {
 	if (value >= LONG_ONLY)
 		return &entries[value - LONG_ONLY];
-	while (!is_end(entries) && entries->letter != value)
+	while (!option_is_end(entries) && entries->letter != value)
 		entries++;
 	return entries;
 }
@@ -75,30 +107,34 @@ static const struct option_entry *entry_of(const struct option_entry *entries, i
 static struct error *unknown_option(const struct option_entry *entries, const char *word)
 {
 	const char *names[ENTRIES_MAX + 1];
+	const char *counterpart = counterpart_of_option(entries, word);
 	const char *near = NULL;
 	size_t count = 0;
 	struct error *err;
 
-	for (; !is_end(entries); entries++)
+	for (; !option_is_end(entries); entries++)
 		if (entries->name && entries->help)
 			names[count++] = entries->name;
 	names[count] = NULL;
 	err = error_new("unknown option %s", word);
+	if (counterpart)
+		return error_hint(err, "%s", counterpart);
 	if (!strncmp(word, "--", 2))
 		near = nearest(word + 2, names);
 	return near ? error_hint(err, "did you mean --%s?", near)
 		    : error_hint(err, "--help lists the options");
 }
 
-static char *name_of(const struct option_entry *entry)
+static char *ui_options_name_of(const struct option_entry *entry)
 {
 	return entry->name ? xasprintf("--%s", entry->name) : xasprintf("-%c", entry->letter);
 }
 
-static struct error *take(const struct option_entry *entry, void *options, const char *argument)
+static struct error *ui_options_take(const struct option_entry *entry, void *options,
+				     const char *argument)
 {
 	void *field = (char *)options + entry->field;
-	CLEANUP(free_ptr) char *name = name_of(entry);
+	CLEANUP(free_ptr) char *name = ui_options_name_of(entry);
 
 	if (entry->standing == OPTION_IGNORED)
 		return option_append(field, name);
@@ -107,7 +143,7 @@ static struct error *take(const struct option_entry *entry, void *options, const
 	return error_wrap(entry->take(field, argument), "%s", name);
 }
 
-/* The word that getopt failed at. */
+/* Returns the word that getopt failed at. */
 static const char *failed_word(char **argv, char buffer[static 3])
 {
 	if (optopt > 0 && optopt < LONG_ONLY && strncmp(argv[optind - 1], "--", 2) != 0) {
@@ -117,29 +153,89 @@ static const char *failed_word(char **argv, char buffer[static 3])
 	return argv[optind - 1];
 }
 
+/* Returns the entries of a group: those of --help are not in a table. */
+static const struct option_entry *ui_options_of_group(const struct option_entry *entries,
+						      enum option_group group)
+{
+	return group == GROUP_HELP ? ui_options_help_entries : entries;
+}
+
+static bool ui_options_has_group(const struct option_entry *entries, enum option_group group)
+{
+	for (entries = ui_options_of_group(entries, group); !option_is_end(entries); entries++)
+		if (entries->group == group)
+			return true;
+	return false;
+}
+
+char *options_group_names(const struct option_entry *entries)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	for (enum option_group group = GROUP_TARGET; group < GROUP_HELP; group++) {
+		const char *title = ui_options_titles[group];
+
+		if (ui_options_has_group(entries, group))
+			fprintf(out, "%s%c%s", ftell(out) ? ", " : "", tolower(*title), title + 1);
+	}
+	fclose(out);
+	return text;
+}
+
+static struct error *ui_options_take_group(const struct option_entry *entries, const char *word,
+					   enum option_group *ret)
+{
+	CLEANUP(free_ptr) char *names = options_group_names(entries);
+
+	for (enum option_group group = GROUP_TARGET; group < GROUP_COUNT; group++) {
+		if (strcasecmp(word, ui_options_titles[group]) != 0 ||
+		    !ui_options_has_group(entries, group))
+			continue;
+		*ret = group;
+		return NULL;
+	}
+	return error_hint(error_new("unknown group of options \"%s\"", word), "the groups are %s",
+			  names);
+}
+
+/* Handles --help, which may have its group as the next word. */
+static struct error *ui_options_take_help(const struct option_entry *entries, const char *next,
+					  enum option_group *help)
+{
+	const char *word = optarg ? optarg : next && *next != '-' ? next : NULL;
+
+	*help = GROUP_ALL;
+	return word ? ui_options_take_group(entries, word, help) : NULL;
+}
+
 struct error *options_parse(const struct option_entry *entries, int argc, char **argv,
-			    void *options, int *rest, bool *help)
+			    void *options, int *rest, enum option_group *help)
 {
 	struct getopt_tables tables = {0};
 	char letter[3];
 	int value;
 
 	make_tables(entries, &tables);
-	*help = false;
+	*help = GROUP_NONE;
 	opterr = 0;
 	optind = 0;
 	while ((value = getopt_long(argc, argv, tables.letters, tables.names, NULL)) != -1) {
 		struct error *err;
 
 		if (value == 'h') {
-			*help = true;
+			*help = GROUP_COMMON;
 			return NULL;
 		}
+		if (value == LONG_HELP)
+			return ui_options_take_help(entries, optind < argc ? argv[optind] : NULL,
+						    help);
 		if (value == ':')
 			return error_new("%s needs an argument", failed_word(argv, letter));
 		if (value == '?')
 			return unknown_option(entries, failed_word(argv, letter));
-		err = take(entry_of(entries, value), options, optarg);
+		err = ui_options_take(ui_options_entry_of(entries, value), options, optarg);
 		if (err)
 			return err;
 	}
@@ -147,50 +243,99 @@ struct error *options_parse(const struct option_entry *entries, int argc, char *
 	return NULL;
 }
 
-static void wrap_help(const char *text, int column, FILE *out)
+/* Prints an argument and returns the column after it. One that is too long for a line is broken
+ * between its choices. */
+static int ui_options_print_argument(const char *argument, int column, FILE *out)
 {
-	while (*text) {
-		int room = HELP_WIDTH - HELP_COLUMN;
-		int len = (int)strlen(text);
+	int len = (int)strlen(argument), room = WRAP_WIDTH - column;
 
-		if (len > room) {
-			for (len = room; len > 0 && text[len] != ' '; len--)
-				;
-			len = len ? len : room;
-		}
-		fprintf(out, "%*s%.*s\n", HELP_COLUMN - column, "", len, text);
-		text += len;
-		text += strspn(text, " ");
-		column = 0;
-	}
+	if (len <= room)
+		return column + fprintf(out, "%s", argument);
+	while (room > 0 && argument[room - 1] != '|')
+		room--;
+	fprintf(out, "%.*s\n%*s", room, argument, ARGUMENT_COLUMN, "");
+	return ARGUMENT_COLUMN + fprintf(out, "%s", argument + room);
 }
 
-static void print_entry(const struct option_entry *entry, FILE *out)
+/* Prints "-e, --event NAME" or "--off-cpu[=MIN]", and returns the column after it. */
+static int ui_options_print_spelling(const struct option_entry *entry, FILE *out)
 {
-	char letter[5] = "    ";
-	int column;
+	const char *argument = entry->argument ? entry->argument : "";
+	/* The word after --help may be a group; other options take a word or the part after "=". */
+	bool is_joined = *argument == '[' && entry->name && entry->group != GROUP_HELP;
+	int column = entry->letter ? fprintf(out, "  -%c%s", entry->letter, entry->name ? ", " : "")
+				   : fprintf(out, "      ");
 
-	if (entry->letter)
-		snprintf(letter, sizeof(letter), "-%c%s", entry->letter, entry->name ? ", " : "");
-	column = fprintf(out, "  %s%s%s%s%s", letter, entry->name ? "--" : "",
-			 entry->name ? entry->name : "", entry->argument ? " " : "",
-			 entry->argument ? entry->argument : "");
-	if (column > HELP_COLUMN - 2) {
+	if (entry->name)
+		column += fprintf(out, "--%s", entry->name);
+	if (*argument)
+		column += fprintf(out, "%s", is_joined ? "[=" : " ");
+	return ui_options_print_argument(argument + is_joined, column, out);
+}
+
+static void ui_options_print(const struct option_entry *entry, const char *help, FILE *out)
+{
+	int column = ui_options_print_spelling(entry, out);
+
+	if (column > OPTIONS_HELP_COLUMN - 2) {
 		fputc('\n', out);
 		column = 0;
 	}
-	wrap_help(entry->help, column, out);
+	wrap_text(help, column, OPTIONS_HELP_COLUMN, out);
 }
 
-void options_help(const struct option_entry *entries, FILE *out)
+static bool ui_options_is_same(const struct option_entry *a, const struct option_entry *b)
 {
-	static const struct option_entry help = {
-		.letter = 'h', .name = "help", .help = "list the options"};
+	return a->name && b->name ? !strcmp(a->name, b->name)
+				  : a->name == b->name && a->letter == b->letter;
+}
 
-	for (; !is_end(entries); entries++)
-		if (entries->help)
-			print_entry(entries, out);
-	print_entry(&help, out);
+/* Returns true if a table (NULL: none) lists an option of this name. */
+static bool ui_options_lists(const struct option_entry *entries, const struct option_entry *wanted)
+{
+	for (; entries && !option_is_end(entries); entries++)
+		if (entries->group && ui_options_is_same(entries, wanted))
+			return true;
+	return false;
+}
+
+void options_help(const struct option_entry *entries, enum option_group group,
+		  const struct option_entry *others, FILE *out)
+{
+	enum option_group last = GROUP_NONE;
+
+	for (enum option_group each = GROUP_TARGET; each < GROUP_COUNT; each++) {
+		const struct option_entry *entry = ui_options_of_group(entries, each);
+
+		for (; !option_is_end(entry); entry++) {
+			if (entry->group != each || (group != GROUP_ALL && group != each) ||
+			    ui_options_lists(others, entry))
+				continue;
+			if (each != last)
+				fprintf(out, "%s%s:\n", last ? "\n" : "", ui_options_titles[each]);
+			last = each;
+			ui_options_print(entry, entry->help, out);
+		}
+	}
+}
+
+static void ui_options_print_summary(const struct option_entry *entry, FILE *out)
+{
+	const char *end = strstr(entry->help, "; ");
+	CLEANUP(free_ptr)
+	char *summary = xstrndup(entry->help,
+				 end ? (size_t)(end - entry->help) : strlen(entry->help));
+
+	ui_options_print(entry, summary, out);
+}
+
+void options_summarize(const struct option_entry *entries, bool all, FILE *out)
+{
+	for (enum option_group group = GROUP_TARGET; group < GROUP_COUNT; group++)
+		for (const struct option_entry *entry = ui_options_of_group(entries, group);
+		     !option_is_end(entry); entry++)
+			if (entry->group == group && (all || entry->is_common))
+				ui_options_print_summary(entry, out);
 }
 
 void option_list_deinit(struct option_list *list)
@@ -222,8 +367,8 @@ struct error *option_append(void *field, const char *argument)
 	return NULL;
 }
 
-/* Decimal digits only; strtoull would take signs and spaces. */
-static bool parse_number(const char **at, uint64_t *ret)
+/* Accepts decimal digits only; strtoull would accept signs and spaces. */
+static bool ui_options_parse_number(const char **at, uint64_t *ret)
 {
 	char *end;
 
@@ -240,7 +385,7 @@ struct error *option_count(void *field, const char *argument)
 	const char *at = argument;
 	uint64_t number;
 
-	if (!parse_number(&at, &number) || *at || !number)
+	if (!ui_options_parse_number(&at, &number) || *at || !number)
 		return error_new("\"%s\" is not a number above 0", argument);
 	*(uint64_t *)field = number;
 	return NULL;
@@ -252,7 +397,7 @@ struct error *option_size(void *field, const char *argument)
 	const char *at = argument, *suffix;
 	uint64_t number = 0;
 	unsigned shift = 0;
-	bool is_number = parse_number(&at, &number) && number;
+	bool is_number = ui_options_parse_number(&at, &number) && number;
 
 	suffix = *at ? strchr(suffixes, *at | 0x20) : NULL;
 	if (suffix) {
@@ -315,14 +460,14 @@ struct error *option_percent(void *field, const char *argument)
 	return NULL;
 }
 
-static bool parse_range(const char **at, uint64_t *first, uint64_t *last)
+static bool ui_options_parse_range(const char **at, uint64_t *first, uint64_t *last)
 {
-	if (!parse_number(at, first))
+	if (!ui_options_parse_number(at, first))
 		return false;
 	*last = *first;
 	if (**at == '-') {
 		++*at;
-		if (!parse_number(at, last))
+		if (!ui_options_parse_number(at, last))
 			return false;
 	}
 	return *first <= *last && *last <= INT_MAX && *last - *first < 65536;
@@ -370,7 +515,7 @@ bool option_ranges(const char *text, void (*add)(void *to, unsigned number), voi
 	for (;; text++) {
 		uint64_t first, last;
 
-		if (!parse_range(&text, &first, &last) || (*text && *text != ','))
+		if (!ui_options_parse_range(&text, &first, &last) || (*text && *text != ','))
 			return false;
 		for (; first <= last; first++)
 			add(to, (unsigned)first);

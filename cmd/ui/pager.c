@@ -1,5 +1,8 @@
 #include "cmd/ui/pager.h"
 
+#include "base/cleanup.h"
+#include "base/forked_child.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -9,8 +12,8 @@
 #include <unistd.h>
 
 enum {
-	DEFAULT_COLUMNS = 120, /* without a terminal */
-	LEAST_COLUMNS = 60,
+	PAGER_DEFAULT_COLUMNS = 120, /* without a terminal */
+	PAGER_LEAST_COLUMNS = 60,
 	MOST_COLUMNS = 1000,
 };
 
@@ -23,10 +26,10 @@ unsigned pager_columns(void)
 	if (!columns && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
 		columns = size.ws_col;
 	if (!columns)
-		return DEFAULT_COLUMNS;
+		return PAGER_DEFAULT_COLUMNS;
 	if (columns > MOST_COLUMNS)
 		return MOST_COLUMNS;
-	return columns > LEAST_COLUMNS ? (unsigned)columns : LEAST_COLUMNS;
+	return columns > PAGER_LEAST_COLUMNS ? (unsigned)columns : PAGER_LEAST_COLUMNS;
 }
 
 static const char *pager_command(void)
@@ -59,7 +62,7 @@ const char *pager_sequence(const struct pager *pager, enum style style)
 	return pager->has_colours ? style_sequence(style) : "";
 }
 
-static struct error *write_all(int fd, const char *text, size_t len)
+static struct error *pager_write_all(int fd, const char *text, size_t len)
 {
 	while (len) {
 		ssize_t written = write(fd, text, len);
@@ -74,50 +77,51 @@ static struct error *write_all(int fd, const char *text, size_t len)
 	return NULL;
 }
 
-/* With git's options for less: colours pass through; less ends by itself, and leaves the text on
- * the screen, if all of it fits. */
-static void be_pager(int in)
+/* Uses git's options for less: colours pass through; if all text fits, less
+ * ends by itself and leaves it on the screen. */
+static int be_pager(void *user)
 {
-	dup2(in, STDIN_FILENO);
+	const int *in = user;
+
+	dup2(*in, STDIN_FILENO);
 	setenv("LESS", "FRX", false);
 	setenv("LESSCHARSET", "utf-8", false);
 	execl("/bin/sh", "sh", "-c", pager_command(), (char *)NULL);
-	_exit(127);
+	return 127;
 }
 
-/* The user may leave the pager before it has read everything: that is not an error. */
+/* The user may leave the pager before it has read everything. That is not an
+ * error. */
 static void feed_pager(int fd, const char *text, size_t len)
 {
 	struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
 
 	sigaction(SIGPIPE, &ignore, &before);
-	error_free(write_all(fd, text, len));
+	error_free(pager_write_all(fd, text, len));
 	close(fd);
 	sigaction(SIGPIPE, &before, NULL);
 }
 
-/* False if the pager could not be started. */
+/* Returns false if the pager could not be started. */
 static bool show_in_pager(const struct pager *pager)
 {
 	struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
-	int status = 0, ends[2];
+	CLEANUP(error_cleanup) struct error *err = NULL;
+	int status, ends[2];
 	pid_t pid;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return false;
-	pid = fork();
-	if (pid == 0)
-		be_pager(ends[0]);
+	err = forked_child_start(FORKED_CHILD_LIVES_ON, be_pager, &ends[0], &pid);
 	close(ends[0]);
-	if (pid < 0) {
+	if (err) {
 		close(ends[1]);
 		return false;
 	}
-	/* Ctrl-C is for the pager. */
+	/* Ctrl-C is meant for the pager. */
 	sigaction(SIGINT, &ignore, &before);
 	feed_pager(ends[1], pager->text, pager->len);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		continue;
+	status = forked_child_wait(pid).status;
 	sigaction(SIGINT, &before, NULL);
 	return !WIFEXITED(status) || WEXITSTATUS(status) < 126;
 }
@@ -127,7 +131,7 @@ struct error *pager_show(struct pager *pager)
 	fflush(pager->out);
 	if (pager->is_used && show_in_pager(pager))
 		return NULL;
-	return write_all(STDOUT_FILENO, pager->text, pager->len);
+	return pager_write_all(STDOUT_FILENO, pager->text, pager->len);
 }
 
 void pager_close(struct pager *pager)

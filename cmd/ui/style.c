@@ -16,7 +16,7 @@ struct error *colour_take_when(void *field, const char *argument)
 	return option_choice("choice", choices, argument, field);
 }
 
-/* The value of a variable; NULL if it is empty, too. */
+/* Returns the value of a variable, or NULL if it is unset or empty. */
 static const char *environment(const char *name)
 {
 	const char *value = getenv(name);

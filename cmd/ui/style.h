@@ -1,9 +1,11 @@
 /*
- * Text styles by kind of text, and when colour is used: the same for reports and for the live view.
+ * Text styles by kind of text, and the decision whether colour is used. Reports
+ * and the live view share them.
  *
- * --color always and --color never decide alone. Otherwise (auto) NO_COLOR turns colour off,
- * CLICOLOR_FORCE turns it on, and without either it is used if stdout is a terminal, TERM is not
- * "dumb" and CLICOLOR is not 0 (no-color.org, bixense.com/clicolors).
+ * --color always and --color never decide alone. With auto, NO_COLOR turns
+ * colour off and CLICOLOR_FORCE turns it on. Without either, colour is used if
+ * stdout is a terminal, TERM is not "dumb" and CLICOLOR is not 0 (no-color.org,
+ * bixense.com/clicolors).
  */
 #ifndef PROF_CMD_UI_STYLE_H
 #define PROF_CMD_UI_STYLE_H
@@ -18,7 +20,7 @@ enum colour_when { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 option_take colour_take_when; /* enum colour_when */
 bool colour_is_used(enum colour_when when);
 
-/* True if TERM names no terminal, or one without control sequences. */
+/* Returns true if TERM names no terminal, or one without control sequences. */
 bool terminal_is_dumb(void);
 
 enum style {
@@ -44,10 +46,11 @@ struct style_look {
 
 struct style_look style_look(enum style style);
 
-/* STYLE_HOT from 10 % on, STYLE_WARM from 2 % on, else STYLE_PLAIN. */
+/* Returns STYLE_HOT from 10 %, STYLE_WARM from 2 %, otherwise STYLE_PLAIN. */
 enum style style_of_share(uint64_t part, uint64_t whole);
 
-/* The escape sequence that begins a style; STYLE_PLAIN ends the one before. */
+/* Returns the escape sequence that starts a style. STYLE_PLAIN ends the
+ * previous one. */
 const char *style_sequence(enum style style);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * A table writer: numbers and names in columns, in styles. Names from outside must be made
- * printable before, by table_name().
+ * Writes numbers and names in columns, in styles. Make names from outside
+ * printable first, with table_name().
  */
 #ifndef PROF_CMD_UI_TABLE_H
 #define PROF_CMD_UI_TABLE_H
@@ -18,15 +18,16 @@ struct table_writer {
 	const struct view *view;
 };
 
-/* A share of the whole view, in SHARE_COLUMNS, styled by style_of_share(). */
+/* Prints a share of the whole view, in SHARE_COLUMNS, styled by
+ * style_of_share(). */
 void table_share(const struct table_writer *writer, uint64_t weight);
-/* Spaces from one column to another. */
+/* Prints spaces from one column to another. */
 void table_padding(const struct table_writer *writer, size_t from, size_t to);
 void table_styled(const struct table_writer *writer, enum style style, const char *text);
 
-/* A printable name that is shortened to `columns`; to be freed. */
+/* Returns a printable name that is shortened to `columns`. The caller frees it. */
 char *table_name(const char *name, size_t columns);
-/* The style of a function, by its kind of code. */
+/* Returns the style of a function, by its kind of code. */
 enum style table_style_of_label(const struct table_writer *writer, uint32_t label);
 
 #endif

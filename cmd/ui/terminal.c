@@ -27,10 +27,11 @@ bool terminal_is_possible(void)
 	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
-/* Names are UTF-8, and nearly every terminal is, even if the locale is not set. */
+/* Names are UTF-8. Nearly every terminal understands it, even if the locale is
+ * not set. */
 static void choose_characters(void)
 {
-#ifndef PROF_STATIC /* other characters than UTF-8 would need converters to be loaded */
+#ifndef PROF_STATIC /* other encodings would need converters that are loaded at run time */
 	setlocale(LC_CTYPE, "");
 #endif
 	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
@@ -47,6 +48,38 @@ static void choose_colours(void)
 		init_pair((short)(i + 1), (short)i, -1);
 }
 
+#ifdef PROF_STATIC
+/*
+ * Uses the built-in description of a terminal type, for roots without
+ * /usr/share/terminfo.
+ */
+static SCREEN *open_known_type(const char *name)
+{
+	static const struct {
+		const char *name, *description;
+	} types[] = {
+#include "terminal_types.inc"
+	};
+
+	SCREEN *screen = NULL;
+
+	for (size_t i = 0; name && i < ARRAY_SIZE(types); i++) {
+		if (strcmp(types[i].name, name) != 0)
+			continue;
+		setenv("TERMINFO", types[i].description, 1);
+		screen = newterm(NULL, stdout, stdin);
+		unsetenv("TERMINFO"); /* the recorded command must not inherit it */
+	}
+	return screen;
+}
+#else
+static SCREEN *open_known_type(const char *name)
+{
+	(void)name;
+	return NULL;
+}
+#endif
+
 struct error *terminal_open(void)
 {
 	const char *name = getenv("TERM");
@@ -55,8 +88,11 @@ struct error *terminal_open(void)
 	terminal_restore_save();
 	terminal = newterm(NULL, stdout, stdin);
 	if (!terminal)
-		return error_hint(error_new("unknown terminal type \"%s\"", name ? name : ""),
-				  "prof top -b prints tables as text");
+		terminal = open_known_type(name);
+	if (!terminal)
+		return error_hint(
+			error_new("unknown terminal type \"%s\"", name ? name : ""),
+			"try TERM=xterm-256color, or print tables as text with prof top -b");
 	is_open = true;
 	atexit(terminal_close);
 	terminal_restore_arm();
@@ -96,7 +132,7 @@ void terminal_clear(void)
 	erase();
 }
 
-static attr_t attributes_of(enum style style)
+static attr_t terminal_attributes_of(enum style style)
 {
 	struct style_look look = style_look(style);
 	attr_t attributes = A_NORMAL;
@@ -112,30 +148,34 @@ static attr_t attributes_of(enum style style)
 	return attributes;
 }
 
-/* The number of bytes of a text that fit into the columns. */
-static size_t bytes_that_fit(const char *text, size_t columns)
+/* Returns the part of a text that fits into the columns. The caller frees it. */
+static wchar_t *wide_text(const char *text, size_t columns)
 {
 	struct bytes rest = bytes_of(text, strlen(text));
-	const unsigned char *end = rest.at;
+	wchar_t *wide = xreallocarray(NULL, bytes_left(&rest) + 1, sizeof(*wide)), *to = wide;
 
 	while (bytes_left(&rest)) {
-		size_t width = printable_width(utf8_next(&rest));
+		uint32_t character = utf8_next(&rest);
+		size_t width = printable_width(character);
 
 		if (width > columns)
 			break;
 		columns -= width;
-		end = rest.at;
+		*to++ = (wchar_t)character;
 	}
-	return (size_t)(end - (const unsigned char *)text);
+	*to = L'\0';
+	return wide;
 }
 
 void terminal_put(unsigned row, unsigned column, const char *text, enum style style)
 {
+	CLEANUP(free_ptr) wchar_t *wide = NULL;
+
 	if (row >= terminal_rows() || column >= terminal_columns())
 		return;
-	attrset((int)attributes_of(style));
-	mvaddnstr((int)row, (int)column, text,
-		  (int)bytes_that_fit(text, terminal_columns() - column));
+	wide = wide_text(text, terminal_columns() - column);
+	attrset((int)terminal_attributes_of(style));
+	mvaddwstr((int)row, (int)column, wide);
 	attrset(A_NORMAL);
 }
 
@@ -143,7 +183,7 @@ void terminal_fill(unsigned row, unsigned column, enum style style)
 {
 	if (row >= terminal_rows() || column >= terminal_columns())
 		return;
-	attrset((int)attributes_of(style));
+	attrset((int)terminal_attributes_of(style));
 	mvhline((int)row, (int)column, ' ', (int)(terminal_columns() - column));
 	attrset(A_NORMAL);
 }
@@ -158,7 +198,7 @@ void terminal_redraw(void)
 	clearok(stdscr, TRUE);
 }
 
-static bool is_gone(void)
+static bool terminal_is_gone(void)
 {
 	struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
 
@@ -190,10 +230,10 @@ int terminal_key(void)
 	int key = getch();
 
 	if (key == ERR)
-		return is_gone() ? TERMINAL_GONE : TERMINAL_NO_KEY;
+		return terminal_is_gone() ? TERMINAL_GONE : TERMINAL_NO_KEY;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (names[i].curses == key)
 			return names[i].key;
-	/* Function keys and other special keys have no meaning. */
+	/* Function keys and other special keys are not used. */
 	return key < KEY_MIN ? key : TERMINAL_NO_KEY;
 }

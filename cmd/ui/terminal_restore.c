@@ -10,12 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* term.h defines hundreds of common words as macros, so this file contains nothing else. */
+/* Nothing else is in this file, because term.h defines hundreds of common words
+ * as macros. */
 #include <curses.h>
 #include <term.h>
 #include <termios.h>
 
-/* For the handler after a stack overflow. */
+/* The size of the stack for the handler after a stack overflow. */
 enum { STACK_BYTES = 64 << 10 };
 
 /* How long a terminal may take to accept the last output. */
@@ -27,7 +28,7 @@ static unsigned char stack[STACK_BYTES];
 static volatile sig_atomic_t is_armed;
 static struct sigaction before[NSIG];
 
-/* Whether the signal ends a process that has no handler for it. */
+/* Returns true if the signal ends a process that has no handler for it. */
 static bool is_fatal(int number)
 {
 	static const int others[] = {SIGKILL, SIGSTOP, SIGCHLD, SIGCONT, SIGTSTP,
@@ -44,7 +45,7 @@ void terminal_restore_save(void)
 	tcgetattr(STDIN_FILENO, &noted);
 	for (int number = 1; number < NSIG; number++)
 		if (sigaction(number, NULL, &before[number]) < 0)
-			before[number].sa_handler = SIG_IGN; /* the C library's own */
+			before[number].sa_handler = SIG_IGN; /* reserved by the C library */
 }
 
 static bool takes_output(int timeout_ms)
@@ -55,11 +56,11 @@ static bool takes_output(int timeout_ms)
 }
 
 /*
- * Makes room in a terminal that takes no output. The thread that is writing to it holds a lock, so
- * it has to be let through. Without IXON the effect of Ctrl-S ends, and a change of the settings
- * wakes writers.
+ * Makes room in a terminal that takes no output. The thread that writes to it
+ * holds a lock and must finish. Clearing IXON ends the effect of Ctrl-S, and a
+ * change of the settings wakes writers.
  */
-static void make_room(void)
+static void terminal_restore_make_room(void)
 {
 	struct termios settings = noted;
 
@@ -68,7 +69,7 @@ static void make_room(void)
 	tcsetattr(STDIN_FILENO, TCSANOW, &settings);
 }
 
-static void restore(void)
+static void terminal_restore_all(void)
 {
 	ssize_t written = 0;
 
@@ -76,7 +77,7 @@ static void restore(void)
 		return;
 	is_armed = false;
 	if (!takes_output(0))
-		make_room();
+		terminal_restore_make_room();
 	if (takes_output(ROOM_MS))
 		written = write(STDOUT_FILENO, farewell, strlen(farewell));
 	(void)written;
@@ -85,11 +86,12 @@ static void restore(void)
 
 static void restore_and_die(int number)
 {
-	restore();
+	terminal_restore_all();
 	signals_die_by(number);
 }
 
-/* The handler of signals.h makes up for the pages of a file that was cut, or gives up. */
+/* The handler in signals.h replaces pages of a file that was truncated, or
+ * gives up. */
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
 	struct sigaction now;
@@ -135,7 +137,7 @@ void terminal_restore_arm(void)
 	}
 	is_armed = true;
 	sigaltstack(&alternate, NULL);
-	at_quick_exit(restore);
+	at_quick_exit(terminal_restore_all);
 	for (int number = 1; number < NSIG; number++)
 		if (is_caught(number))
 			catch (number);

@@ -11,7 +11,10 @@ unsigned affinity_cpu_count(void)
 	int error = EINVAL;
 	unsigned count = 0;
 
-	/* A cpu_set_t has 1,024 CPUs; the call fails if the kernel supports more. */
+	/*
+	 * A cpu_set_t has 1,024 CPUs. The call fails if the kernel supports
+	 * more.
+	 */
 	for (unsigned room = CPU_SETSIZE; error == EINVAL && room <= CPUS_MAX; room *= 2) {
 		cpu_set_t *cpus = CPU_ALLOC(room);
 		size_t bytes = CPU_ALLOC_SIZE(room);

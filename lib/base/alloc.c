@@ -16,9 +16,10 @@ __attribute__((noreturn)) static void out_of_memory(void)
 }
 
 /*
- * Large tables are read and written at random: with small pages much of the waiting is for page
- * tables. Whole pages, as the mapping of a block has them: mremap(2) cannot move parts of one that
- * differ. A kernel without huge pages refuses the request, which costs time only.
+ * Large tables are accessed at random, and with small pages much of the latency
+ * comes from page table walks. The request is for whole pages, because
+ * mremap(2) cannot move a block whose parts differ. A kernel without huge pages
+ * refuses the request, which costs only time.
  */
 static void *want_huge_pages(void *ptr, size_t size_bytes)
 {

@@ -1,9 +1,12 @@
 /*
- * Allocation that cannot fail: out of memory ends the program here, in one place, with status 1.
- * That is by quick_exit(3), so the functions that at_quick_exit(3) was given say it and restore the
- * terminal; nothing else can be trusted without memory.
- * Sizes are overflow-checked. Free with free(). The compiler knows the sizes (alloc_size), so that
- * -D_FORTIFY_SOURCE=3 checks what is copied there.
+ * Allocation that cannot fail. Running out of memory ends the program here with
+ * status 1. It calls quick_exit(3), so the handlers of at_quick_exit(3) print
+ * the message and restore the terminal; nothing else is reliable without
+ * memory.
+ *
+ * Sizes are checked for overflow. Free with free(). The attribute alloc_size
+ * passes the sizes to the compiler, so that -D_FORTIFY_SOURCE=3 checks copies
+ * into the memory.
  */
 #ifndef PROF_BASE_ALLOC_H
 #define PROF_BASE_ALLOC_H
@@ -14,9 +17,9 @@
 __attribute__((malloc, alloc_size(1), returns_nonnull)) void *xmalloc(size_t size_bytes);
 __attribute__((malloc, alloc_size(1, 2), returns_nonnull)) void *xcalloc(size_t count,
 									 size_t size_bytes);
-/* For libiberty, which calls its allocators by the names of these. */
+/* libiberty calls its allocators by these names. */
 __attribute__((alloc_size(2), returns_nonnull)) void *xrealloc(void *ptr, size_t size_bytes);
-/* count * size bytes. */
+/* Reallocates to count * size bytes. */
 __attribute__((alloc_size(2, 3), returns_nonnull)) void *xreallocarray(void *ptr, size_t count,
 								       size_t size_bytes);
 __attribute__((malloc, returns_nonnull)) char *xstrdup(const char *str);
@@ -27,8 +30,8 @@ __attribute__((malloc, returns_nonnull, format(printf, 1, 0))) char *xvasprintf(
 										va_list args);
 
 /*
- * Ensures room for one more element in a growing array: doubles `room` when `count` has reached
- * it.
+ * Ensures room for one more element in a growing array. Doubles `room` when
+ * `count` has reached it.
  *
  *	GROW(list->items, list->count, list->room);
  *	list->items[list->count++] = item;
@@ -42,8 +45,9 @@ __attribute__((malloc, returns_nonnull, format(printf, 1, 0))) char *xvasprintf(
 	} while (0)
 
 /*
- * Lets the system have freed blocks of 4 MB and more back at once, so that what was freed counts
- * nowhere; glibc would keep blocks up to 32 MB in the arena of each thread. For main().
+ * Makes the allocator return freed blocks of 4 MB and more to the system at
+ * once. By default glibc keeps blocks of up to 32 MB in the arena of each
+ * thread, where they count as used memory. To be called in main().
  */
 void alloc_give_back_large_blocks(void);
 

@@ -9,8 +9,9 @@
 enum { BLOCK_BYTES = 64 * 1024 };
 
 /*
- * With the address sanitizer, each piece ends in a gap that nobody may touch, and so does what is
- * not used of a block: an overflow within a block is reported like one of malloc().
+ * With the address sanitizer, each piece and the unused rest of a block end in
+ * a poisoned gap, so that an overflow within a block is reported like one of
+ * malloc().
  */
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_IS_POISONED 1
@@ -59,7 +60,7 @@ static void *block_new(struct arena *arena, size_t size_bytes)
 }
 
 /* A large piece gets a block of its own, so that it does not waste the rest of the current one. */
-static char *reserve(struct arena *arena, size_t size_bytes)
+static char *arena_reserve(struct arena *arena, size_t size_bytes)
 {
 	char *ptr;
 
@@ -77,7 +78,7 @@ static char *reserve(struct arena *arena, size_t size_bytes)
 static void *arena_take(struct arena *arena, size_t size_bytes)
 {
 	size_t whole = (size_bytes + GAP_BYTES + GRANULE_BYTES - 1) & ~(size_t)(GRANULE_BYTES - 1);
-	char *ptr = reserve(arena, whole);
+	char *ptr = arena_reserve(arena, whole);
 
 	ASAN_UNPOISON_MEMORY_REGION(ptr, size_bytes);
 	return ptr;
@@ -91,7 +92,8 @@ void *arena_alloc(struct arena *arena, size_t size_bytes)
 	if ((size_t)(arena->end - arena->next) < padding)
 		arena->next = arena->end;
 	else if (padding)
-		arena->next += padding; /* an empty arena has NULL, where nothing may be added */
+		/* An empty arena has NULL, and adding to NULL is undefined. */
+		arena->next += padding;
 	return arena_take(arena, (size_bytes + align - 1) & ~(align - 1));
 }
 

@@ -1,6 +1,6 @@
 /*
- * Memory that is freed all at once. Pointers stay valid until arena_deinit(); nothing is ever
- * moved.
+ * Memory that is freed all at once. Pointers stay valid until arena_deinit(),
+ * because nothing is moved.
  */
 #ifndef PROF_BASE_ARENA_H
 #define PROF_BASE_ARENA_H
@@ -14,19 +14,22 @@ struct arena_block;
 struct arena {
 	struct arena_block *blocks; /* newest first */
 	char *next, *end;	    /* free room in the newest block */
-	size_t size_bytes;	    /* of all blocks */
+	size_t size_bytes;	    /* total size of all blocks */
 };
 
-/* Zero-initialized: empty, `struct arena arena = {0};` */
+/* An arena is zero-initialized: `struct arena arena = {0};` */
 void arena_deinit(struct arena *arena);
 
-/* Uninitialized, aligned for any type. */
+/* Returns uninitialized memory, aligned for any type. */
 __attribute__((malloc, alloc_size(2), returns_nonnull)) void *arena_alloc(struct arena *arena,
 									  size_t size_bytes);
-/* A copy of len bytes, NUL-terminated. */
+/* Returns a copy of len bytes, NUL-terminated. */
 __attribute__((malloc, returns_nonnull)) char *arena_strndup(struct arena *arena, const char *str,
 							     size_t len);
-/* A copy of the text with a NUL behind it; NULL where text.at is (bytes_text()). */
+/*
+ * Returns a NUL-terminated copy of the text, or NULL if text.at is NULL
+ * (bytes_text()).
+ */
 char *arena_text(struct arena *arena, struct bytes text);
 
 #endif

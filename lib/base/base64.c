@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOM_BYTES = 48 * 1024 }; /* a multiple of 3 */
+enum { BASE64_ROOM_BYTES = 48 * 1024 }; /* a multiple of 3 */
 
 struct base64_stream {
 	FILE *out;
 	size_t len;
-	unsigned char bytes[ROOM_BYTES];
-	char text[ROOM_BYTES / 3 * 4];
+	unsigned char bytes[BASE64_ROOM_BYTES];
+	char text[BASE64_ROOM_BYTES / 3 * 4];
 };
 
 static void encode_three(const unsigned char *three, char *four)
@@ -44,13 +44,13 @@ static ssize_t base64_write(void *cookie, const char *data, size_t size)
 	struct base64_stream *stream = cookie;
 
 	for (size_t done = 0; done < size;) {
-		size_t room = ROOM_BYTES - stream->len;
+		size_t room = BASE64_ROOM_BYTES - stream->len;
 		size_t part = size - done < room ? size - done : room;
 
 		memcpy(stream->bytes + stream->len, data + done, part);
 		stream->len += part;
 		done += part;
-		if (stream->len == ROOM_BYTES && !base64_flush(stream))
+		if (stream->len == BASE64_ROOM_BYTES && !base64_flush(stream))
 			return 0;
 	}
 	return (ssize_t)size;

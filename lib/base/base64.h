@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 /*
- * A stream that writes its bytes to out as base64, without line ends. fclose() finishes it and
- * leaves out open; it fails if a write failed. out must outlive it. NULL (errno) only if out of
- * memory.
+ * Returns a stream that writes its bytes to out as base64, without line ends.
+ * fclose() finishes it, leaves out open, and fails if a write failed. out must
+ * outlive the stream. Returns NULL (errno) only if out of memory.
  */
 FILE *base64_writer(FILE *out);
 

@@ -9,7 +9,7 @@ uint64_t bytes_uint_small(struct bytes *bytes, unsigned size_bytes)
 		return bytes_u8(bytes);
 	case 2:
 		return bytes_u16(bytes);
-	case 3: /* DW_FORM_strx3, addrx3: little-endian, as every machine we run on */
+	case 3: /* DW_FORM_strx3, addrx3: little-endian, like every supported machine */
 		low = bytes_u16(bytes);
 		return low | (uint64_t)bytes_u8(bytes) << 16;
 	case 4:
@@ -20,12 +20,15 @@ uint64_t bytes_uint_small(struct bytes *bytes, unsigned size_bytes)
 	}
 }
 
-/* Ten bytes hold 64 bits; padding to a fixed length makes it a few more, never a megabyte. */
+/*
+ * 64 bits take ten bytes. Padding to a fixed length adds a few more, never a
+ * megabyte.
+ */
 enum { LEB128_BYTES_MAX = 32 };
 
 /*
- * Up to four bytes without a branch on their number, which nothing could predict. Returns false if
- * the number is longer or the cursor ends.
+ * Decodes up to four bytes without a branch on their number, which would be
+ * unpredictable. Returns false if the number is longer or the cursor ends.
  */
 static bool uleb_of_word(struct bytes *bytes, uint64_t *ret)
 {
@@ -38,7 +41,7 @@ static bool uleb_of_word(struct bytes *bytes, uint64_t *ret)
 	if (!ends)
 		return false;
 	bytes->at += __builtin_ctz(ends) / 8 + 1;
-	word &= ends ^ (ends - 1); /* up to the first byte that ends */
+	word &= ends ^ (ends - 1); /* up to the first byte that ends the number */
 	*ret = (word & 0x7f) | (word >> 1 & 0x3f80) | (word >> 2 & 0x1fc000) |
 	       (word >> 3 & 0xfe00000);
 	return true;

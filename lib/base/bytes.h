@@ -1,9 +1,10 @@
 /*
- * A bounded cursor. All bytes from outside (ring, ELF, DWARF, /proc, files) are read through one.
+ * A bounded cursor for all bytes from outside (ring, ELF, DWARF, /proc, files).
  *
- * A read past the end returns zero, empties the cursor and sets `overrun`; later reads return zero
- * too. A parser therefore reads a whole header and checks once, with bytes_ok(). Integers are in
- * the machine's byte order. The cursor borrows the memory.
+ * A read past the end returns zero, empties the cursor and sets `overrun`.
+ * Later reads return zero too. Thus a parser can read a whole header and check
+ * once, with bytes_ok(). Integers are in the machine's byte order. The cursor
+ * borrows the memory.
  */
 #ifndef PROF_BASE_BYTES_H
 #define PROF_BASE_BYTES_H
@@ -42,7 +43,7 @@ static inline void bytes_fail(struct bytes *bytes)
 	bytes->overrun = true;
 }
 
-/* NULL past the end. The memory need not be aligned. */
+/* Returns NULL past the end. The memory need not be aligned. */
 static inline const void *bytes_take(struct bytes *bytes, size_t len)
 {
 	const unsigned char *at = bytes->at;
@@ -51,7 +52,7 @@ static inline const void *bytes_take(struct bytes *bytes, size_t len)
 		bytes_fail(bytes);
 		return NULL;
 	}
-	if (len) /* an empty cursor may be NULL, where nothing may be added */
+	if (len) /* an empty cursor may be NULL, and adding to NULL is undefined */
 		bytes->at += len;
 	return at;
 }
@@ -64,7 +65,10 @@ static inline void bytes_skip(struct bytes *bytes, uint64_t len)
 		bytes->at += len;
 }
 
-/* The next len bytes as a cursor; empty and failed if there are fewer. */
+/*
+ * Returns the next len bytes as a cursor, which is empty and failed if there
+ * are fewer.
+ */
 static inline struct bytes bytes_sub(struct bytes *bytes, uint64_t len)
 {
 	struct bytes sub = {.at = bytes->at, .end = bytes->at};
@@ -81,8 +85,8 @@ static inline struct bytes bytes_sub(struct bytes *bytes, uint64_t len)
 }
 
 /*
- * A cursor at `offset` from the current position, with the same end; failed if the offset is
- * outside.
+ * Returns a cursor at `offset` from the current position, with the same end. It
+ * has failed if the offset is outside.
  */
 static inline struct bytes bytes_at(struct bytes bytes, uint64_t offset)
 {
@@ -106,7 +110,10 @@ BYTES_DEFINE_READ(u16, uint16_t)
 BYTES_DEFINE_READ(u32, uint32_t)
 BYTES_DEFINE_READ(u64, uint64_t)
 
-/* The number at an offset from the current position; 0 if it is outside. */
+/*
+ * Returns the number at an offset from the current position, or 0 if it is
+ * outside.
+ */
 static inline uint32_t bytes_u32_at(struct bytes bytes, uint64_t offset)
 {
 	struct bytes at = bytes_at(bytes, offset);
@@ -116,23 +123,30 @@ static inline uint32_t bytes_u32_at(struct bytes bytes, uint64_t offset)
 
 uint64_t bytes_uint_small(struct bytes *bytes, unsigned size_bytes);
 
-/* An unsigned integer of 1, 2, 3, 4 or 8 bytes; any other size fails the cursor. */
+/*
+ * Reads an unsigned integer of 1, 2, 3, 4 or 8 bytes. Any other size fails the
+ * cursor.
+ */
 static inline uint64_t bytes_uint(struct bytes *bytes, unsigned size_bytes)
 {
 	return size_bytes == 8 ? bytes_u64(bytes) : bytes_uint_small(bytes, size_bytes);
 }
 
 /*
- * LEB128 (DWARF 5, 7.6); bits beyond the 64th are dropped, and more than 32 bytes fail the cursor.
- * Optimized for one byte, the common case: the function for more gets a copy of the cursor, so that
- * the caller's can stay in registers.
+ * Reads LEB128 (DWARF 5, 7.6). Bits beyond the 64th are dropped; more than 32
+ * bytes fail the cursor. It is optimized for one byte, the common case. The
+ * function for longer numbers gets a copy of the cursor, so that the caller's
+ * cursor can stay in registers.
  */
 uint64_t bytes_uleb_long(struct bytes *bytes);
 int64_t bytes_sleb_long(struct bytes *bytes);
 
 static inline uint64_t bytes_uleb(struct bytes *bytes)
 {
-	/* Should the byte change between the reads, the result is that byte all the same. */
+	/*
+	 * If another thread changes the byte between the two reads, the result
+	 * is just the new byte.
+	 */
 	if (__builtin_expect(bytes->at < bytes->end && *bytes->at < 0x80, 1))
 		return *bytes->at++;
 
@@ -150,7 +164,10 @@ static inline int64_t bytes_sleb(struct bytes *bytes)
 
 		return byte & 0x40 ? byte - 0x80 : byte;
 	}
-	/* Two bytes: most steps of line numbers. Here, as a copy of the cursor costs a stall. */
+	/*
+	 * Two bytes are common in line number programs. They are read here,
+	 * because copying the cursor causes a stall.
+	 */
 	if (bytes_left(bytes) >= 2 && bytes->at[1] < 0x80) {
 		int low = *bytes->at++ & 0x7f, high = *bytes->at++;
 
@@ -164,13 +181,17 @@ static inline int64_t bytes_sleb(struct bytes *bytes)
 	return value;
 }
 
-/* A NUL-terminated string, borrowed; NULL, and a failed cursor, if there is no NUL. */
+/*
+ * Returns a NUL-terminated string, borrowed. Returns NULL and fails the cursor
+ * if there is no NUL.
+ */
 const char *bytes_cstr(struct bytes *bytes);
 
 /*
- * The same without its NUL, for strings of a mapped file: the file may change while it is read, and
- * the NUL with it, so the length is found once, and the string compared and copied by it. `at` is
- * NULL when no NUL is left.
+ * Like bytes_cstr(), but returns the text with its length, for strings in a
+ * mapped file. The file, and the NUL in it, may change while it is read.
+ * Therefore the length is determined once, and the string is compared and
+ * copied with it. `at` is NULL if there is no NUL.
  */
 struct bytes bytes_text(struct bytes *bytes);
 bool bytes_are(struct bytes text, const char *str);
@@ -178,8 +199,8 @@ bool bytes_begin(struct bytes text, const char *with);
 bool bytes_hold(struct bytes text, const char *what);
 
 /*
- * Copies a text to where there is room for it, and returns the end of the copy. (memcpy, because
- * sanitizers do not check mempcpy and stpcpy.)
+ * Copies a text to a buffer with enough room and returns the end of the copy.
+ * It uses memcpy, because sanitizers do not check mempcpy and stpcpy.
  */
 static inline char *bytes_append(char *to, struct bytes text)
 {

@@ -11,12 +11,12 @@
 
 enum {
 	CHUNK_BYTES = 128 * 1024, /* small enough to stay in a CPU cache with its result */
-	ROOM_BYTES = CHUNK_BYTES * 3 / 2,
+	CHUNK_WRITER_ROOM_BYTES = CHUNK_BYTES * 3 / 2,
 	SLOTS = 16,
 	MOST_THREADS = 4, /* more are not faster than the thread that adds data */
 };
 
-struct slot {
+struct chunk_writer_slot {
 	unsigned char *data, *made;
 	size_t len, made_len;
 	bool is_made;
@@ -29,10 +29,10 @@ struct chunk_writer {
 	pthread_t threads[MOST_THREADS];
 	unsigned thread_count;
 	bool was_started;
-	struct slot slots[SLOTS];
+	struct chunk_writer_slot slots[SLOTS];
 	pthread_mutex_t lock; /* protects the following members */
 	pthread_cond_t changed;
-	uint64_t filled, taken, written; /* chunks */
+	uint64_t filled, taken, written; /* numbers of chunks */
 	bool is_writing, is_finished;
 	int error;
 };
@@ -48,14 +48,15 @@ struct chunk_writer *chunk_writer_new(FILE *out, chunk_writer_work *work)
 	return writer;
 }
 
-static void work_on(const struct chunk_writer *writer, struct slot *slot)
+static void chunk_writer_work_on(const struct chunk_writer *writer, struct chunk_writer_slot *slot)
 {
 	if (writer->work)
-		slot->made_len = writer->work(slot->data, slot->len, slot->made, ROOM_BYTES);
+		slot->made_len = writer->work(slot->data, slot->len, slot->made,
+					      CHUNK_WRITER_ROOM_BYTES);
 }
 
 /* Returns 0 or an errno. */
-static int write_out(const struct chunk_writer *writer, const struct slot *slot)
+static int write_out(const struct chunk_writer *writer, const struct chunk_writer_slot *slot)
 {
 	const unsigned char *bytes = writer->work ? slot->made : slot->data;
 	size_t len = writer->work ? slot->made_len : slot->len;
@@ -67,12 +68,12 @@ static int write_out(const struct chunk_writer *writer, const struct slot *slot)
 }
 
 /*
- * Writes the finished chunks that are next in order, one thread at a time. Called with the lock
- * held; unlocks it while writing.
+ * Writes the finished chunks that are next in order, one thread at a time. The
+ * caller holds the lock; it is unlocked while writing.
  */
 static void write_in_order(struct chunk_writer *writer)
 {
-	struct slot *slot;
+	struct chunk_writer_slot *slot;
 
 	if (writer->is_writing)
 		return;
@@ -93,13 +94,13 @@ static void write_in_order(struct chunk_writer *writer)
 	writer->is_writing = false;
 }
 
-static void *run(void *context)
+static void *chunk_writer_run(void *context)
 {
 	struct chunk_writer *writer = context;
 
 	pthread_mutex_lock(&writer->lock);
 	for (;;) {
-		struct slot *slot;
+		struct chunk_writer_slot *slot;
 
 		while (writer->taken == writer->filled && !writer->is_finished)
 			pthread_cond_wait(&writer->changed, &writer->lock);
@@ -107,7 +108,7 @@ static void *run(void *context)
 			break;
 		slot = &writer->slots[writer->taken++ % SLOTS];
 		pthread_mutex_unlock(&writer->lock);
-		work_on(writer, slot);
+		chunk_writer_work_on(writer, slot);
 		pthread_mutex_lock(&writer->lock);
 		slot->is_made = true;
 		write_in_order(writer);
@@ -117,7 +118,7 @@ static void *run(void *context)
 }
 
 /* If no thread can be created, the caller does all the work. */
-static void start(struct chunk_writer *writer)
+static void chunk_writer_start(struct chunk_writer *writer)
 {
 	unsigned most = affinity_cpu_count();
 
@@ -127,18 +128,22 @@ static void start(struct chunk_writer *writer)
 		most = 1;
 	writer->was_started = true;
 	while (writer->thread_count < most &&
-	       !pthread_create(&writer->threads[writer->thread_count], NULL, run, writer))
+	       !pthread_create(&writer->threads[writer->thread_count], NULL, chunk_writer_run,
+			       writer))
 		writer->thread_count++;
 }
 
-/* Passes the current slot on and waits for the next one. Returns the error. */
+/*
+ * Passes the current slot to a thread and waits for the next one. Returns the
+ * error.
+ */
 static int hand_on(struct chunk_writer *writer)
 {
-	struct slot *slot = &writer->slots[writer->filled % SLOTS];
+	struct chunk_writer_slot *slot = &writer->slots[writer->filled % SLOTS];
 	int error;
 
 	if (!writer->thread_count)
-		work_on(writer, slot);
+		chunk_writer_work_on(writer, slot);
 	pthread_mutex_lock(&writer->lock);
 	writer->filled++;
 	if (!writer->thread_count) {
@@ -166,12 +171,12 @@ bool chunk_writer_put(struct chunk_writer *writer, const void *data, size_t len)
 	int error = 0;
 
 	while (len && !error) {
-		struct slot *slot = &writer->slots[writer->filled % SLOTS];
+		struct chunk_writer_slot *slot = &writer->slots[writer->filled % SLOTS];
 		size_t room = CHUNK_BYTES - slot->len, part = len < room ? len : room;
 
 		if (!slot->data) {
 			slot->data = xmalloc(CHUNK_BYTES);
-			slot->made = writer->work ? xmalloc(ROOM_BYTES) : NULL;
+			slot->made = writer->work ? xmalloc(CHUNK_WRITER_ROOM_BYTES) : NULL;
 		}
 		memcpy(slot->data + slot->len, from, part);
 		slot->len += part;
@@ -180,7 +185,7 @@ bool chunk_writer_put(struct chunk_writer *writer, const void *data, size_t len)
 		if (slot->len < CHUNK_BYTES)
 			break;
 		if (!writer->was_started)
-			start(writer);
+			chunk_writer_start(writer);
 		error = hand_on(writer);
 	}
 	return is_fine(error);

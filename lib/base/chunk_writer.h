@@ -1,8 +1,8 @@
 /*
- * An ordered parallel writer, as in pigz: cuts bytes into chunks, transforms several chunks at a
- * time on other threads, and writes the results in order. All chunks have the same size, so the
- * output does not depend on the number of threads. Output that fits into one chunk needs no
- * thread.
+ * An ordered parallel writer, like in pigz. It cuts bytes into chunks,
+ * transforms several chunks at a time on other threads, and writes the results
+ * in order. All chunks have the same size, so the output does not depend on the
+ * number of threads. Output that fits into one chunk starts no thread.
  */
 #ifndef PROF_BASE_CHUNK_WRITER_H
 #define PROF_BASE_CHUNK_WRITER_H
@@ -14,22 +14,27 @@
 struct chunk_writer;
 
 /*
- * Transforms a chunk; `room` is one and a half times a chunk. Returns the size of the result; 0:
- * out of memory. Called on any thread.
+ * Transforms a chunk. `room` is one and a half times the size of a chunk.
+ * Returns the size of the result, or 0 if out of memory. It is called on any
+ * thread.
  */
 typedef size_t chunk_writer_work(const unsigned char *data, size_t len, unsigned char *made,
 				 size_t room);
 
 /*
- * out belongs to the chunk writer until the end, and its buffer must be empty. work may be NULL:
- * then chunks are written unchanged while the caller makes the next.
+ * The chunk writer owns out until it has finished. out's buffer must be empty.
+ * If work is NULL, chunks are written unchanged while the caller produces the
+ * next one.
  */
 struct chunk_writer *chunk_writer_new(FILE *out, chunk_writer_work *work);
 
-/* False (errno) if a write failed, perhaps of earlier bytes. */
+/* Returns false (errno) if a write failed, possibly of earlier bytes. */
 bool chunk_writer_put(struct chunk_writer *writer, const void *data, size_t len);
 
-/* Waits until everything is written and frees the chunk writer. False as above. */
+/*
+ * Waits until everything is written and frees the chunk writer. Returns false
+ * (errno) if a write failed.
+ */
 bool chunk_writer_finish(struct chunk_writer *writer);
 
 #endif

@@ -36,7 +36,7 @@ static inline void free_ptr(void *ptr)
 	free(*(void **)ptr);
 }
 
-/* For `CLEANUP(close_fd) int fd = -1;` negative descriptors are ignored. */
+/* For `CLEANUP(close_fd) int fd = -1;`. Ignores negative descriptors. */
 static inline void close_fd(int *fd)
 {
 	if (*fd >= 0)

@@ -16,7 +16,10 @@ uint64_t clock_read_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
 }
 
-/* The file is that of the namespace for children, into which a process gets by execve(). */
+/*
+ * The file is that of the namespace for children, which a process enters with
+ * execve().
+ */
 uint64_t clock_offset_ns(const char *path)
 {
 	char name[64];

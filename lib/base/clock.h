@@ -1,9 +1,10 @@
 /*
  * The clocks of the program, in nanoseconds.
  *
- * The monotonic clock is the clock of live records: perf events are opened with
- * CLOCK_MONOTONIC, which is the same in all time namespaces. What clock_gettime(2) shows of it is
- * shifted in them (time_namespaces(7)). The real-time clock is for people.
+ * Live records use the monotonic clock: perf events are opened with
+ * CLOCK_MONOTONIC, which is the same in all time namespaces. clock_gettime(2)
+ * shifts it in a time namespace (time_namespaces(7)). The real-time clock is
+ * only for display.
  */
 #ifndef PROF_BASE_CLOCK_H
 #define PROF_BASE_CLOCK_H
@@ -15,23 +16,33 @@
 #define NS_PER_SECOND UINT64_C(1000000000)
 #define NS_PER_MS UINT64_C(1000000)
 
-/* CLOCK_MONOTONIC of the first time namespace. */
+/* Returns CLOCK_MONOTONIC of the initial time namespace. */
 uint64_t clock_now_ns(void);
-/* For pthread_cond_timedwait() with CLOCK_MONOTONIC, which is that of prof's own namespace. */
+/*
+ * Returns the deadline for pthread_cond_timedwait() with CLOCK_MONOTONIC, which
+ * uses the clock of prof's own namespace.
+ */
 struct timespec clock_wait_end(uint64_t timeout_ns);
 /*
- * By how much the clock of a process is ahead, as its time namespace shifts it; 0 if it has ended.
- * Wraps where it is behind. path: "/proc/PID".
+ * Returns how far the clock of a process is ahead in its time namespace, or 0
+ * if the process has ended. The result wraps if the clock is behind. path:
+ * "/proc/PID".
  */
 uint64_t clock_offset_ns(const char *path);
-/* CLOCK_REALTIME: nanoseconds since 1970. */
+/* Returns CLOCK_REALTIME: nanoseconds since 1970. */
 uint64_t clock_unix_ns(void);
-/* Any clock, such as the CPU clock of another process; 0 if it does not exist (any more). */
+/*
+ * Reads any clock, such as the CPU clock of another process. Returns 0 if it
+ * does not exist (any more).
+ */
 uint64_t clock_read_ns(clockid_t clock);
 uint64_t clock_ns_of(struct timeval time);
-/* CPU time that this process has used so far, in user space and in the kernel. */
+/*
+ * Returns the CPU time that this process has used so far, in user space and in
+ * the kernel.
+ */
 uint64_t clock_own_cpu_ns(void);
-/* The same of the calling thread alone. */
+/* Returns the CPU time of the calling thread. */
 uint64_t clock_thread_cpu_ns(void);
 
 #endif

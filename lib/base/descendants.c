@@ -18,7 +18,7 @@ struct process_list {
 	size_t count, room;
 };
 
-/* The name before the parent's id may hold any character. */
+/* The name before the parent's id may contain any character. */
 pid_t descendants_parent(const char *stat)
 {
 	const char *rest = strrchr(stat, ')');
@@ -49,29 +49,32 @@ static void list_all(struct process_list *list)
 	}
 }
 
-static bool has(const struct idmap *set, pid_t pid)
+static bool descendants_has(const struct idmap *set, pid_t pid)
 {
 	return idmap_get(set, (uint64_t)pid, 0) != IDMAP_NONE;
 }
 
-static void put(struct idmap *set, pid_t pid)
+static void descendants_put(struct idmap *set, pid_t pid)
 {
 	*idmap_put(set, (uint64_t)pid, 0) = 0;
 }
 
-/* Appends the children of the set's processes to the list and the set. False: there are no more. */
-static bool add_children(const struct process_list *all, struct idmap *family, pid_t *list,
-			 size_t *count)
+/*
+ * Appends the children of the set's processes to the list and the set. Returns
+ * false if there are no more.
+ */
+static bool descendants_add_children(const struct process_list *all, struct idmap *family,
+				     pid_t *list, size_t *count)
 {
 	size_t before = *count;
 
 	for (size_t i = 0; i < all->count; i++) {
 		const struct process *process = &all->items[i];
 
-		if (process->pid == getpid() || !has(family, process->parent) ||
-		    has(family, process->pid))
+		if (process->pid == getpid() || !descendants_has(family, process->parent) ||
+		    descendants_has(family, process->pid))
 			continue;
-		put(family, process->pid);
+		descendants_put(family, process->pid);
 		list[(*count)++] = process->pid;
 	}
 	return *count > before;
@@ -86,8 +89,8 @@ void descendants_list(const pid_t *pids, size_t count, pid_t **ret, size_t *ret_
 	*ret = xcalloc(all.count + 1, sizeof(**ret));
 	*ret_count = 0;
 	for (size_t i = 0; i < count; i++)
-		put(&family, pids[i]);
-	while (add_children(&all, &family, *ret, ret_count))
+		descendants_put(&family, pids[i]);
+	while (descendants_add_children(&all, &family, *ret, ret_count))
 		continue;
 	idmap_deinit(&family);
 	free(all.items);

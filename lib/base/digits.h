@@ -1,11 +1,13 @@
-/* Formats decimal numbers where printf() would take most of the time. */
+/*
+ * Formats decimal numbers where printf() would take most of the time.
+ */
 #ifndef PROF_BASE_DIGITS_H
 #define PROF_BASE_DIGITS_H
 
 #include <stdint.h>
 #include <string.h>
 
-/* Of the largest number. */
+/* The digits of the largest number. */
 #define DIGITS_MAX 20
 
 static inline unsigned digits_count(uint64_t number)
@@ -34,7 +36,7 @@ static inline char *digits_before(char *end, uint64_t number)
 	return end;
 }
 
-/* At least `least` characters, padded in front with zeros or spaces. */
+/* Writes at least `least` characters, padded in front with zeros or spaces. */
 static inline char *digits_padded_before(char *end, uint64_t number, unsigned least, char padding)
 {
 	char *first = digits_before(end, number);

@@ -1,7 +1,8 @@
 /*
- * Measures how long the calling thread works for a process that may make it take long: its CPU
- * time, or the elapsed time if the thread had to sleep. The time in which it waits for a CPU is not
- * the process's fault.
+ * Measures how long the calling thread works for a process that may make it
+ * take long. The result is the thread's CPU time, or the elapsed time if the
+ * thread had to sleep. Time in which the thread was runnable does not count,
+ * because the process did not cause it.
  *
  *	struct effort before = effort_start();
  *	read_maps(pid);
@@ -18,7 +19,7 @@ struct effort {
 };
 
 struct effort effort_start(void);
-/* The work since then, by the same thread. */
+/* Returns the work of this thread since then. */
 uint64_t effort_ns(const struct effort *before);
 
 #endif

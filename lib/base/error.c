@@ -9,6 +9,7 @@ struct error {
 	char *text;
 	char *hint;
 	int number;
+	bool is_usage;
 };
 
 static struct error *error_take(char *text, int number)
@@ -71,6 +72,13 @@ struct error *error_hint(struct error *err, const char *fmt, ...)
 	return err;
 }
 
+struct error *error_usage(struct error *err)
+{
+	if (err)
+		err->is_usage = true;
+	return err;
+}
+
 const char *error_text(const struct error *err)
 {
 	return err->text;
@@ -84,6 +92,11 @@ const char *error_hint_text(const struct error *err)
 int error_number(const struct error *err)
 {
 	return err->number;
+}
+
+bool error_is_usage(const struct error *err)
+{
+	return err->is_usage;
 }
 
 void error_free(struct error *err)

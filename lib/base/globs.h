@@ -1,5 +1,5 @@
 /*
- * Names that match any of several patterns of fnmatch(3): *, ? and [].
+ * Matches names against several patterns of fnmatch(3): *, ? and [].
  */
 #ifndef PROF_BASE_GLOBS_H
 #define PROF_BASE_GLOBS_H

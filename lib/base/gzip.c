@@ -20,8 +20,9 @@ struct gzip_stream {
 };
 
 /*
- * Complete blocks without references to other chunks, up to a byte boundary, can be concatenated
- * to one stream. Source: RFC 1951, 3.2.3; deflate() in zlib.h on Z_SYNC_FLUSH.
+ * Complete blocks without references to other chunks, ending at a byte
+ * boundary, can be concatenated to one stream. Source: RFC 1951, 3.2.3;
+ * deflate() in zlib.h on Z_SYNC_FLUSH.
  */
 static size_t deflate_chunk(int level, const unsigned char *data, size_t len, unsigned char *made,
 			    size_t room)
@@ -33,7 +34,7 @@ static size_t deflate_chunk(int level, const unsigned char *data, size_t len, un
 		.avail_out = (unsigned)room,
 	};
 
-	/* -15: the largest window, and no header. */
+	/* -15: the largest window, without a header. */
 	if (deflateInit2(&zlib, level, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK)
 		return 0;
 	deflate(&zlib, Z_SYNC_FLUSH);
@@ -47,7 +48,10 @@ static size_t deflate_fast(const unsigned char *data, size_t len, unsigned char 
 }
 
 #ifdef HAVE_ISAL
-/* A full flush ends at a byte boundary, too. Source: isal_deflate_stateless() in igzip_lib.h. */
+/*
+ * A full flush ends at a byte boundary, too. Source: isal_deflate_stateless()
+ * in igzip_lib.h.
+ */
 static size_t deflate_quick(const unsigned char *data, size_t len, unsigned char *made, size_t room)
 {
 	CLEANUP(free_ptr) struct isal_zstream *isal = xmalloc(sizeof(*isal));
@@ -73,7 +77,7 @@ static size_t deflate_quick(const unsigned char *data, size_t len, unsigned char
 
 static size_t deflate_small(const unsigned char *data, size_t len, unsigned char *made, size_t room)
 {
-	/* Of an hour of segments 9 is a hundredth smaller and takes three times as long. */
+	/* Level 9 is hardly smaller and takes much longer. */
 	return deflate_chunk(6, data, len, made, room);
 }
 
@@ -86,7 +90,7 @@ static ssize_t gzip_write(void *cookie, const char *data, size_t size)
 	return chunk_writer_put(stream->writer, data, size) ? (ssize_t)size : 0;
 }
 
-static void put_u32(FILE *out, uint32_t number)
+static void gzip_put_u32(FILE *out, uint32_t number)
 {
 	for (unsigned i = 0; i < 4; i++)
 		putc((int)(number >> i * 8 & 0xff), out);
@@ -98,10 +102,10 @@ static int gzip_close(void *cookie)
 	bool is_fine = chunk_writer_finish(stream->writer);
 
 	if (is_fine) {
-		fputs("\x03", stream->out); /* an empty last block … */
-		putc(0, stream->out);	    /* … with fixed Huffman codes */
-		put_u32(stream->out, stream->crc);
-		put_u32(stream->out, stream->len);
+		fputs("\x03", stream->out); /* an empty last block */
+		putc(0, stream->out);	    /* the rest of its fixed Huffman code */
+		gzip_put_u32(stream->out, stream->crc);
+		gzip_put_u32(stream->out, stream->len);
 		is_fine = !ferror(stream->out);
 	}
 	free(stream);
@@ -147,13 +151,13 @@ struct gunzip_stream {
 	FILE *in;
 	z_stream zlib;
 	uint64_t left_bytes; /* until the limit */
-	bool in_member;	     /* a member has begun and not ended */
+	bool in_member;	     /* a member has started and not ended */
 	unsigned char buffer[64 * 1024];
 };
 
 /*
- * Reads input for zlib. Returns false at the end of the file; an unfinished member is truncated
- * then.
+ * Reads input for zlib. Returns false at the end of the file; an unfinished
+ * member is then truncated.
  */
 static bool gunzip_fill(struct gunzip_stream *stream)
 {
@@ -166,7 +170,9 @@ static bool gunzip_fill(struct gunzip_stream *stream)
 	return stream->zlib.avail_in > 0;
 }
 
-/* Skips trailing zeros, the padding of tape or disk blocks; gzip ignores them too. */
+/*
+ * Skips trailing zeros, which pad tape or disk blocks. gzip ignores them too.
+ */
 static void skip_zeros(z_stream *zlib)
 {
 	for (; zlib->avail_in && !*zlib->next_in; zlib->avail_in--)

@@ -1,6 +1,6 @@
 /*
- * Hash functions for in-memory tables: fast and well mixed. Not for files, and not stable between
- * versions of prof.
+ * Hash functions for in-memory tables: fast and well mixed. They are not stable
+ * between versions of prof, so they must not be used in files.
  */
 #ifndef PROF_BASE_HASH_H
 #define PROF_BASE_HASH_H
@@ -11,7 +11,10 @@
 
 __extension__ typedef unsigned __int128 hash_wide;
 
-/* The 128-bit product folded: every bit of the result depends on every bit of both. */
+/*
+ * Folds the 128-bit product, so that every bit of the result depends on every
+ * bit of both.
+ */
 static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 {
 	hash_wide product = (hash_wide)(a ^ 0x9e3779b97f4a7c15) * (b ^ 0xd6e8feb86659fd93);

@@ -1,4 +1,6 @@
-/* Formats quantities for people: 12,345 · 3.1 % · 4.2 MB · 1.25 s. */
+/*
+ * Formats quantities for display: 12,345 · 3.1 % · 4.2 MB · 1.25 s.
+ */
 #ifndef PROF_BASE_HUMANIZE_H
 #define PROF_BASE_HUMANIZE_H
 
@@ -9,7 +11,7 @@ struct humanized {
 };
 
 struct humanized humanize_count(uint64_t count);
-/* 0.0 % if whole is 0. */
+/* Returns "0.0 %" if whole is 0. */
 struct humanized humanize_share(uint64_t part, uint64_t whole);
 struct humanized humanize_bytes(uint64_t bytes);
 struct humanized humanize_time(uint64_t ns);

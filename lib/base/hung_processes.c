@@ -6,13 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of /proc/PID/status; its first lines are of interest. */
+/* Enough for the first lines of /proc/PID/status. */
 enum { STATUS_BYTES = 512 };
 
-/* No user has this number, see setreuid(2). */
-#define UNKNOWN_USER ((uid_t)-1)
+/* No user has this id, see setreuid(2). */
+#define HUNG_USER_UNKNOWN ((uid_t)-1)
 
-/* The name of the process comes before it, on a line of its own: the kernel writes "\\n" in it. */
+/*
+ * The name of the process precedes it on a line of its own, in which the kernel
+ * escapes line breaks.
+ */
 bool hung_processes_user(const char *status, uid_t *ret)
 {
 	const char *line = strstr(status, "\nUid:\t");
@@ -25,8 +28,9 @@ bool hung_processes_user(const char *status, uid_t *ret)
 }
 
 /*
- * Root and prof's own user do not attack, so one process of theirs says nothing of the others:
- * then 0. UNKNOWN_USER: the process has ended.
+ * Returns 0 for root and prof's own user, because they do not attack: one
+ * process of theirs is no evidence against the others. Returns HUNG_USER_UNKNOWN
+ * if the process has ended.
  */
 static uid_t untrusted_user_of(pid_t pid)
 {
@@ -40,7 +44,7 @@ static uid_t untrusted_user_of(pid_t pid)
 	if (fd >= 0)
 		len = read(fd, text, sizeof(text) - 1);
 	if (len <= 0)
-		return UNKNOWN_USER;
+		return HUNG_USER_UNKNOWN;
 	text[len] = '\0';
 	return hung_processes_user(text, &user) && user != geteuid() ? user : 0;
 }
@@ -66,7 +70,7 @@ bool hung_processes_have(const struct hung_processes *hung, pid_t pid)
 		uid_t hung_user = atomic_load(&hung->items[i].user);
 
 		if (atomic_load(&hung->items[i].pid) == pid ||
-		    (user && (hung_user == user || hung_user == UNKNOWN_USER)))
+		    (user && (hung_user == user || hung_user == HUNG_USER_UNKNOWN)))
 			return true;
 	}
 	return false;

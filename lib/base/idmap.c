@@ -11,13 +11,13 @@ void idmap_deinit(struct idmap *map)
 	*map = (struct idmap){0};
 }
 
-/* The slot where the search for a pair begins. */
+/* Returns the slot where the search for a pair starts. */
 static uint32_t home_of(uint64_t key, uint32_t subkey)
 {
 	return (uint32_t)hash_mix(key, subkey);
 }
 
-static struct idmap_entry *entry_of(const struct idmap *map, uint64_t key, uint32_t subkey)
+static struct idmap_entry *idmap_entry_of(const struct idmap *map, uint64_t key, uint32_t subkey)
 {
 	for (uint32_t i = home_of(key, subkey);; i++) {
 		struct idmap_entry *entry = &map->entries[i & map->mask];
@@ -40,14 +40,14 @@ static void idmap_grow(struct idmap *map)
 		const struct idmap_entry *entry = &old.entries[i];
 
 		if (entry->value != IDMAP_NONE)
-			*entry_of(map, entry->key, entry->subkey) = *entry;
+			*idmap_entry_of(map, entry->key, entry->subkey) = *entry;
 	}
 	free(old.entries);
 }
 
 uint32_t idmap_get(const struct idmap *map, uint64_t key, uint32_t subkey)
 {
-	return map->entries ? entry_of(map, key, subkey)->value : IDMAP_NONE;
+	return map->entries ? idmap_entry_of(map, key, subkey)->value : IDMAP_NONE;
 }
 
 void idmap_prefetch(const struct idmap *map, uint64_t key, uint32_t subkey)
@@ -62,7 +62,7 @@ uint32_t *idmap_put(struct idmap *map, uint64_t key, uint32_t subkey)
 
 	if (!map->entries || map->count > map->mask / 3 * 2)
 		idmap_grow(map);
-	entry = entry_of(map, key, subkey);
+	entry = idmap_entry_of(map, key, subkey);
 	if (entry->value == IDMAP_NONE) {
 		entry->key = key;
 		entry->subkey = subkey;
@@ -71,13 +71,19 @@ uint32_t *idmap_put(struct idmap *map, uint64_t key, uint32_t subkey)
 	return &entry->value;
 }
 
-/* Whether the entry at `at`, whose search begins at `home`, can move to the gap before it. */
+/*
+ * Returns whether the entry at `at`, whose search starts at `home`, can move to
+ * the gap before it.
+ */
 static bool fits_gap(const struct idmap *map, uint32_t home, uint32_t gap, uint32_t at)
 {
 	return ((at - home) & map->mask) >= ((at - gap) & map->mask);
 }
 
-/* A search ends at the first free slot, so entries after a removed one move up to close the gap. */
+/*
+ * A search ends at the first free slot, so entries after a removed one move up
+ * to close the gap.
+ */
 void idmap_remove(struct idmap *map, uint64_t key, uint32_t subkey)
 {
 	struct idmap_entry *entries = map->entries;
@@ -85,7 +91,7 @@ void idmap_remove(struct idmap *map, uint64_t key, uint32_t subkey)
 
 	if (!entries || idmap_get(map, key, subkey) == IDMAP_NONE)
 		return;
-	gap = (uint32_t)(entry_of(map, key, subkey) - entries);
+	gap = (uint32_t)(idmap_entry_of(map, key, subkey) - entries);
 	for (uint32_t i = gap + 1; entries[i & map->mask].value != IDMAP_NONE; i++) {
 		const struct idmap_entry *entry = &entries[i & map->mask];
 

@@ -1,6 +1,6 @@
 /*
- * A hash map from a pair of integers to a 32-bit id, for tries, caches and tables. Open
- * addressing, at most two thirds full.
+ * A hash map from a pair of integers to a 32-bit id, for tries, caches and
+ * tables. It uses open addressing and is at most two thirds full.
  */
 #ifndef PROF_BASE_IDMAP_H
 #define PROF_BASE_IDMAP_H
@@ -15,7 +15,7 @@
 struct idmap_entry {
 	uint64_t key;
 	uint32_t subkey;
-	uint32_t value; /* IDMAP_NONE: free */
+	uint32_t value; /* IDMAP_NONE if the entry is free */
 };
 
 struct idmap {
@@ -24,22 +24,22 @@ struct idmap {
 	uint32_t mask;
 };
 
-/* Zero-initialized: empty, `struct idmap map = {0};` */
+/* A map is zero-initialized: `struct idmap map = {0};` */
 void idmap_deinit(struct idmap *map);
 
-/* IDMAP_NONE if the pair is missing. */
+/* Returns IDMAP_NONE if the pair is missing. */
 uint32_t idmap_get(const struct idmap *map, uint64_t key, uint32_t subkey);
 
 /*
- * A pointer to the pair's value; a new pair has IDMAP_NONE, which the caller must overwrite before
- * the next call. Valid until the next call.
+ * Returns a pointer to the pair's value, valid until the next call. A new pair
+ * has IDMAP_NONE, which the caller must overwrite before the next call.
  */
 uint32_t *idmap_put(struct idmap *map, uint64_t key, uint32_t subkey);
 
 /* Prefetches the pair's entry for a lookup that follows soon. */
 void idmap_prefetch(const struct idmap *map, uint64_t key, uint32_t subkey);
 
-/* The memory that it needs. */
+/* Returns the size of the map in bytes. */
 static inline size_t idmap_memory_bytes(const struct idmap *map)
 {
 	return (size_t)map->mask * sizeof(*map->entries);

@@ -13,7 +13,7 @@ static void flush(struct json *json)
 	json->len = 0;
 }
 
-static void put(struct json *json, const char *text, size_t len)
+static void json_put(struct json *json, const char *text, size_t len)
 {
 	if (sizeof(json->text) - json->len < len)
 		flush(json);
@@ -45,7 +45,7 @@ static void after_value(struct json *json)
 		flush(json);
 }
 
-static void begin(struct json *json, char bracket)
+static void json_begin(struct json *json, char bracket)
 {
 	before_value(json);
 	put_char(json, bracket);
@@ -53,7 +53,7 @@ static void begin(struct json *json, char bracket)
 	json->depth++;
 }
 
-static void end(struct json *json, char bracket)
+static void json_end(struct json *json, char bracket)
 {
 	put_char(json, bracket);
 	json->follows = true;
@@ -63,25 +63,28 @@ static void end(struct json *json, char bracket)
 
 void json_begin_object(struct json *json)
 {
-	begin(json, '{');
+	json_begin(json, '{');
 }
 
 void json_end_object(struct json *json)
 {
-	end(json, '}');
+	json_end(json, '}');
 }
 
 void json_begin_array(struct json *json)
 {
-	begin(json, '[');
+	json_begin(json, '[');
 }
 
 void json_end_array(struct json *json)
 {
-	end(json, ']');
+	json_end(json, ']');
 }
 
-/* The second character of a two-character escape; 0 for characters escaped by number. */
+/*
+ * Returns the second character of a two-character escape, or 0 for characters
+ * that are escaped by number.
+ */
 static char short_escape(uint32_t c)
 {
 	switch (c) {
@@ -106,19 +109,22 @@ static void put_escape(struct json *json, uint32_t c)
 			 0xd800 + (unsigned)((c - 0x10000) >> 10), 0xdc00 + (unsigned)(c & 0x3ff));
 	else if (!escape[1])
 		snprintf(escape, sizeof(escape), "\\u%04x", (unsigned)c);
-	put(json, escape, strlen(escape));
+	json_put(json, escape, strlen(escape));
 }
 
-/* JSON can be shown on a terminal; in HTML, '<' can begin the tag that ends a script. */
+/*
+ * JSON may be printed to a terminal. In HTML, '<' can start the tag that ends a
+ * script.
+ */
 static bool is_escaped(uint32_t c)
 {
 	return c == '"' || c == '\\' || c == '<' || printable_is_control(c);
 }
 
-static void put_text(struct json *json, const char *str)
+static void json_put_quoted(struct json *json, const char *str)
 {
 	struct bytes text = bytes_of(str, strlen(str));
-	const unsigned char *plain = text.at; /* start of the text not written yet */
+	const unsigned char *plain = text.at; /* start of the text that is not written yet */
 
 	put_char(json, '"');
 	while (bytes_left(&text)) {
@@ -127,21 +133,21 @@ static void put_text(struct json *json, const char *str)
 
 		if (c != UTF8_BAD && !is_escaped(c))
 			continue;
-		put(json, (const char *)plain, (size_t)(at - plain));
+		json_put(json, (const char *)plain, (size_t)(at - plain));
 		plain = text.at;
 		if (c == UTF8_BAD)
-			put(json, UTF8_REPLACEMENT, strlen(UTF8_REPLACEMENT));
+			json_put(json, UTF8_REPLACEMENT, strlen(UTF8_REPLACEMENT));
 		else
 			put_escape(json, c);
 	}
-	put(json, (const char *)plain, (size_t)(text.at - plain));
+	json_put(json, (const char *)plain, (size_t)(text.at - plain));
 	put_char(json, '"');
 }
 
 void json_key(struct json *json, const char *key)
 {
 	before_value(json);
-	put_text(json, key);
+	json_put_quoted(json, key);
 	put_char(json, ':');
 	json->follows = false;
 }
@@ -149,11 +155,11 @@ void json_key(struct json *json, const char *key)
 void json_text(struct json *json, const char *text)
 {
 	before_value(json);
-	put_text(json, text);
+	json_put_quoted(json, text);
 	after_value(json);
 }
 
-/* In place, padded with zeros to `least` digits. */
+/* Writes in place, padded with zeros to `least` digits. */
 static void put_digits(struct json *json, uint64_t number, unsigned least)
 {
 	unsigned count = digits_count(number);
@@ -225,7 +231,7 @@ void json_null(struct json *json)
 void json_raw(struct json *json, const char *text, size_t len)
 {
 	before_value(json);
-	put(json, text, len);
+	json_put(json, text, len);
 	after_value(json);
 }
 

@@ -1,6 +1,6 @@
 /*
- * A streaming JSON writer. It keeps only its depth and a small buffer; everything is in the stream
- * when the outermost value has ended.
+ * A streaming JSON writer. It keeps only its depth and a small buffer. When the
+ * outermost value has ended, everything is in the stream.
  *
  *	json_begin_object(&json);
  *	json_key(&json, "name");
@@ -11,9 +11,10 @@
  *	json_end_array(&json);
  *	json_end_object(&json);
  *
- * writes {"name":"…","lines":[12]}. The output is valid UTF-8 whatever bytes the names have
- * (invalid ones become U+FFFD) and may be embedded in JavaScript. Readers whose numbers are
- * doubles read integers up to 2^53 exactly. Errors stay in the stream. Source: RFC 8259.
+ * writes {"name":"…","lines":[12]}. The output is valid UTF-8 for any bytes in
+ * names (invalid ones become U+FFFD) and may be embedded in JavaScript. Readers
+ * that use doubles read integers up to 2^53 exactly. Errors stay in the stream.
+ * Source: RFC 8259.
  */
 #ifndef PROF_BASE_JSON_H
 #define PROF_BASE_JSON_H
@@ -24,8 +25,8 @@
 
 struct json {
 	FILE *out;
-	bool follows;	/* a value precedes the next one: write a comma */
-	unsigned depth; /* open objects and arrays */
+	bool follows;	/* a value precedes the next one, so a comma is needed */
+	unsigned depth; /* number of open objects and arrays */
 	size_t len;
 	char text[4096]; /* not yet in the stream */
 };
@@ -40,26 +41,29 @@ void json_end_object(struct json *json);
 void json_begin_array(struct json *json);
 void json_end_array(struct json *json);
 
-/* Precedes each value of an object. */
+/* Writes the key of the next value of an object. */
 void json_key(struct json *json, const char *key);
 
 void json_text(struct json *json, const char *text);
 void json_number(struct json *json, uint64_t number);
 void json_signed(struct json *json, int64_t number);
 /*
- * number / 10^digits, exactly, without trailing zeros: json_decimal(json, 1500, 3) writes 1.5. At
- * most 19 digits.
+ * Writes number / 10^digits exactly, without trailing zeros: json_decimal(json,
+ * 1500, 3) writes 1.5. At most 19 digits.
  */
 void json_decimal(struct json *json, uint64_t number, unsigned digits);
-/* Rounded to that many significant digits, at most 17; null if not finite. */
+/*
+ * Rounds to this number of significant digits, at most 17. Writes null if the
+ * number is not finite.
+ */
 void json_real(struct json *json, double number, int digits);
 void json_bool(struct json *json, bool value);
 void json_null(struct json *json);
 
-/* A value that is JSON text already. */
+/* Writes a value that already is JSON text. */
 void json_raw(struct json *json, const char *text, size_t len);
 
-/* json_key() and the value. */
+/* Writes json_key() and the value. */
 void json_put_text(struct json *json, const char *key, const char *text);
 /* Omits the member if the text is empty, which means unknown. */
 void json_put_known(struct json *json, const char *key, const char *text);

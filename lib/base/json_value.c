@@ -7,18 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is still to be read. */
-struct text {
+/* The text that has not been read yet. */
+struct json_value_text {
 	const char *at, *end;
 };
 
-static void skip_spaces(struct text *text)
+static void json_value_skip_spaces(struct json_value_text *text)
 {
 	while (text->at < text->end && memchr(" \t\r\n", *text->at, 4))
 		text->at++;
 }
 
-static bool take(struct text *text, char c)
+static bool json_value_take(struct json_value_text *text, char c)
 {
 	if (text->at == text->end || *text->at != c)
 		return false;
@@ -26,7 +26,7 @@ static bool take(struct text *text, char c)
 	return true;
 }
 
-static bool take_word(struct text *text, const char *word)
+static bool json_value_take_word(struct json_value_text *text, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -36,7 +36,7 @@ static bool take_word(struct text *text, const char *word)
 	return true;
 }
 
-static int digit_of(char c)
+static int json_value_digit_of(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -44,13 +44,13 @@ static int digit_of(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The four digits of \uXXXX. */
-static bool take_unit(struct text *text, uint32_t *ret)
+/* Reads the four digits of \uXXXX. */
+static bool take_unit(struct json_value_text *text, uint32_t *ret)
 {
 	uint32_t unit = 0;
 
 	for (int i = 0; i < 4; i++, text->at++) {
-		int digit = text->at < text->end ? digit_of(*text->at) : -1;
+		int digit = text->at < text->end ? json_value_digit_of(*text->at) : -1;
 
 		if (digit < 0)
 			return false;
@@ -60,18 +60,18 @@ static bool take_unit(struct text *text, uint32_t *ret)
 	return true;
 }
 
-static bool skip_escape(struct text *text)
+static bool skip_escape(struct json_value_text *text)
 {
 	uint32_t unit;
 
-	if (take(text, 'u'))
+	if (json_value_take(text, 'u'))
 		return take_unit(text, &unit);
 	return text->at < text->end && memchr("\"\\/bfnrt", *text->at++, 8);
 }
 
-static bool skip_string(struct text *text)
+static bool skip_string(struct json_value_text *text)
 {
-	if (!take(text, '"'))
+	if (!json_value_take(text, '"'))
 		return false;
 	while (text->at < text->end) {
 		char c = *text->at++;
@@ -84,7 +84,7 @@ static bool skip_string(struct text *text)
 	return false;
 }
 
-static bool skip_digits(struct text *text)
+static bool skip_digits(struct json_value_text *text)
 {
 	const char *start = text->at;
 
@@ -93,49 +93,49 @@ static bool skip_digits(struct text *text)
 	return text->at > start;
 }
 
-static bool skip_number(struct text *text)
+static bool skip_number(struct json_value_text *text)
 {
-	take(text, '-');
-	if (!take(text, '0') && !skip_digits(text))
+	json_value_take(text, '-');
+	if (!json_value_take(text, '0') && !skip_digits(text))
 		return false;
-	if (take(text, '.') && !skip_digits(text))
+	if (json_value_take(text, '.') && !skip_digits(text))
 		return false;
-	if (!take(text, 'e') && !take(text, 'E'))
+	if (!json_value_take(text, 'e') && !json_value_take(text, 'E'))
 		return true;
-	if (!take(text, '+'))
-		take(text, '-');
+	if (!json_value_take(text, '+'))
+		json_value_take(text, '-');
 	return skip_digits(text);
 }
 
-static bool skip_value(struct text *text, unsigned depth);
+static bool skip_value(struct json_value_text *text, unsigned depth);
 
-/* After the opening bracket. */
-static bool skip_items(struct text *text, bool has_names, unsigned depth)
+/* Skips the items after the opening bracket. */
+static bool skip_items(struct json_value_text *text, bool has_names, unsigned depth)
 {
 	char closing = has_names ? '}' : ']';
 
-	skip_spaces(text);
-	if (take(text, closing))
+	json_value_skip_spaces(text);
+	if (json_value_take(text, closing))
 		return true;
 	do {
-		skip_spaces(text);
+		json_value_skip_spaces(text);
 		if (has_names) {
 			if (!skip_string(text))
 				return false;
-			skip_spaces(text);
-			if (!take(text, ':'))
+			json_value_skip_spaces(text);
+			if (!json_value_take(text, ':'))
 				return false;
-			skip_spaces(text);
+			json_value_skip_spaces(text);
 		}
 		if (!skip_value(text, depth))
 			return false;
-		skip_spaces(text);
-	} while (take(text, ','));
-	return take(text, closing);
+		json_value_skip_spaces(text);
+	} while (json_value_take(text, ','));
+	return json_value_take(text, closing);
 }
 
-/* Depth is bounded, so that the recursion is. */
-static bool skip_value(struct text *text, unsigned depth)
+/* `depth` limits the recursion. */
+static bool skip_value(struct json_value_text *text, unsigned depth)
 {
 	if (text->at == text->end)
 		return false;
@@ -146,11 +146,11 @@ static bool skip_value(struct text *text, unsigned depth)
 	case '"':
 		return skip_string(text);
 	case 't':
-		return take_word(text, "true");
+		return json_value_take_word(text, "true");
 	case 'f':
-		return take_word(text, "false");
+		return json_value_take_word(text, "false");
 	case 'n':
-		return take_word(text, "null");
+		return json_value_take_word(text, "null");
 	default:
 		return skip_number(text);
 	}
@@ -158,10 +158,10 @@ static bool skip_value(struct text *text, unsigned depth)
 
 bool json_parse(const char *text, size_t len, struct json_value *ret)
 {
-	struct text rest = {text, text + len};
+	struct json_value_text rest = {text, text + len};
 	const char *start;
 
-	skip_spaces(&rest);
+	json_value_skip_spaces(&rest);
 	start = rest.at;
 	if (!skip_value(&rest, 0))
 		return false;
@@ -191,22 +191,22 @@ enum json_kind json_kind(const struct json_value *value)
 bool json_next(const struct json_value *container, struct json_value *item)
 {
 	enum json_kind kind = json_kind(container);
-	struct text rest = {item->at ? item->end : container->at + 1, container->end};
+	struct json_value_text rest = {item->at ? item->end : container->at + 1, container->end};
 	struct json_value next = {0};
 
 	if (kind != JSON_ARRAY && kind != JSON_OBJECT)
 		return false;
-	skip_spaces(&rest);
-	take(&rest, ',');
-	skip_spaces(&rest);
+	json_value_skip_spaces(&rest);
+	json_value_take(&rest, ',');
+	json_value_skip_spaces(&rest);
 	if (kind == JSON_OBJECT) {
 		next.name_at = rest.at;
 		if (!skip_string(&rest))
 			return false;
 		next.name_end = rest.at;
-		skip_spaces(&rest);
-		take(&rest, ':');
-		skip_spaces(&rest);
+		json_value_skip_spaces(&rest);
+		json_value_take(&rest, ':');
+		json_value_skip_spaces(&rest);
 	}
 	next.at = rest.at;
 	if (!skip_value(&rest, 0))
@@ -216,16 +216,16 @@ bool json_next(const struct json_value *container, struct json_value *item)
 	return true;
 }
 
-/* A code point: one unit, or both halves of a surrogate pair. */
-static void put_code_point(FILE *out, struct text *text)
+/* Writes a code point: one unit, or both halves of a surrogate pair. */
+static void put_code_point(FILE *out, struct json_value_text *text)
 {
 	uint32_t unit = 0, low = 0;
-	struct text after;
+	struct json_value_text after;
 
 	take_unit(text, &unit);
 	after = *text;
-	if ((unit & 0xfc00) == 0xd800 && take_word(&after, "\\u") && take_unit(&after, &low) &&
-	    (low & 0xfc00) == 0xdc00) {
+	if ((unit & 0xfc00) == 0xd800 && json_value_take_word(&after, "\\u") &&
+	    take_unit(&after, &low) && (low & 0xfc00) == 0xdc00) {
 		*text = after;
 		unit = 0x10000 + ((unit & 0x3ff) << 10 | (low & 0x3ff));
 	}
@@ -243,7 +243,7 @@ static void put_code_point(FILE *out, struct text *text)
 			0x80 | (unit >> 6 & 0x3f), 0x80 | (unit & 0x3f));
 }
 
-static void put_escaped(FILE *out, struct text *text)
+static void put_escaped(FILE *out, struct json_value_text *text)
 {
 	static const char letters[] = "bfnrt", meanings[] = "\b\f\n\r\t";
 	char c = *text->at++;
@@ -255,10 +255,10 @@ static void put_escaped(FILE *out, struct text *text)
 		fputc(letter ? meanings[letter - letters] : c, out);
 }
 
-/* With its quotes. */
-static char *decode(const char *at, const char *end)
+/* The text includes its quotes. */
+static char *json_value_decode(const char *at, const char *end)
 {
-	struct text text = {at + 1, end - 1};
+	struct json_value_text text = {at + 1, end - 1};
 	char *decoded = NULL;
 	size_t len;
 	FILE *out = open_memstream(&decoded, &len);
@@ -277,12 +277,12 @@ static char *decode(const char *at, const char *end)
 
 char *json_string(const struct json_value *value)
 {
-	return json_kind(value) == JSON_STRING ? decode(value->at, value->end) : NULL;
+	return json_kind(value) == JSON_STRING ? json_value_decode(value->at, value->end) : NULL;
 }
 
 char *json_name(const struct json_value *member)
 {
-	return member->name_at ? decode(member->name_at, member->name_end) : NULL;
+	return member->name_at ? json_value_decode(member->name_at, member->name_end) : NULL;
 }
 
 bool json_find(const struct json_value *object, const char *name, struct json_value *ret)

@@ -24,7 +24,7 @@ void line_reader_deinit(struct line_reader *lines)
 	free(lines->buffer);
 }
 
-/* Moves the bytes that are not taken yet to the start of the buffer. */
+/* Moves the bytes that have not been consumed to the start of the buffer. */
 static void move_to_start(struct line_reader *lines)
 {
 	lines->filled -= lines->next;
@@ -33,12 +33,15 @@ static void move_to_start(struct line_reader *lines)
 	lines->next = 0;
 }
 
-/* Appends to the buffer, and leaves room for a NUL. False at the end of the text. */
-static bool fill(struct line_reader *lines)
+/*
+ * Appends to the buffer and leaves room for a NUL. Returns false at the end of
+ * the text.
+ */
+static bool line_reader_fill(struct line_reader *lines)
 {
 	size_t len = PIECE_BYTES, got;
 
-	/* fread(3) would ask again. */
+	/* fread(3) would try to read again. */
 	if (feof(lines->in))
 		return false;
 	if (lines->next && lines->room - lines->filled <= PIECE_BYTES)
@@ -62,11 +65,14 @@ static void skip_rest(struct line_reader *lines)
 	do {
 		newline = memchr(lines->buffer + lines->next, '\n', lines->filled - lines->next);
 		lines->next = newline ? (size_t)(newline - lines->buffer) + 1 : lines->filled;
-	} while (!newline && fill(lines));
+	} while (!newline && line_reader_fill(lines));
 }
 
-/* The length of the next line, or of its start if that is longer than the bound. */
-static size_t find_end(struct line_reader *lines)
+/*
+ * Returns the length of the next line, or of its start if that is longer than
+ * the limit.
+ */
+static size_t line_reader_find_end(struct line_reader *lines)
 {
 	size_t seen = 0, held;
 
@@ -78,7 +84,7 @@ static size_t find_end(struct line_reader *lines)
 		if (newline)
 			return (size_t)(newline - start);
 		seen = held;
-		if (held > lines->line_bytes_max || !fill(lines))
+		if (held > lines->line_bytes_max || !line_reader_fill(lines))
 			return held;
 	}
 }
@@ -89,14 +95,14 @@ bool line_reader_next(struct line_reader *lines)
 
 	if (lines->is_cut)
 		skip_rest(lines);
-	len = find_end(lines);
+	len = line_reader_find_end(lines);
 	lines->line = lines->buffer + lines->next;
 	lines->offset = lines->buffer_offset + lines->next;
 	if (lines->next == lines->filled)
 		return false;
 	lines->is_cut = len > lines->line_bytes_max;
 	lines->len = lines->is_cut ? lines->line_bytes_max : len;
-	lines->next += lines->len + 1; /* after the newline, or a byte of the rest */
+	lines->next += lines->len + 1; /* after the newline, or after a byte of the rest */
 	if (lines->next > lines->filled)
 		lines->next = lines->filled; /* the last line has no newline */
 	lines->line[lines->len] = '\0';

@@ -8,21 +8,25 @@
 #include <stdbool.h>
 #include <sys/epoll.h>
 
-/* The most descriptors handled per epoll_wait(). */
+/* The maximum number of descriptors handled per epoll_wait(). */
 enum { BATCH = 16 };
 
 struct loop_watch {
 	struct loop_watch *next;
 	int fd;
-	uint64_t rests_until_ns; /* 0: it does not rest, and epoll watches it */
-	loop_callback *callback; /* NULL: removed, to be freed after the batch */
+	uint64_t throttled_until_ns; /* 0 if it is not paused and epoll watches it */
+	loop_callback *callback;     /* NULL if removed, to be freed after the batch */
 	void *user;
 };
 
 struct loop_timer {
 	struct loop_timer *next;
-	uint64_t at_ns;		 /* 0: not set */
-	loop_callback *callback; /* NULL: removed, to be freed after the timers have been served */
+	uint64_t at_ns; /* 0 if not set */
+	/*
+	 * NULL if the timer was removed; it is freed after the timers have been
+	 * served.
+	 */
+	loop_callback *callback;
 	void *user;
 };
 
@@ -101,9 +105,9 @@ void loop_rest(struct loop *loop, struct loop_watch *watch, uint64_t until_ns)
 {
 	bool rests = until_ns > clock_now_ns();
 
-	if (rests != (watch->rests_until_ns != 0))
+	if (rests != (watch->throttled_until_ns != 0))
 		set_interest(loop, watch, rests ? 0 : EPOLLIN);
-	watch->rests_until_ns = rests ? until_ns : 0;
+	watch->throttled_until_ns = rests ? until_ns : 0;
 }
 
 void loop_unwatch(struct loop *loop, struct loop_watch *watch)
@@ -116,7 +120,7 @@ void loop_unwatch(struct loop *loop, struct loop_watch *watch)
 		at = &(*at)->next;
 	*at = watch->next;
 	epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
-	/* The current batch can still refer to it. */
+	/* The current batch may still refer to it. */
 	watch->callback = NULL;
 	watch->next = loop->removed_watches;
 	loop->removed_watches = watch;
@@ -144,7 +148,7 @@ void loop_remove_timer(struct loop_timer *timer)
 	timer->callback = NULL;
 }
 
-static void sweep(struct loop *loop)
+static void loop_sweep(struct loop *loop)
 {
 	struct loop_timer **at = &loop->timers;
 
@@ -161,7 +165,10 @@ static void sweep(struct loop *loop)
 	}
 }
 
-/* Rounded up to milliseconds, so that the timer is due when epoll_wait() returns. */
+/*
+ * Rounds up to milliseconds, so that the timer is due when epoll_wait()
+ * returns.
+ */
 static int timeout_ms(const struct loop *loop, uint64_t until_ns)
 {
 	uint64_t now_ns = clock_now_ns(), ms;
@@ -170,8 +177,8 @@ static int timeout_ms(const struct loop *loop, uint64_t until_ns)
 		if (timer->at_ns && timer->at_ns < until_ns)
 			until_ns = timer->at_ns;
 	for (const struct loop_watch *watch = loop->watches; watch; watch = watch->next)
-		if (watch->rests_until_ns && watch->rests_until_ns < until_ns)
-			until_ns = watch->rests_until_ns;
+		if (watch->throttled_until_ns && watch->throttled_until_ns < until_ns)
+			until_ns = watch->throttled_until_ns;
 	if (until_ns == LOOP_FOREVER)
 		return -1;
 	if (until_ns <= now_ns)
@@ -192,14 +199,14 @@ static void serve_timers(struct loop *loop)
 	}
 }
 
-/* Not of one that was removed. */
+/* Returns false for a removed watch. */
 static bool is_rested(const struct loop_watch *watch, uint64_t now_ns)
 {
-	return watch->callback && watch->rests_until_ns && watch->rests_until_ns <= now_ns;
+	return watch->callback && watch->throttled_until_ns && watch->throttled_until_ns <= now_ns;
 }
 
-/* What rests again at once is not watched between. */
-static void end_rests(struct loop *loop)
+/* A watch that pauses again at once is not watched in between. */
+static void end_throttling(struct loop *loop)
 {
 	uint64_t now_ns = clock_now_ns();
 
@@ -225,6 +232,6 @@ void loop_run(struct loop *loop, uint64_t until_ns)
 			watch->callback(watch->user);
 	}
 	serve_timers(loop);
-	end_rests(loop);
-	sweep(loop);
+	end_throttling(loop);
+	loop_sweep(loop);
 }

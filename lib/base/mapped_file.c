@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 /*
- * process_vm_readv() locks the address space for what it copies at once. A thread that loses its
- * CPU then would keep others from mapping files, the reader of the rings among them.
+ * process_vm_readv() locks the address space while it copies. A larger copy by
+ * a preempted thread would keep other threads from mapping files, among them
+ * the reader of the ring buffers.
  */
 enum { COPY_BYTES_MAX = 64 << 10 };
 
@@ -30,7 +31,7 @@ void *mapped_file_new(int fd, size_t size_bytes)
 		errno = EFBIG;
 		return NULL;
 	}
-	/* One block more than needed; the ends that are not aligned are given back. */
+	/* One block more than needed. The unaligned ends are unmapped. */
 	reserved = mmap(NULL, len + block, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
 			-1, 0);
 	if (reserved == MAP_FAILED)

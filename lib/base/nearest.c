@@ -10,9 +10,11 @@ static unsigned min(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* The number of letters to change, insert or delete. Source: Wagner and Fischer, one row at a time.
+/*
+ * Returns the number of letters to change, insert or delete. Source: Wagner and
+ * Fischer, one row at a time.
  */
-static unsigned distance(const char *a, const char *b)
+static unsigned nearest_distance(const char *a, const char *b)
 {
 	size_t len = strlen(b);
 	unsigned row[64];
@@ -41,7 +43,7 @@ const char *nearest(const char *word, const char *const *candidates)
 	const char *best = NULL;
 
 	for (; *candidates; candidates++) {
-		unsigned candidate_distance = distance(word, *candidates);
+		unsigned candidate_distance = nearest_distance(word, *candidates);
 
 		if (candidate_distance < best_distance) {
 			best_distance = candidate_distance;

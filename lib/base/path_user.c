@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
-#include "base/foreign_user.h"
+#include "base/untrusted_user.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -15,27 +15,28 @@
 enum { LINKS_MAX = 40 };
 
 struct walk {
-	int at;		   /* the directory that was reached */
-	bool is_at_sticky; /* others may add files there, and not replace those of its owner */
-	char *rest;	   /* of the path */
+	int at; /* the current directory */
+	/* Others may add files there, but not replace those of its owner. */
+	bool is_at_sticky;
+	char *rest; /* of the path */
 	unsigned links;
-	uid_t user; /* up to here */
+	uid_t user; /* the least trusted user so far */
 };
 
 static void distrust(struct walk *walk, uid_t user)
 {
 	if (user == 0 || user == geteuid() || user == walk->user)
 		return;
-	walk->user = walk->user == FOREIGN_USER_UNKNOWN ? user : FOREIGN_USER_NOBODY;
+	walk->user = walk->user == UNTRUSTED_USER_UNKNOWN ? user : UNTRUSTED_USER_NOBODY;
 }
 
-static bool is_writable_by_others(const struct stat *st)
+static bool path_user_is_writable_by_others(const struct stat *st)
 {
 	return st->st_mode & S_IWOTH || (st->st_mode & S_IWGRP && st->st_gid != 0);
 }
 
-/* Takes the descriptor. */
-static bool enter(struct walk *walk, int fd)
+/* Takes ownership of the descriptor. */
+static bool path_user_enter(struct walk *walk, int fd)
 {
 	struct stat st;
 
@@ -45,18 +46,22 @@ static bool enter(struct walk *walk, int fd)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return false;
 	distrust(walk, st.st_uid);
-	walk->is_at_sticky = is_writable_by_others(&st) && st.st_mode & S_ISVTX;
-	if (is_writable_by_others(&st) && !walk->is_at_sticky)
-		distrust(walk, FOREIGN_USER_NOBODY);
+	walk->is_at_sticky = path_user_is_writable_by_others(&st) && st.st_mode & S_ISVTX;
+	if (path_user_is_writable_by_others(&st) && !walk->is_at_sticky)
+		distrust(walk, UNTRUSTED_USER_NOBODY);
 	return true;
 }
 
-static bool begin(struct walk *walk)
+static bool path_user_begin(struct walk *walk)
 {
-	return enter(walk, open(*walk->rest == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+	return path_user_enter(
+		walk, open(*walk->rest == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
-/* Takes the first component off the rest; to be freed. NULL: the path has ended. */
+/*
+ * Removes the first component from the rest and returns it. The caller frees
+ * it. Returns NULL at the end of the path.
+ */
 static char *take_component(struct walk *walk)
 {
 	char *start = walk->rest + strspn(walk->rest, "/");
@@ -67,7 +72,7 @@ static char *take_component(struct walk *walk)
 	return name;
 }
 
-static bool follow(struct walk *walk, int link)
+static bool path_user_follow(struct walk *walk, int link)
 {
 	char target[PATH_MAX];
 	ssize_t len = readlinkat(link, "", target, sizeof(target));
@@ -78,11 +83,11 @@ static bool follow(struct walk *walk, int link)
 	rest = xasprintf("%.*s%s", (int)len, target, walk->rest);
 	free(walk->rest);
 	walk->rest = rest;
-	return *rest != '/' || begin(walk);
+	return *rest != '/' || path_user_begin(walk);
 }
 
-/* False: it leads nowhere. */
-static bool step(struct walk *walk, const char *name)
+/* Returns false if the component cannot be followed. */
+static bool path_user_step(struct walk *walk, const char *name)
 {
 	CLEANUP(close_fd) int fd = openat(walk->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
@@ -90,30 +95,32 @@ static bool step(struct walk *walk, const char *name)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return false;
 	if (S_ISDIR(st.st_mode))
-		return enter(walk, steal_fd(&fd));
+		return path_user_enter(walk, steal_fd(&fd));
 	if (S_ISLNK(st.st_mode)) {
 		distrust(walk, st.st_uid);
-		return follow(walk, fd);
+		return path_user_follow(walk, fd);
 	}
-	/* Somebody may have made another name of a file that he cannot read. */
+	/*
+	 * Another user may have created a link to a file that they cannot read.
+	 */
 	if (walk->is_at_sticky && st.st_nlink > 1)
-		distrust(walk, FOREIGN_USER_NOBODY);
+		distrust(walk, UNTRUSTED_USER_NOBODY);
 	return true;
 }
 
 uid_t path_user(const char *path)
 {
-	struct walk walk = {.at = -1, .rest = xstrdup(path), .user = FOREIGN_USER_UNKNOWN};
-	bool is_known = begin(&walk);
+	struct walk walk = {.at = -1, .rest = xstrdup(path), .user = UNTRUSTED_USER_UNKNOWN};
+	bool is_known = path_user_begin(&walk);
 
 	while (is_known) {
 		CLEANUP(free_ptr) char *name = take_component(&walk);
 
 		if (!name)
 			break;
-		is_known = step(&walk, name);
+		is_known = path_user_step(&walk, name);
 	}
 	free(walk.rest);
 	close_fd(&walk.at);
-	return is_known ? walk.user : FOREIGN_USER_NOBODY;
+	return is_known ? walk.user : UNTRUSTED_USER_NOBODY;
 }

@@ -11,11 +11,11 @@
 /* All characters before the combining marks take one column. */
 enum { FIRST_NOT_ONE = 0x300 };
 
-struct range {
+struct printable_range {
 	uint32_t first, last;
 };
 
-static bool is_in(const struct range *ranges, size_t count, uint32_t character)
+static bool printable_is_in(const struct printable_range *ranges, size_t count, uint32_t character)
 {
 	for (size_t i = 0; i < count; i++)
 		if (character >= ranges[i].first && character <= ranges[i].last)
@@ -25,18 +25,18 @@ static bool is_in(const struct range *ranges, size_t count, uint32_t character)
 
 bool printable_is_listed(uint32_t character)
 {
-	static const struct range controls[] = {
+	static const struct printable_range controls[] = {
 		{0, 0x1f},	  {0x7f, 0x9f},	    {0x61c, 0x61c},   {0x200e, 0x200f},
 		{0x2028, 0x202e}, {0x2066, 0x2069}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
 	};
 
-	return is_in(controls, ARRAY_SIZE(controls), character);
+	return printable_is_in(controls, ARRAY_SIZE(controls), character);
 }
 
 /*
- * wcwidth() depends on the current locale, which may be LANG=C. The program's locale is not
- * changed, because regular expressions are slow in UTF-8 locales. Creating a locale takes 20 us,
- * so it is kept.
+ * wcwidth() depends on the current locale, which may be LANG=C. The program's
+ * locale is not changed, because regular expressions are slow in UTF-8 locales.
+ * Creating a locale is slow, so it is kept.
  */
 static locale_t utf8_locale;
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 /*
- * The caller frees *ret. Returns 0 or an errno: the stream's, or EFBIG if there are more than
- * max_bytes.
+ * Reads the rest of a stream. The caller frees *ret. Returns 0 or an errno:
+ * that of the stream, or EFBIG if there are more than max_bytes.
  */
 int read_all(FILE *in, size_t max_bytes, char **ret, size_t *len);
 

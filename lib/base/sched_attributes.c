@@ -27,7 +27,7 @@ static bool get(struct attributes *ret)
 	       ret->policy == SCHED_OTHER;
 }
 
-static void set(struct attributes attributes)
+static void sched_attributes_set(struct attributes attributes)
 {
 	attributes.size = sizeof(attributes);
 	attributes.flags = RESET_ON_FORK;
@@ -41,7 +41,7 @@ void sched_request_short_slices(void)
 	if (!get(&attributes))
 		return;
 	attributes.runtime_ns = SLICE_NS;
-	set(attributes);
+	sched_attributes_set(attributes);
 }
 
 static void change_nice(int from, int to)
@@ -51,7 +51,7 @@ static void change_nice(int from, int to)
 	if (!get(&attributes) || attributes.nice != from)
 		return;
 	attributes.nice = to;
-	set(attributes);
+	sched_attributes_set(attributes);
 }
 
 void sched_raise_priority(void)

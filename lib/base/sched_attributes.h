@@ -1,20 +1,23 @@
 /*
- * Scheduling of our own threads. Source: sched_setattr(2), Documentation/scheduler.
+ * Scheduling of prof's own threads. Source: sched_setattr(2),
+ * Documentation/scheduler.
  */
 #ifndef PROF_BASE_SCHED_ATTRIBUTES_H
 #define PROF_BASE_SCHED_ATTRIBUTES_H
 
 /*
- * Asks for short time slices for the calling thread: since Linux 6.12 the scheduler then runs it
- * before threads with longer slices. It needs no privilege, does not raise the thread's share, and
- * is not inherited. Without effect on older kernels and under other policies than SCHED_OTHER.
+ * Requests short time slices for the calling thread. Since Linux 6.12 the
+ * scheduler runs it before threads with longer slices. It needs no privilege,
+ * does not change the thread's CPU share, and is not inherited. It has no
+ * effect on older kernels and under policies other than SCHED_OTHER.
  */
 void sched_request_short_slices(void);
 
 /*
- * Gives the calling thread the CPU share of nine others, if it has the usual one and the privilege
- * (CAP_SYS_NICE): programs that keep all CPUs busy cannot keep it from its rings. Threads and
- * processes that it starts have the usual share.
+ * Gives the calling thread the CPU share of nine others, if it has the default
+ * share and the privilege (CAP_SYS_NICE). Programs that keep all CPUs busy then
+ * cannot delay the reading of ring buffers. Threads and processes that it
+ * starts have the default share.
  */
 void sched_raise_priority(void);
 void sched_restore_priority(void);

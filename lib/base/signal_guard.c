@@ -18,45 +18,53 @@
 #include <unistd.h>
 
 enum {
-	TICK_MS = 100,
-	/* Standing still ends prof after so many ticks, by the number of signals so far. Ticks are
-	 * counted instead of time, which also passes while prof is stopped. */
-	FIRST_TICKS = 5000 / TICK_MS,
-	SECOND_TICKS = 1000 / TICK_MS,
-	/* As many signals end prof at once. */
+	SIGNAL_GUARD_TICK_MS = 100,
+	/*
+	 * The number of ticks after which standing still ends prof, by the
+	 * number of signals so far. Ticks are counted instead of time, because
+	 * time also passes while prof is stopped.
+	 */
+	FIRST_TICKS = 5000 / SIGNAL_GUARD_TICK_MS,
+	SECOND_TICKS = 1000 / SIGNAL_GUARD_TICK_MS,
+	/* This many signals end prof at once. */
 	DEADLY_SIGNALS = 3,
 };
 
-/* Signals that come together count as one. */
+/* Signals that are closer together count as one. */
 #define TOGETHER_NS (100 * NS_PER_MS)
-/* The main thread is not listening if it has not taken a signal for so long. */
+/*
+ * The main thread is not responding if it has not taken a signal for this long.
+ */
 #define UNTAKEN_NS NS_PER_SECOND
 
 struct signal_guard {
 	pthread_t thread;
 	sigset_t signals;
 	int signal_fd, stop_fd, pipe[2];
-	atomic_uint taken; /* by the main thread, of those that ask prof to end */
+	atomic_uint taken; /* signals that ask prof to end, taken by the main thread */
 	atomic_int phase;  /* enum signal_phase */
 	_Atomic pid_t pass_on_to;
 
-	/* Of the guard's thread alone. */
+	/* The following members are used only by the guard's thread. */
 	unsigned count; /* signals that ask prof to end */
 	struct received_signal last;
 	uint64_t last_ns;
 	unsigned still_ticks;
-	uint64_t cpu_ns; /* of the threads that matter, at the last tick */
+	uint64_t cpu_ns; /* of the relevant threads, at the last tick */
 };
 
-/* The CPU time of a thread; the number of its clock is as in Linux's posix-timers_types.h. */
-static uint64_t cpu_ns_of(pid_t tid)
+/*
+ * Returns the CPU time of a thread. The number of its clock follows Linux's
+ * posix-timers_types.h.
+ */
+static uint64_t signal_guard_cpu_ns_of(pid_t tid)
 {
 	const clockid_t per_thread = 4, scheduler = 2;
 
 	return clock_read_ns((clockid_t)(~(unsigned)tid << 3) | per_thread | scheduler);
 }
 
-/* The state of a thread, a letter as in proc_pid_stat(5). */
+/* Returns the state of a thread: a letter of proc_pid_stat(5). */
 static char state_of(pid_t tid)
 {
 	char path[64], text[256];
@@ -75,23 +83,23 @@ static char state_of(pid_t tid)
 	return name_end[2];
 }
 
-struct activity {
+struct signal_guard_activity {
 	uint64_t cpu_ns;
-	bool runs; /* a thread does, or would, or waits for a disk if that counts */
+	bool runs; /* a thread is running or runnable, or waits for a disk if that counts */
 };
 
-/* Of the threads that the phase makes matter. */
-static struct activity look(const struct signal_guard *guard)
+/* Samples the threads that are relevant in the current phase. */
+static struct signal_guard_activity signal_guard_look(const struct signal_guard *guard)
 {
 	const char *busy_states = guard->count == 1 ? "RD" : "R";
 	bool main_only = atomic_load(&guard->phase) != SIGNAL_PHASE_WORKING;
 	CLEANUP(close_dir) DIR *tasks = opendir("/proc/self/task");
-	struct activity activity = {0};
+	struct signal_guard_activity activity = {0};
 
 	for (pid_t tid; (tid = pids_next(tasks));) {
 		if (main_only ? tid != getpid() : tid == gettid())
 			continue;
-		activity.cpu_ns += cpu_ns_of(tid);
+		activity.cpu_ns += signal_guard_cpu_ns_of(tid);
 		activity.runs |= strchr(busy_states, state_of(tid)) != NULL;
 	}
 	return activity;
@@ -116,7 +124,7 @@ static void die(const struct signal_guard *guard)
 
 	if (child && !guard->last.by_terminal)
 		kill(child, number);
-	/* A background job of a script ignores SIGINT. */
+	/* A script's background job ignores SIGINT. */
 	if (sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
 		signal(number, SIG_DFL);
 	signal_guard_raise(number);
@@ -128,10 +136,10 @@ static bool may_stand_still(const struct signal_guard *guard)
 	       (guard->last.by_terminal || atomic_load(&guard->phase) == SIGNAL_PHASE_WAITING);
 }
 
-static void tick(struct signal_guard *guard)
+static void signal_guard_tick(struct signal_guard *guard)
 {
 	unsigned limit = guard->count == 1 ? FIRST_TICKS : SECOND_TICKS;
-	struct activity now = look(guard);
+	struct signal_guard_activity now = signal_guard_look(guard);
 
 	if (may_stand_still(guard) || now.runs || now.cpu_ns != guard->cpu_ns)
 		guard->still_ticks = 0;
@@ -140,8 +148,8 @@ static void tick(struct signal_guard *guard)
 	guard->cpu_ns = now.cpu_ns;
 }
 
-/* False: it is one with the signal before. */
-static bool count(struct signal_guard *guard, const struct received_signal *signal)
+/* Returns false if the signal counts as one with the previous one. */
+static bool signal_guard_count(struct signal_guard *guard, const struct received_signal *signal)
 {
 	uint64_t now_ns = clock_now_ns(), passed_ns = now_ns - guard->last_ns;
 
@@ -162,7 +170,7 @@ static bool asks_to_end(const struct received_signal *signal)
 	return signal->number != SIGUSR2;
 }
 
-static void receive(struct signal_guard *guard)
+static void signal_guard_receive(struct signal_guard *guard)
 {
 	struct signalfd_siginfo info;
 	struct received_signal signal;
@@ -171,26 +179,26 @@ static void receive(struct signal_guard *guard)
 		return;
 	signal = (struct received_signal){.number = (int)info.ssi_signo,
 					  .by_terminal = info.ssi_code == SI_KERNEL};
-	if (asks_to_end(&signal) && !count(guard, &signal))
+	if (asks_to_end(&signal) && !signal_guard_count(guard, &signal))
 		return;
-	/* A full pipe holds thousands of them. */
+	/* The pipe can hold thousands of signals before it is full. */
 	if (write(guard->pipe[1], &signal, sizeof(signal)) < 0)
 		return;
 }
 
-static void *run(void *arg)
+static void *signal_guard_run(void *arg)
 {
 	struct signal_guard *guard = arg;
 	struct pollfd fds[] = {{.fd = guard->signal_fd, .events = POLLIN},
 			       {.fd = guard->stop_fd, .events = POLLIN}};
 
 	while (!fds[1].revents) {
-		int ready = poll(fds, ARRAY_SIZE(fds), guard->count ? TICK_MS : -1);
+		int ready = poll(fds, ARRAY_SIZE(fds), guard->count ? SIGNAL_GUARD_TICK_MS : -1);
 
 		if (ready == 0)
-			tick(guard);
+			signal_guard_tick(guard);
 		else if (ready > 0 && fds[0].revents)
-			receive(guard);
+			signal_guard_receive(guard);
 	}
 	return NULL;
 }
@@ -204,7 +212,7 @@ static void guard_free(struct signal_guard *guard)
 	free(guard);
 }
 
-static int open_all(struct signal_guard *guard)
+static int signal_guard_open_all(struct signal_guard *guard)
 {
 	guard->signal_fd = signalfd(-1, &guard->signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	guard->stop_fd = eventfd(0, EFD_CLOEXEC);
@@ -221,9 +229,9 @@ struct error *signal_guard_start(const sigset_t *signals, struct signal_guard **
 
 	*guard = (struct signal_guard){
 		.signals = *signals, .signal_fd = -1, .stop_fd = -1, .pipe = {-1, -1}};
-	number = open_all(guard);
+	number = signal_guard_open_all(guard);
 	if (!number)
-		number = pthread_create(&guard->thread, NULL, run, guard);
+		number = pthread_create(&guard->thread, NULL, signal_guard_run, guard);
 	if (number) {
 		guard_free(guard);
 		return error_errno(number, "receive signals");

@@ -18,8 +18,9 @@ static bool is_ignored(int number)
 }
 
 /*
- * Zeros for the rest of the block: see mapped_file.h. Returning repeats the access. Read-only, so
- * that it is no memory to the kernel (RLIMIT_DATA), and neighbouring blocks are one mapping.
+ * Maps zeros for the rest of the block: see mapped_file.h. Returning repeats
+ * the access. The mapping is read-only, so that the kernel does not count it as
+ * memory (RLIMIT_DATA) and adjacent blocks are one mapping.
  */
 static void put_zeros(int number, siginfo_t *info, void *context)
 {
@@ -95,7 +96,9 @@ void signals_close(struct signals *signals)
 		return;
 	signal_guard_stop(signals->guard);
 	signals->guard = NULL;
-	/* Nobody receives them any more, so each ends prof. SIGPIPE stays ignored: main()
-	 * still writes. */
+	/*
+	 * No thread receives the signals any more, so each of them ends prof.
+	 * SIGPIPE stays ignored, because main() still writes.
+	 */
 	sigprocmask(SIG_SETMASK, &signals->mask_before, NULL);
 }

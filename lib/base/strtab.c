@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-struct entry {
+struct strtab_entry {
 	const char *str;
 	uint32_t len;
 	uint32_t hash;
@@ -14,9 +14,9 @@ struct entry {
 
 struct strtab {
 	struct arena arena;
-	struct entry *entries;
+	struct strtab_entry *entries;
 	uint32_t count, room;
-	uint32_t *slots; /* entry id + 1, 0 is free; open addressing, at most half full */
+	uint32_t *slots; /* entry id + 1, 0 if free; open addressing, at most half full */
 	uint32_t slot_mask;
 };
 
@@ -24,7 +24,7 @@ static uint32_t *slot_of(const struct strtab *tab, const char *str, size_t len, 
 {
 	for (uint32_t i = hash;; i++) {
 		uint32_t *slot = &tab->slots[i & tab->slot_mask];
-		const struct entry *entry;
+		const struct strtab_entry *entry;
 
 		if (!*slot)
 			return slot;
@@ -43,7 +43,7 @@ static void slots_grow(struct strtab *tab)
 	tab->slots = xcalloc(size, sizeof(*tab->slots));
 	tab->slot_mask = size - 1;
 	for (uint32_t id = 0; id < tab->count; id++) {
-		const struct entry *entry = &tab->entries[id];
+		const struct strtab_entry *entry = &tab->entries[id];
 
 		*slot_of(tab, entry->str, entry->len, entry->hash) = id + 1;
 	}
@@ -81,7 +81,7 @@ string_id strtab_add_len(struct strtab *tab, const char *str, size_t len)
 	if (*slot)
 		return *slot - 1;
 	GROW(tab->entries, tab->count, tab->room);
-	tab->entries[tab->count] = (struct entry){
+	tab->entries[tab->count] = (struct strtab_entry){
 		.str = arena_strndup(&tab->arena, str, len),
 		.len = (uint32_t)len,
 		.hash = hash,

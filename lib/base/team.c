@@ -8,26 +8,26 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-struct member {
+struct team_member {
 	struct team *team;
 	unsigned number;
 	pthread_t thread;
 };
 
 struct team {
-	struct member *members; /* the first one is the caller: not started */
+	struct team_member *members; /* the first one is the caller, which is not started */
 	unsigned size, started;
-	/* The job; written while no thread is at work. */
+	/* The job. It is written only while no thread is working. */
 	size_t items;
 	team_work *work;
 	void *context;
-	atomic_size_t next; /* item */
+	atomic_size_t next; /* index of the next item */
 
-	pthread_mutex_t mutex; /* of all below */
+	pthread_mutex_t mutex; /* protects the following members */
 	pthread_cond_t begins, ends;
 	unsigned long job; /* its number */
-	bool is_open;	   /* threads may still come to the job */
-	unsigned at_work;  /* threads that have come */
+	bool is_open;	   /* threads may still join the job */
+	unsigned at_work;  /* number of threads that have joined */
 	bool is_over;
 };
 
@@ -39,7 +39,9 @@ static void take_items(struct team *team, unsigned number)
 		team->work(team->context, item, number);
 }
 
-/* Another job than the last one. False: there will be none. */
+/*
+ * Waits for a job other than the last one. Returns false if there will be none.
+ */
 static bool await_job(struct team *team, unsigned long *last)
 {
 	bool is_over;
@@ -62,9 +64,9 @@ static void leave_job(struct team *team)
 	pthread_mutex_unlock(&team->mutex);
 }
 
-static void *run(void *user)
+static void *team_run(void *user)
 {
-	struct member *member = user;
+	struct team_member *member = user;
 	unsigned long last = 0;
 
 	while (await_job(member->team, &last)) {
@@ -74,13 +76,13 @@ static void *run(void *user)
 	return NULL;
 }
 
-static void start(struct team *team)
+static void team_start(struct team *team)
 {
 	for (unsigned i = 1; i < team->size; i++) {
-		struct member *member = &team->members[i];
+		struct team_member *member = &team->members[i];
 
-		*member = (struct member){.team = team, .number = i};
-		if (!quiet_thread_start(&member->thread, run, member))
+		*member = (struct team_member){.team = team, .number = i};
+		if (!quiet_thread_start(&member->thread, team_run, member))
 			break;
 		team->started++;
 	}
@@ -95,7 +97,7 @@ struct team *team_new(unsigned size)
 	pthread_mutex_init(&team->mutex, NULL);
 	pthread_cond_init(&team->begins, NULL);
 	pthread_cond_init(&team->ends, NULL);
-	start(team);
+	team_start(team);
 	return team;
 }
 

@@ -1,4 +1,4 @@
-/* Texts: prefixes, and numbers in lines. */
+/* Texts: prefixes, suffixes, and numbers in lines. */
 #ifndef PROF_BASE_TEXT_H
 #define PROF_BASE_TEXT_H
 
@@ -11,9 +11,28 @@ static inline bool text_begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
+/* Returns whether the text begins with one of the words. */
+static inline bool text_begins_any(const char *text, const char *const *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (text_begins(text, words[i]))
+			return true;
+	return false;
+}
+/* words: an array */
+#define TEXT_BEGINS_ANY(text, words) text_begins_any(text, words, sizeof(words) / sizeof(*(words)))
+
+static inline bool text_ends(const char *text, const char *with)
+{
+	size_t len = strlen(text), with_len = strlen(with);
+
+	return len >= with_len && !strcmp(text + len - with_len, with);
+}
+
 /*
- * Parses a hexadecimal number at *at, with or without 0x, without sign or spaces, and moves *at
- * past it. False, with nothing changed, if there is none or it has more than 64 bits.
+ * Parses a hexadecimal number at *at, with or without 0x, without sign or
+ * spaces, and moves *at past it. Returns false and changes nothing if there is
+ * none or it has more than 64 bits.
  */
 static inline bool text_hex(const char **at, uint64_t *ret)
 {

@@ -1,12 +1,13 @@
 /*
- * Bounds the time that something may take of each second, whoever causes it.
+ * Limits the time that an activity may take of each second.
  *
  *	if (time_share_is_left(&share, begin_ns, MAX_NS)) {
- *		…
- *		time_share_spend(&share, clock_now_ns() - begin_ns);
+ *	…
+ *	time_share_spend(&share, clock_now_ns() - begin_ns);
  *	}
  *
- * One call can take longer than is left, so what a call takes must be bounded, too.
+ * One call can take longer than the remaining share, so the duration of a call
+ * must be limited, too.
  */
 #ifndef PROF_BASE_TIME_SHARE_H
 #define PROF_BASE_TIME_SHARE_H
@@ -17,8 +18,8 @@
 
 /* Zero-initialized: nothing is spent. */
 struct time_share {
-	uint64_t second_ns; /* the start of the present second */
-	uint64_t spent_ns;  /* in it; what exceeded the last one's share counts */
+	uint64_t second_ns; /* the start of the current second */
+	uint64_t spent_ns;  /* time spent in it, including the excess of the previous second */
 };
 
 static inline bool time_share_is_left(struct time_share *share, uint64_t now_ns, uint64_t max_ns)

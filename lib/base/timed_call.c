@@ -11,19 +11,22 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A call that has slept this long is left behind; a spinning disk that is busy answers sooner. */
-#define PATIENCE_NS NS_PER_SECOND
+/*
+ * A call that has slept this long is abandoned. A busy spinning disk responds
+ * sooner.
+ */
+#define TIMEOUT_NS NS_PER_SECOND
 
-/* How often it is looked at meanwhile. */
+/* How often the thread is polled during that time. */
 enum { LOOKS = 20 };
 
-/* Each costs a thread, which waits, and the caller a second. */
+/* Each abandoned call costs a waiting thread, and the caller a second. */
 enum { LEFT_BEHIND_MAX = 8 };
 
 /* Opening a file and reading its ELF header need a few KiB. */
 enum { STACK_BYTES = 256 << 10 };
 
-enum state {
+enum timed_call_state {
 	HELPER_IDLE,
 	HELPER_CALLED,
 	HELPER_DONE,
@@ -31,13 +34,13 @@ enum state {
 	HELPER_LEFT_BEHIND,
 };
 
-/* Shared with the thread; whoever is the last frees it. */
+/* Shared with the thread. The last user frees it. */
 struct helper {
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
-	enum state state;
+	enum timed_call_state state;
 	struct timed_call *call;
-	uint64_t place; /* of the call, which may be gone */
+	uint64_t place; /* of the call, which may have been freed */
 	pid_t process, tid;
 	unsigned holders;
 };
@@ -45,7 +48,7 @@ struct helper {
 struct timed_caller {
 	uint64_t look_ns;
 	pthread_mutex_t mutex;
-	struct helper *helper; /* NULL: not started yet */
+	struct helper *helper; /* NULL if it has not been started */
 	struct helper *left_behind[LEFT_BEHIND_MAX];
 	unsigned left_behind_count;
 };
@@ -55,11 +58,11 @@ struct timed_caller *timed_caller_new(void)
 	struct timed_caller *caller = xcalloc(1, sizeof(*caller));
 
 	pthread_mutex_init(&caller->mutex, NULL);
-	timed_caller_set_patience(caller, PATIENCE_NS);
+	timed_caller_set_timeout(caller, TIMEOUT_NS);
 	return caller;
 }
 
-void timed_caller_set_patience(struct timed_caller *caller, uint64_t ns)
+void timed_caller_set_timeout(struct timed_caller *caller, uint64_t ns)
 {
 	caller->look_ns = ns / LOOKS;
 }
@@ -79,7 +82,7 @@ static struct helper *helper_new(void)
 	return helper;
 }
 
-/* The mutex is held, and released. */
+/* The caller holds the mutex, which is released. */
 static void let_go(struct helper *helper)
 {
 	bool is_last = --helper->holders == 0;
@@ -92,7 +95,7 @@ static void let_go(struct helper *helper)
 	free(helper);
 }
 
-static void set_state(struct helper *helper, enum state state)
+static void set_state(struct helper *helper, enum timed_call_state state)
 {
 	helper->state = state;
 	pthread_cond_signal(&helper->changed);
@@ -114,7 +117,7 @@ static void make_call(struct helper *helper)
 	pthread_mutex_lock(&helper->mutex);
 }
 
-static void *serve(void *user)
+static void *timed_call_serve(void *user)
 {
 	struct helper *helper = user;
 
@@ -130,7 +133,7 @@ static void *serve(void *user)
 	return NULL;
 }
 
-static bool start(struct helper *helper)
+static bool timed_call_start(struct helper *helper)
 {
 	pthread_attr_t attr;
 	pthread_t thread;
@@ -140,15 +143,18 @@ static bool start(struct helper *helper)
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
 	helper->holders++;
-	started = pthread_create(&thread, &attr, serve, helper) == 0;
+	started = pthread_create(&thread, &attr, timed_call_serve, helper) == 0;
 	if (!started)
 		helper->holders--;
 	pthread_attr_destroy(&attr);
 	return started;
 }
 
-/* Whether the thread waits for something else than a CPU. The mutex is held. */
-static bool is_asleep(const struct helper *helper)
+/*
+ * Returns whether the thread sleeps instead of being runnable. The caller holds
+ * the mutex.
+ */
+static bool timed_call_is_asleep(const struct helper *helper)
 {
 	CLEANUP(close_fd) int fd = -1;
 	char path[64], text[256];
@@ -156,7 +162,7 @@ static bool is_asleep(const struct helper *helper)
 	ssize_t len;
 
 	if (!helper->tid)
-		return false; /* it has had no CPU yet */
+		return false; /* it has not run yet */
 	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)helper->tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	len = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
@@ -165,7 +171,7 @@ static bool is_asleep(const struct helper *helper)
 	return !end || strncmp(end, ") R", 3) != 0;
 }
 
-/* The mutex is held. */
+/* The caller holds the mutex. */
 static void wait_while_it_runs(struct helper *helper, uint64_t look_ns)
 {
 	unsigned looks = 0;
@@ -175,11 +181,11 @@ static void wait_while_it_runs(struct helper *helper, uint64_t look_ns)
 
 		if (pthread_cond_timedwait(&helper->changed, &helper->mutex, &until) != 0 &&
 		    helper->state == HELPER_CALLED)
-			looks += is_asleep(helper);
+			looks += timed_call_is_asleep(helper);
 	}
 }
 
-/* Forgets calls that were left behind and have ended since. */
+/* Forgets abandoned calls that have ended since. */
 static void forget_ended(struct timed_caller *caller)
 {
 	unsigned kept = 0;
@@ -209,18 +215,21 @@ static bool is_refused(struct timed_caller *caller, uint64_t place)
 
 static bool ready(struct timed_caller *caller)
 {
-	/* After fork(2) there is no such thread, and nobody else frees what it held. */
+	/*
+	 * After fork(2) the thread does not exist, and its resources cannot be
+	 * freed.
+	 */
 	if (caller->helper && caller->helper->process == getpid())
 		return true;
 	caller->helper = helper_new();
-	if (start(caller->helper))
+	if (timed_call_start(caller->helper))
 		return true;
 	pthread_mutex_lock(&caller->helper->mutex);
 	let_go(STEAL(caller->helper));
 	return false;
 }
 
-/* False if the call has been left behind. */
+/* Returns false if the call was abandoned. */
 static bool run_on(struct helper *helper, struct timed_call *call, uint64_t look_ns)
 {
 	bool is_done;
@@ -236,7 +245,7 @@ static bool run_on(struct helper *helper, struct timed_call *call, uint64_t look
 	return is_done;
 }
 
-/* With the mutex. */
+/* The caller holds the mutex. */
 static bool run_locked(struct timed_caller *caller, struct timed_call *call)
 {
 	if (caller->left_behind_count && is_refused(caller, call->place)) {

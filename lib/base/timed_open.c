@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 /* The names are copies. */
-struct opening {
+struct timed_open_opening {
 	struct timed_call call;
 	size_t count;
 	unsigned skip;
@@ -13,11 +13,11 @@ struct opening {
 	size_t which;
 	size_t max_bytes; /* 0: nothing is read */
 	struct timed_text text;
-	struct foreign_name names[];
+	struct untrusted_name names[];
 };
 
-/* Also if it is shorter than its size says, but not if it is longer. */
-static void read_text(int fd, size_t max_bytes, struct timed_text *ret)
+/* Accepts a file that is shorter than its size, but not one that is longer. */
+static void timed_open_read_text(int fd, size_t max_bytes, struct timed_text *ret)
 {
 	struct stat st;
 	ssize_t got = 1;
@@ -34,25 +34,25 @@ static void read_text(int fd, size_t max_bytes, struct timed_text *ret)
 
 static void open_one(struct timed_call *call)
 {
-	struct opening *opening = (struct opening *)call;
+	struct timed_open_opening *opening = (struct timed_open_opening *)call;
 	unsigned skip = opening->skip;
 
 	for (size_t i = 0; i < opening->count; i++) {
-		CLEANUP(close_fd) int fd = foreign_file_open(&opening->names[i]);
+		CLEANUP(close_fd) int fd = untrusted_file_open(&opening->names[i]);
 
 		if (fd < 0 || skip-- > 0)
 			continue;
 		if (opening->max_bytes)
-			read_text(fd, opening->max_bytes, &opening->text);
+			timed_open_read_text(fd, opening->max_bytes, &opening->text);
 		opening->fd = steal_fd(&fd);
 		opening->which = i;
 		return;
 	}
 }
 
-static void discard(struct timed_call *call)
+static void timed_open_discard(struct timed_call *call)
 {
-	struct opening *opening = (struct opening *)call;
+	struct timed_open_opening *opening = (struct timed_open_opening *)call;
 
 	for (size_t i = 0; i < opening->count; i++) {
 		free((char *)(uintptr_t)opening->names[i].root);
@@ -63,13 +63,14 @@ static void discard(struct timed_call *call)
 	free(opening);
 }
 
-static struct opening *opening_new(const struct foreign_name *names, size_t count, unsigned skip)
+static struct timed_open_opening *opening_new(const struct untrusted_name *names, size_t count,
+					      unsigned skip)
 {
-	struct opening *opening = xcalloc(1, sizeof(*opening) + count * sizeof(*names));
+	struct timed_open_opening *opening = xcalloc(1, sizeof(*opening) + count * sizeof(*names));
 
 	opening->call = (struct timed_call){
 		.run = open_one,
-		.discard = discard,
+		.discard = timed_open_discard,
 		.place = count ? names[0].user : 0,
 	};
 	opening->count = count;
@@ -83,10 +84,10 @@ static struct opening *opening_new(const struct foreign_name *names, size_t coun
 	return opening;
 }
 
-int timed_open(struct timed_caller *caller, const struct foreign_name *names, size_t count,
+int timed_open(struct timed_caller *caller, const struct untrusted_name *names, size_t count,
 	       unsigned skip, size_t *which)
 {
-	struct opening *opening = opening_new(names, count, skip);
+	struct timed_open_opening *opening = opening_new(names, count, skip);
 	int fd;
 
 	if (!timed_caller_run(caller, &opening->call))
@@ -94,20 +95,20 @@ int timed_open(struct timed_caller *caller, const struct foreign_name *names, si
 	fd = steal_fd(&opening->fd);
 	if (which)
 		*which = opening->which;
-	discard(&opening->call);
+	timed_open_discard(&opening->call);
 	return fd;
 }
 
-bool timed_read(struct timed_caller *caller, const struct foreign_name *name, size_t max_bytes,
+bool timed_read(struct timed_caller *caller, const struct untrusted_name *name, size_t max_bytes,
 		struct timed_text *ret)
 {
-	struct opening *opening = opening_new(name, 1, 0);
+	struct timed_open_opening *opening = opening_new(name, 1, 0);
 
 	opening->max_bytes = max_bytes;
 	if (!timed_caller_run(caller, &opening->call))
 		return false;
 	*ret = opening->text;
 	opening->text.bytes = NULL;
-	discard(&opening->call);
+	timed_open_discard(&opening->call);
 	return ret->bytes;
 }

@@ -22,16 +22,18 @@ uid_t sudo_caller(void)
 	return caller ? (uid_t)strtoul(caller, NULL, 10) : 0;
 }
 
-/* What a user namespace shows for each user that it does not know, root and strangers alike:
- * /proc/sys/kernel/overflowuid, which nobody changes. */
-enum { UNKNOWN_USER = 65534 };
+/*
+ * The id that a user namespace shows for every unmapped user, including root:
+ * the default of /proc/sys/kernel/overflowuid.
+ */
+enum { OVERFLOW_USER = 65534 };
 
-/* The owner of / is root, whatever number a user namespace shows for root. */
+/* The owner of / is root, whatever id a user namespace shows for root. */
 static bool owns_root_directory(uid_t user)
 {
 	struct stat root;
 
-	return user != UNKNOWN_USER && stat("/", &root) == 0 && user == root.st_uid;
+	return user != OVERFLOW_USER && stat("/", &root) == 0 && user == root.st_uid;
 }
 
 bool is_trusted_user(uid_t user)

@@ -25,7 +25,10 @@ static bool unpack_zlib(struct bytes from, void *to, size_t len)
 	struct libdeflate_decompressor *inflater = libdeflate_alloc_decompressor();
 	enum libdeflate_result result = LIBDEFLATE_BAD_DATA;
 
-	/* Without a pointer for the length (NULL), the output must be exactly this long. */
+	/*
+	 * Without a pointer for the length (NULL), the output must have exactly
+	 * this length.
+	 */
 	if (inflater)
 		result = libdeflate_zlib_decompress(inflater, from.at, bytes_left(&from), to, len,
 						    NULL);
@@ -60,8 +63,8 @@ bool unpack(enum unpack_kind kind, struct bytes from, void *to, size_t len)
 
 #ifdef HAVE_LZMA
 /*
- * The size from the index, which the footer leads to (The .xz File Format, 2.1.2, 4). 0 if
- * malformed.
+ * Returns the size from the index, which the footer refers to (The .xz File
+ * Format, 2.1.2, 4), or 0 if it is malformed.
  */
 static uint64_t xz_size(struct bytes from)
 {
@@ -109,8 +112,8 @@ bool unpack_xz(struct bytes from, size_t max_bytes, void **ret, size_t *len)
 }
 
 #ifdef HAVE_ZSTD
-/* Room for what comes next; false if there is too much already. */
-static bool grow(char **to, size_t *room, size_t max_bytes)
+/* Makes room for more output. Returns false if there is too much already. */
+static bool unpack_grow(char **to, size_t *room, size_t max_bytes)
 {
 	size_t more = *room < max_bytes / 2 ? *room * 2 : max_bytes;
 	char *grown = more > *room ? realloc(*to, more) : NULL;
@@ -137,7 +140,7 @@ bool unpack_zstd_stream(struct bytes from, size_t max_bytes, void **ret, size_t 
 
 		left = ZSTD_decompressStream(inflater, &out, &in);
 		if (out.pos == out.size && left && !ZSTD_isError(left)) {
-			if (!grow(&to, &room, max_bytes))
+			if (!unpack_grow(&to, &room, max_bytes))
 				break;
 			out.dst = to;
 			out.size = room;
@@ -162,10 +165,16 @@ bool unpack_zstd_stream(struct bytes from, size_t max_bytes, void **ret, size_t 
 }
 
 #ifdef HAVE_LIBDEFLATE
-/* The maximum compression ratio of deflate; a file that claims more is malformed. */
+/*
+ * The maximum compression ratio of deflate. A file that exceeds it is
+ * malformed.
+ */
 #define MOST_UNFOLDED 1032
 
-/* The size given by the last member (RFC 1952, 2.3.1), usually that of the whole content. */
+/*
+ * Returns the size in the last member (RFC 1952, 2.3.1), which usually is that
+ * of the whole content.
+ */
 static size_t likely_size(struct bytes from, size_t max_bytes)
 {
 	size_t len = bytes_left(&from), size;
@@ -178,7 +187,10 @@ static size_t likely_size(struct bytes from, size_t max_bytes)
 	return size < max_bytes ? size : max_bytes;
 }
 
-/* Inflates one member. Returns an errno; ERANGE: not enough room. */
+/*
+ * Inflates one member. Returns an errno; ERANGE means that there is not enough
+ * room.
+ */
 static int unpack_member(struct libdeflate_decompressor *inflater, struct bytes *from, char *to,
 			 size_t room, size_t *made)
 {

@@ -24,7 +24,7 @@ uint32_t utf8_next(struct bytes *text)
 	return code;
 }
 
-/* Names are mostly ASCII: checks eight bytes at a time. */
+/* Checks eight bytes at a time, because names are mostly ASCII. */
 static void skip_ascii(struct bytes *text)
 {
 	uint64_t word;

@@ -86,7 +86,7 @@ static const struct unit *find_unit(const char *name)
 	return NULL;
 }
 
-/* Whether it is one of the words of a name: of "alloc_objects", "off-cpu". */
+/* Returns whether a name contains the word: "alloc_objects", "off-cpu". */
 static bool has_word(const char *name, const char *word)
 {
 	size_t len;
@@ -138,6 +138,10 @@ const char *value_heading(enum value_kind kind, const char *event)
 
 const char *value_words(enum value_kind kind, const char *event)
 {
+	if (kind == VALUE_WALL_TIME && !strcmp(event, VALUE_ELAPSED_EVENT))
+		return "elapsed time";
+	if (kind == VALUE_WALL_TIME && !strcmp(event, VALUE_CRITICAL_PATH_EVENT))
+		return "critical path";
 	return kinds[kind].words ? kinds[kind].words : event;
 }
 

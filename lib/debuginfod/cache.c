@@ -22,7 +22,7 @@ static char *in_home(const char *name)
 	return xasprintf("%s/%s", variable("HOME", ""), name);
 }
 
-static char *choose(void)
+static char *cache_choose(void)
 {
 	const char *chosen = variable("DEBUGINFOD_CACHE_PATH", NULL);
 	CLEANUP(free_ptr) char *old = in_home(".debuginfod_client_cache");
@@ -40,7 +40,7 @@ static char *choose(void)
 
 int cache_open(void)
 {
-	CLEANUP(free_ptr) char *path = choose();
+	CLEANUP(free_ptr) char *path = cache_choose();
 
 	(void)mkdir(path, 0777);
 	if (setenv("DEBUGINFOD_CACHE_PATH", path, 1) < 0)

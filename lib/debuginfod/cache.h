@@ -1,8 +1,10 @@
 /*
- * The directory in which libdebuginfod keeps what it has downloaded, chosen as libdebuginfod does:
- * $DEBUGINFOD_CACHE_PATH; ~/.debuginfod_client_cache if there is one;
- * $XDG_CACHE_HOME/debuginfod_client; ~/.cache/debuginfod_client. Source:
- * debuginfod-client-config(7). For a downloader, after it has become its user.
+ * Finds the directory in which libdebuginfod stores downloads, in the same
+ * order as libdebuginfod: $DEBUGINFOD_CACHE_PATH; ~/.debuginfod_client_cache if
+ * it exists; $XDG_CACHE_HOME/debuginfod_client; ~/.cache/debuginfod_client.
+ * Used by a downloader after it has become its user.
+ *
+ * Source: debuginfod-client-config(7).
  */
 #ifndef PROF_DEBUGINFOD_CACHE_H
 #define PROF_DEBUGINFOD_CACHE_H
@@ -10,13 +12,15 @@
 #include "elf/build_id.h"
 
 /*
- * Makes it if needed, and names it in DEBUGINFOD_CACHE_PATH, so that libdebuginfod uses this one.
- * Returns a descriptor (O_PATH); -1: it cannot be made.
+ * Creates the directory if needed, and sets DEBUGINFOD_CACHE_PATH so that
+ * libdebuginfod uses it. Returns a descriptor (O_PATH), or -1 if it cannot be
+ * created.
  */
 int cache_open(void);
 /*
- * libdebuginfod remembers for some minutes which files no server has, as empty files, and version
- * 0.188 takes a download that was stopped for one of those: forgets those of this build-id.
+ * Forgets that no server has files of this build-id. libdebuginfod caches such
+ * misses for some minutes as empty files, and version 0.188 also records an
+ * aborted download as a miss.
  */
 void cache_forget_misses(int cache, const struct build_id *id);
 

@@ -9,10 +9,11 @@
 #include <poll.h>
 #include <sys/resource.h>
 
-/* libdebuginfod calls for each piece that comes. */
+/* Rate limit: libdebuginfod calls for each piece that arrives. */
 #define PROGRESS_NS (50 * NS_PER_MS)
 
-/* URLs are the user's own or as long as the server's build-id makes them. */
+/* Maximum length of a URL: those of the user, plus the server's part, which
+ * depends on the build-id. */
 enum { URL_BYTES_MAX = 8192 };
 
 struct client {
@@ -20,9 +21,9 @@ struct client {
 	debuginfod_client *handle;
 	struct channel *channel;
 	int cache;
-	uint64_t max_bytes; /* of a file */
+	uint64_t max_bytes; /* maximum size of a file */
 	uint64_t said_ns;
-	bool is_too_large, is_stopped; /* the present download */
+	bool is_too_large, is_stopped; /* state of the current download */
 };
 
 size_t client_get_write(const struct download *download, unsigned char into[CLIENT_GET_BYTES_MAX])
@@ -62,8 +63,8 @@ bool client_done_read(struct bytes from, struct client_done *ret)
 	return true;
 }
 
-static bool send_message(const struct client *client, uint32_t kind, const void *bytes, size_t len,
-			 int fd)
+static bool client_send_message(const struct client *client, uint32_t kind, const void *bytes,
+				size_t len, int fd)
 {
 	return channel_send(client->channel,
 			    &(struct channel_message){
@@ -71,17 +72,18 @@ static bool send_message(const struct client *client, uint32_t kind, const void 
 	       CHANNEL_DONE;
 }
 
-static bool is_over(const struct client *client)
+static bool client_is_over(const struct client *client)
 {
 	struct pollfd other_end = {.fd = channel_fd(client->channel)};
 
 	return poll(&other_end, 1, 0) > 0;
 }
 
-/* As long as no server has answered, `so_far` counts calls: not as many as this. */
+/* Until a server has answered, `so_far` counts calls, which remain below this
+ * number. */
 enum { CALLS_MAX = 100000 };
 
-static int on_progress(debuginfod_client *handle, long so_far, long total)
+static int client_on_progress(debuginfod_client *handle, long so_far, long total)
 {
 	struct client *client = debuginfod_user_data(handle);
 	uint64_t now_ns = clock_now_ns();
@@ -91,16 +93,16 @@ static int on_progress(debuginfod_client *handle, long so_far, long total)
 
 	client->is_too_large = (total > 0 && (uint64_t)total > client->max_bytes) ||
 			       (so_far > 0 && (uint64_t)so_far > client->max_bytes);
-	client->is_stopped = client->is_too_large || is_over(client);
+	client->is_stopped = client->is_too_large || client_is_over(client);
 	if (client->is_stopped)
 		return 1;
 	if (!is_bytes || now_ns < client->said_ns + PROGRESS_NS)
 		return 0;
 	client->said_ns = now_ns;
-	return !send_message(client, CLIENT_PROGRESS, message, sizeof(message), -1);
+	return !client_send_message(client, CLIENT_PROGRESS, message, sizeof(message), -1);
 }
 
-/* fd: or a negative errno. */
+/* fd is a descriptor or a negative errno. */
 static bool send_done(const struct client *client, int fd, const char *path)
 {
 	const char *url = fd >= 0 ? client->library.get_url(client->handle) : NULL;
@@ -120,11 +122,12 @@ static bool send_done(const struct client *client, int fd, const char *path)
 		memcpy(at, url, url_bytes);
 	at += url_bytes;
 	*at++ = '\0';
-	return send_message(client, CLIENT_DONE, message, (size_t)(at - message), fd);
+	return client_send_message(client, CLIENT_DONE, message, (size_t)(at - message), fd);
 }
 
 /* Returns a descriptor or a negative errno. */
-static int find(struct client *client, const struct build_id *id, const char *source, char **path)
+static int client_find(struct client *client, const struct build_id *id, const char *source,
+		       char **path)
 {
 	const struct debuginfod_library *library = &client->library;
 	int fd;
@@ -139,8 +142,8 @@ static int find(struct client *client, const struct build_id *id, const char *so
 	return fd < 0 && client->is_too_large ? -EFBIG : fd;
 }
 
-/* The message is prof's, which is believed. */
-static bool serve(struct client *client, const struct channel_message *message)
+/* The message comes from prof and is trusted. */
+static bool client_answer(struct client *client, const struct channel_message *message)
 {
 	struct bytes from = bytes_of(message->bytes, message->len);
 	struct build_id id = {.len = bytes_u8(&from)};
@@ -152,11 +155,12 @@ static bool serve(struct client *client, const struct channel_message *message)
 		return false;
 	memcpy(id.bytes, bytes, id.len);
 	source = xstrndup(bytes_left(&from) ? (const char *)from.at : "", bytes_left(&from));
-	fd = find(client, &id, source, &path);
+	fd = client_find(client, &id, source, &path);
 	return send_done(client, fd, fd < 0 ? NULL : path);
 }
 
-/* What may be written, less what libdebuginfod writes between two calls. */
+/* Returns the file size limit, minus what libdebuginfod writes between two
+ * calls. */
 static uint64_t max_file_bytes(void)
 {
 	struct rlimit limit;
@@ -167,11 +171,11 @@ static uint64_t max_file_bytes(void)
 	return limit.rlim_cur > CLIENT_MARGIN_BYTES ? limit.rlim_cur - CLIENT_MARGIN_BYTES : 0;
 }
 
-/* Says what it lacks in answer to a request: the end that asks would lose it if this end went away
- * first. */
-static bool refuse(const struct client *client)
+/* Reports the missing library in answer to a request. If this end closed before
+ * the request, prof would lose the message. */
+static bool client_refuse(const struct client *client)
 {
-	send_message(client, CLIENT_NO_LIBRARY, NULL, 0, -1);
+	client_send_message(client, CLIENT_NO_LIBRARY, NULL, 0, -1);
 	return false;
 }
 
@@ -184,9 +188,9 @@ void client_serve(struct channel *channel, int cache)
 		client.handle = client.library.begin();
 	if (client.handle) {
 		client.library.set_user_data(client.handle, &client);
-		client.library.set_progress(client.handle, on_progress);
+		client.library.set_progress(client.handle, client_on_progress);
 	}
 	while (channel_receive(channel, &message) == CHANNEL_DONE && message.kind == CLIENT_GET &&
-	       (client.handle ? serve(&client, &message) : refuse(&client)))
+	       (client.handle ? client_answer(&client, &message) : client_refuse(&client)))
 		continue;
 }

@@ -1,4 +1,6 @@
-/* One file that a debuginfod server is asked for, and what has become of it. */
+/*
+ * One file to request from debuginfod servers, and the result.
+ */
 #ifndef PROF_DEBUGINFOD_DOWNLOAD_H
 #define PROF_DEBUGINFOD_DOWNLOAD_H
 
@@ -8,7 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* No file of the cache becomes larger. One that a server announces as larger is not begun. */
+/* Maximum size of a file in the cache. A file that a server announces as larger
+ * is not downloaded. */
 #define DOWNLOAD_BYTES_MAX (UINT64_C(2) << 30)
 
 enum download_state {
@@ -20,18 +23,24 @@ enum download_state {
 
 struct download {
 	struct build_id build_id;
-	const char *source; /* a source file of that program, as DWARF names it; NULL: its debug
-			       file */
+	/* A source file of the program, with its name in DWARF; NULL to request
+	 * the debug file. */
+	const char *source;
 
-	/* Results. Whatever is in the file is the server's, who may be hostile. */
+	/* Results. The contents of the file come from the server and are
+	 * untrusted. */
 	enum download_state state;
-	int error;	      /* DOWNLOAD_FAILED: an errno; ENOENT: no server has it */
-	uint64_t bytes;	      /* so far; DONE: the file's size */
-	uint64_t total_bytes; /* as the server says; 0: unknown */
-	bool is_from_cache;   /* DONE: no server was asked */
-	int fd;		      /* DONE: of a regular file; else -1 */
-	char *path;	      /* DONE: where the cache has it */
-	char *url;	      /* DONE: of the server; NULL: is_from_cache */
+	/* For DOWNLOAD_FAILED: an errno. ENOENT means that no server has the
+	 * file. */
+	int error;
+	uint64_t bytes;	      /* bytes so far; for DONE the size of the file */
+	uint64_t total_bytes; /* reported by the server; 0 if unknown */
+	bool is_from_cache;   /* for DONE: no server was contacted */
+	/* For DONE: descriptor of a regular file; otherwise -1. */
+	int fd;
+	char *path; /* for DONE: path of the file in the cache */
+	/* For DONE: URL of the file; NULL if is_from_cache is set. */
+	char *url;
 };
 
 void download_deinit(struct download *download);

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/forked_child.h"
 #include "debuginfod/cache.h"
 #include "debuginfod/client.h"
 #include "sandbox/connected.h"
@@ -11,13 +12,14 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-/* TLS of a fast download takes a second per GB; curl and its certificates a few MB. */
+/* TLS takes about a second of CPU time per GB, and curl with its certificates a
+ * few MB. */
 enum { CPU_SECONDS = 120, MEMORY_BYTES = 512 << 20, DESCRIPTORS_MAX = 256 };
 
-/* How long downloaders may take to end of their own accord, and killed ones in the kernel. */
+/* Time for downloaders to end on their own, and for the kernel to end killed
+ * ones. */
 #define GRACE_NS (100 * NS_PER_MS)
 #define KILL_NS NS_PER_SECOND
 enum { LOOK_MS = 5 };
@@ -28,10 +30,10 @@ struct downloader {
 };
 
 /*
- * Ends a wait of libdebuginfod, which then asks whether to go on (client.c): not if the channel is
- * closed.
+ * Interrupts a wait of libdebuginfod, which then calls client.c to ask whether
+ * to continue. client.c ends the download if the channel is closed.
  */
-static void on_signal(int number)
+static void downloader_on_signal(int number)
 {
 	(void)number;
 }
@@ -39,7 +41,7 @@ static void on_signal(int number)
 /* prof ends its downloaders by SIGTERM. */
 static void take_sigterm(void)
 {
-	struct sigaction action = {.sa_handler = on_signal};
+	struct sigaction action = {.sa_handler = downloader_on_signal};
 	sigset_t set;
 
 	sigaction(SIGTERM, &action, NULL);
@@ -48,9 +50,9 @@ static void take_sigterm(void)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-static struct error *set_environment(const char *urls)
+static struct error *downloader_set_environment(const char *urls)
 {
-	/* Those would print. */
+	/* These would print messages. */
 	unsetenv("DEBUGINFOD_VERBOSE");
 	unsetenv("DEBUGINFOD_PROGRESS");
 	if (urls && setenv("DEBUGINFOD_URLS", urls, 1) < 0)
@@ -58,22 +60,19 @@ static struct error *set_environment(const char *urls)
 	return NULL;
 }
 
-static struct error *enter(const struct downloader_options *options, int channel, pid_t parent,
-			   const struct confinement_memory *present, int *cache)
+/* The data that the new process needs. */
+struct start {
+	const char *urls;
+	struct connected connected;
+	struct channel *channel;
+};
+
+static struct error *downloader_enter(const struct start *start, int *cache)
 {
-	struct error *err = connected_enter(&(struct connected){
-		.channel = channel,
-		.parent = parent,
-		.caller = options->caller,
-		.present = *present,
-		.memory_bytes = MEMORY_BYTES,
-		.file_bytes = DOWNLOAD_BYTES_MAX + CLIENT_MARGIN_BYTES,
-		.cpu_seconds = CPU_SECONDS,
-		.descriptors = DESCRIPTORS_MAX,
-	});
+	struct error *err = connected_enter(&start->connected);
 
 	if (!err)
-		err = set_environment(options->urls);
+		err = downloader_set_environment(start->urls);
 	if (err)
 		return err;
 	take_sigterm();
@@ -81,26 +80,40 @@ static struct error *enter(const struct downloader_options *options, int channel
 	return landlock_write_below(*cache);
 }
 
+static int downloader_run(void *user)
+{
+	const struct start *start = user;
+	int cache;
+
+	if (!downloader_enter(start, &cache))
+		client_serve(start->channel, cache);
+	return 0;
+}
+
 struct error *downloader_start(const struct downloader_options *options, struct downloader **ret)
 {
 	CLEANUP(channel_cleanup) struct channel *near = NULL, *far = NULL;
-	struct confinement_memory present;
-	struct error *err = confinement_measure(&present);
-	pid_t parent = getpid(), pid;
-	int cache;
+	struct start start = {.urls = options->urls,
+			      .connected = {
+				      .parent = getpid(),
+				      .caller = options->caller,
+				      .memory_bytes = MEMORY_BYTES,
+				      .file_bytes = DOWNLOAD_BYTES_MAX + CLIENT_MARGIN_BYTES,
+				      .cpu_seconds = CPU_SECONDS,
+				      .descriptors = DESCRIPTORS_MAX,
+			      }};
+	struct error *err = confinement_measure(&start.connected.present);
+	pid_t pid;
 
 	if (!err)
 		err = channel_pair(&near, &far);
 	if (err)
 		return err;
-	pid = fork();
-	if (pid < 0)
-		return error_errno(errno, "start a process");
-	if (pid == 0) {
-		if (!enter(options, channel_fd(far), parent, &present, &cache))
-			client_serve(far, cache);
-		_exit(0);
-	}
+	start.channel = far;
+	start.connected.channel = channel_fd(far);
+	err = forked_child_start(FORKED_CHILD_ENDS_WITH_THREAD, downloader_run, &start, &pid);
+	if (err)
+		return err;
 	*ret = xmalloc(sizeof(**ret));
 	**ret = (struct downloader){.channel = STEAL(near), .pid = pid};
 	return NULL;
@@ -111,12 +124,14 @@ struct channel *downloader_channel(const struct downloader *downloader)
 	return downloader->channel;
 }
 
-/* False: it still runs. */
-static bool reap(struct downloader **downloader)
+/* Returns false if it is still running. */
+static bool downloader_reap(struct downloader **downloader)
 {
+	struct forked_child_end end;
+
 	if (!*downloader)
 		return true;
-	if (waitpid((*downloader)->pid, NULL, WNOHANG) == 0)
+	if (!forked_child_wait_until((*downloader)->pid, 0, &end))
 		return false;
 	free(STEAL(*downloader));
 	return true;
@@ -127,7 +142,7 @@ static bool reap_all(struct downloader **downloaders, size_t count, int number)
 	bool is_done = true;
 
 	for (size_t i = 0; i < count; i++) {
-		if (reap(&downloaders[i]))
+		if (downloader_reap(&downloaders[i]))
 			continue;
 		kill(downloaders[i]->pid, number);
 		is_done = false;
@@ -135,7 +150,8 @@ static bool reap_all(struct downloader **downloaders, size_t count, int number)
 	return is_done;
 }
 
-/* Signals again and again: one that comes just before a wait does not end it. */
+/* Repeats the signal, because one that arrives just before a wait does not end
+ * the wait. */
 static bool signal_until_ended(struct downloader **downloaders, size_t count, int number,
 			       uint64_t within_ns)
 {
@@ -157,7 +173,8 @@ void downloaders_end(struct downloader **downloaders, size_t count)
 	if (signal_until_ended(downloaders, count, SIGTERM, GRACE_NS) ||
 	    signal_until_ended(downloaders, count, SIGKILL, KILL_NS))
 		return;
-	/* In the kernel, on a file system that does not answer: left behind. */
+	/* Abandons downloaders that hang in the kernel on an unresponsive file
+	 * system. */
 	for (size_t i = 0; i < count; i++)
 		free(STEAL(downloaders[i]));
 }

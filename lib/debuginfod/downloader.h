@@ -1,11 +1,11 @@
 /*
- * A downloader: a child of prof that talks to debuginfod servers, so that what a server does to
- * libdebuginfod and curl is done to a process that prof can end and that has no more rights than
- * the user.
+ * Runs a downloader, a child of prof that talks to debuginfod servers. An
+ * attack by a server on libdebuginfod or curl then affects only a process that
+ * prof can end and that has no more privileges than the user.
  *
- * It has given up what sandbox/connected.h says. Where the kernel has Landlock it writes to the
- * cache alone (cache.h, sandbox/landlock.h). Messages: client.h; what it sends is to be treated as
- * hostile.
+ * The child has dropped privileges as sandbox/connected.h describes. If the
+ * kernel has Landlock, it can write only to the cache (cache.h,
+ * sandbox/landlock.h). client.h defines the messages, which are untrusted.
  */
 #ifndef PROF_DEBUGINFOD_DOWNLOADER_H
 #define PROF_DEBUGINFOD_DOWNLOADER_H
@@ -16,19 +16,21 @@
 #include <sys/types.h>
 
 struct downloader_options {
-	const char *urls; /* separated by blanks; NULL: DEBUGINFOD_URLS of the environment */
-	uid_t caller;	  /* for whom root's prof runs (sudo); 0: nobody else */
+	/* Separated by blanks; NULL for the environment's DEBUGINFOD_URLS. */
+	const char *urls;
+	uid_t caller; /* the user who invoked prof through sudo, or 0 */
 };
 
 struct downloader;
 
 MUST_CHECK struct error *downloader_start(const struct downloader_options *options,
 					  struct downloader **ret);
-/* Our end, non-blocking; borrowed. Its end shows as CHANNEL_CLOSED. */
+/* Returns prof's end of the channel, which is non-blocking and borrowed. The
+ * downloader's end is reported as CHANNEL_CLOSED. */
 struct channel *downloader_channel(const struct downloader *downloader);
 /*
- * Ends and frees several at once; entries may be NULL. They have 100 ms to remove what they have
- * begun to write; then they are killed.
+ * Ends and frees several downloaders at once; entries may be NULL. They have
+ * 100 ms to remove partial files before they are killed.
  */
 void downloaders_end(struct downloader **downloaders, size_t count);
 

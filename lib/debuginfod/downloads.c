@@ -11,15 +11,16 @@
 
 enum { TICK_MS = 10 };
 
-/* A downloader that sends without end is not waited for. */
+/* Bounds the time for a downloader that sends without end. */
 enum { MESSAGES_PER_TICK = 16 };
 
-struct run {
+struct downloads_run {
 	const struct downloads_options *options;
 	struct download *downloads;
 	size_t count, next;
 	struct downloader *downloaders[DOWNLOADS_AT_ONCE];
-	struct download *present[DOWNLOADS_AT_ONCE]; /* what they are at; NULL: idle */
+	/* Current download of each downloader, or NULL. */
+	struct download *present[DOWNLOADS_AT_ONCE];
 	bool lacks_library;
 };
 
@@ -31,47 +32,49 @@ void download_deinit(struct download *download)
 	*download = (struct download){.fd = -1};
 }
 
-static void fail(struct download *download, int error)
+static void downloads_fail(struct download *download, int error)
 {
 	download->state = DOWNLOAD_FAILED;
 	download->error = error;
 }
 
-static void say_progress(const struct run *run)
+static void say_progress(const struct downloads_run *run)
 {
 	if (run->options->progress)
 		run->options->progress(run->options->user, run->downloads, run->count);
 }
 
-/* A downloader that has died or lied takes its download with it. */
-static void dismiss(struct run *run, size_t slot)
+/* Ends a downloader that has died or sent an invalid message; its download
+ * fails. */
+static void downloads_dismiss(struct downloads_run *run, size_t slot)
 {
 	downloaders_end(&run->downloaders[slot], 1);
 	if (run->present[slot])
-		fail(STEAL(run->present[slot]), EPROTO);
+		downloads_fail(STEAL(run->present[slot]), EPROTO);
 }
 
-static void ask(struct run *run, size_t slot, struct download *download)
+static void downloads_ask(struct downloads_run *run, size_t slot, struct download *download)
 {
 	unsigned char message[CLIENT_GET_BYTES_MAX];
 	size_t len = client_get_write(download, message);
 
 	if (!len) {
-		fail(download, ENAMETOOLONG);
+		downloads_fail(download, ENAMETOOLONG);
 		return;
 	}
 	run->present[slot] = download;
 	download->state = DOWNLOAD_RUNNING;
-	/* It waits for nothing else, so there is room. */
+	/* The send cannot block, because the downloader has no other
+	 * request. */
 	if (channel_send(downloader_channel(run->downloaders[slot]),
 			 &(struct channel_message){
 				 .kind = CLIENT_GET, .bytes = message, .len = len, .fd = -1}) !=
 	    CHANNEL_DONE)
-		dismiss(run, slot);
+		downloads_dismiss(run, slot);
 }
 
-/* Gives work to a downloader that has none. */
-static void employ(struct run *run, size_t slot)
+/* Gives the next download to an idle downloader. */
+static void employ(struct downloads_run *run, size_t slot)
 {
 	const struct downloader_options options = {.urls = run->options->urls,
 						   .caller = run->options->caller};
@@ -83,9 +86,9 @@ static void employ(struct run *run, size_t slot)
 		if (!run->downloaders[slot])
 			err = downloader_start(&options, &run->downloaders[slot]);
 		if (err)
-			fail(download, EAGAIN);
+			downloads_fail(download, EAGAIN);
 		else
-			ask(run, slot, download);
+			downloads_ask(run, slot, download);
 		error_free(STEAL(err));
 	}
 }
@@ -103,27 +106,28 @@ static bool take_file(struct download *download, struct channel *channel)
 	return false;
 }
 
-static bool take_end(struct run *run, size_t slot, struct bytes message)
+static bool take_end(struct downloads_run *run, size_t slot, struct bytes message)
 {
 	struct download *download = STEAL(run->present[slot]);
 	struct client_done done;
 
 	if (!client_done_read(message, &done)) {
-		fail(download, EPROTO);
+		downloads_fail(download, EPROTO);
 		return false;
 	}
 	if (done.error)
-		fail(download, (int)done.error);
+		downloads_fail(download, (int)done.error);
 	else if (!take_file(download, downloader_channel(run->downloaders[slot])))
-		fail(download, EPROTO);
+		downloads_fail(download, EPROTO);
 	download->path = done.path;
 	download->url = done.url;
 	download->is_from_cache = !done.url;
 	return true;
 }
 
-/* False: it is of no more use. */
-static bool take(struct run *run, size_t slot, const struct channel_message *message)
+/* Returns false if the downloader is unusable from now on. */
+static bool downloads_take(struct downloads_run *run, size_t slot,
+			   const struct channel_message *message)
 {
 	struct bytes from = bytes_of(message->bytes, message->len);
 	struct download *download = run->present[slot];
@@ -141,7 +145,7 @@ static bool take(struct run *run, size_t slot, const struct channel_message *mes
 	return false;
 }
 
-static void receive(struct run *run, size_t slot)
+static void downloads_receive(struct downloads_run *run, size_t slot)
 {
 	struct channel_message message;
 
@@ -150,18 +154,18 @@ static void receive(struct run *run, size_t slot)
 		case CHANNEL_BUSY:
 			return;
 		case CHANNEL_DONE:
-			if (take(run, slot, &message))
+			if (downloads_take(run, slot, &message))
 				break;
 			/* fall through */
 		case CHANNEL_CLOSED:
 		case CHANNEL_DAMAGED:
-			dismiss(run, slot);
+			downloads_dismiss(run, slot);
 		}
 		say_progress(run);
 	}
 }
 
-static void wait_for_messages(struct run *run)
+static void wait_for_messages(struct downloads_run *run)
 {
 	struct pollfd polled[DOWNLOADS_AT_ONCE];
 
@@ -174,10 +178,10 @@ static void wait_for_messages(struct run *run)
 	poll(polled, DOWNLOADS_AT_ONCE, TICK_MS);
 	for (size_t i = 0; i < DOWNLOADS_AT_ONCE; i++)
 		if (polled[i].revents)
-			receive(run, i);
+			downloads_receive(run, i);
 }
 
-static bool is_at_work(const struct run *run)
+static bool downloads_is_at_work(const struct downloads_run *run)
 {
 	for (size_t i = 0; i < DOWNLOADS_AT_ONCE; i++)
 		if (run->present[i])
@@ -185,23 +189,23 @@ static bool is_at_work(const struct run *run)
 	return run->next < run->count;
 }
 
-static enum downloads_end end_of(const struct run *run)
+static enum downloads_end downloads_end_of(const struct downloads_run *run)
 {
 	const struct downloads_options *options = run->options;
 
 	if (run->lacks_library)
 		return DOWNLOADS_NO_LIBRARY;
-	if (!is_at_work(run))
+	if (!downloads_is_at_work(run))
 		return DOWNLOADS_DONE;
 	return options->cancel && atomic_load(options->cancel) ? DOWNLOADS_CANCELLED
 							       : DOWNLOADS_LATE;
 }
 
-static bool may_go_on(const struct run *run)
+static bool may_go_on(const struct downloads_run *run)
 {
 	const struct downloads_options *options = run->options;
 
-	return !run->lacks_library && is_at_work(run) &&
+	return !run->lacks_library && downloads_is_at_work(run) &&
 	       !(options->cancel && atomic_load(options->cancel)) &&
 	       clock_now_ns() < options->until_ns;
 }
@@ -209,7 +213,7 @@ static bool may_go_on(const struct run *run)
 enum downloads_end downloads_run(const struct downloads_options *options,
 				 struct download *downloads, size_t count)
 {
-	struct run run = {.options = options, .downloads = downloads, .count = count};
+	struct downloads_run run = {.options = options, .downloads = downloads, .count = count};
 	enum downloads_end end;
 
 	for (size_t i = 0; i < count; i++)
@@ -220,7 +224,7 @@ enum downloads_end downloads_run(const struct downloads_options *options,
 		say_progress(&run);
 		wait_for_messages(&run);
 	}
-	end = end_of(&run);
+	end = downloads_end_of(&run);
 	downloaders_end(run.downloaders, DOWNLOADS_AT_ONCE);
 	return end;
 }

@@ -3,7 +3,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#ifdef STATIC_PROGRAM
+#ifdef PROF_STATIC
 
 const char debuginfod_library_lack[] =
 	"a statically linked prof cannot load libdebuginfod (use one that is not)";
@@ -27,8 +27,8 @@ static const char name_of_library[] = "libdebuginfod.so.1";
 const char debuginfod_library_lack[] =
 	"libdebuginfod is not installed (apt install libdebuginfod1)";
 
-/* ISO C has no cast from a data pointer to a function. */
-static bool find(void *library, const char *name, void *function)
+/* ISO C has no cast from a data pointer to a function pointer. */
+static bool debuginfod_library_find(void *library, const char *name, void *function)
 {
 	void *found = dlsym(library, name);
 
@@ -40,12 +40,13 @@ bool debuginfod_library_load(struct debuginfod_library *ret)
 {
 	void *library = dlopen(name_of_library, RTLD_NOW | RTLD_LOCAL);
 
-	return library && find(library, "debuginfod_begin", &ret->begin) &&
-	       find(library, "debuginfod_find_debuginfo", &ret->find_debuginfo) &&
-	       find(library, "debuginfod_find_source", &ret->find_source) &&
-	       find(library, "debuginfod_set_progressfn", &ret->set_progress) &&
-	       find(library, "debuginfod_set_user_data", &ret->set_user_data) &&
-	       find(library, "debuginfod_get_url", &ret->get_url);
+	return library && debuginfod_library_find(library, "debuginfod_begin", &ret->begin) &&
+	       debuginfod_library_find(library, "debuginfod_find_debuginfo",
+				       &ret->find_debuginfo) &&
+	       debuginfod_library_find(library, "debuginfod_find_source", &ret->find_source) &&
+	       debuginfod_library_find(library, "debuginfod_set_progressfn", &ret->set_progress) &&
+	       debuginfod_library_find(library, "debuginfod_set_user_data", &ret->set_user_data) &&
+	       debuginfod_library_find(library, "debuginfod_get_url", &ret->get_url);
 }
 
 void *debuginfod_user_data(debuginfod_client *client)
@@ -54,7 +55,7 @@ void *debuginfod_user_data(debuginfod_client *client)
 	void *(*get_user_data)(debuginfod_client *);
 	void *user = NULL;
 
-	if (library && find(library, "debuginfod_get_user_data", &get_user_data))
+	if (library && debuginfod_library_find(library, "debuginfod_get_user_data", &get_user_data))
 		user = get_user_data(client);
 	if (library)
 		dlclose(library);

@@ -14,17 +14,18 @@ struct look {
 	bool is_readable;
 };
 
-static void run(struct timed_call *call)
+static void received_file_run(struct timed_call *call)
 {
 	struct look *look = (struct look *)call;
 	char first;
 
-	/* Only a regular file is read: it cannot block for ever but on a dead file system. */
+	/* Only a regular file is read, because it cannot block forever unless
+	 * its file system is unresponsive. */
 	look->is_readable = fstat(look->fd, &look->st) == 0 && S_ISREG(look->st.st_mode) &&
 			    pread(look->fd, &first, 1, 0) >= 0;
 }
 
-static void discard(struct timed_call *call)
+static void received_file_discard(struct timed_call *call)
 {
 	struct look *look = (struct look *)call;
 
@@ -38,12 +39,13 @@ bool received_file_is_usable(int fd, uint64_t max_bytes, uint64_t *bytes)
 	struct look *look = xcalloc(1, sizeof(*look));
 	bool is_usable;
 
-	look->call = (struct timed_call){.run = run, .discard = discard};
+	look->call = (struct timed_call){.run = received_file_run,
+					 .discard = received_file_discard};
 	look->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (!timed_caller_run(caller, &look->call))
 		return false;
 	*bytes = (uint64_t)look->st.st_size;
 	is_usable = look->is_readable && *bytes <= max_bytes;
-	discard(&look->call);
+	received_file_discard(&look->call);
 	return is_usable;
 }

@@ -1,4 +1,6 @@
-/* What a downloader has sent as a file. */
+/*
+ * Validates a file that a downloader has sent.
+ */
 #ifndef PROF_DEBUGINFOD_RECEIVED_FILE_H
 #define PROF_DEBUGINFOD_RECEIVED_FILE_H
 
@@ -6,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * Whether it is a readable regular file of at most max_bytes. Takes a second at most, also where
- * its file system does not answer (base/timed_call.h).
+ * Returns whether fd is a readable regular file of at most max_bytes. Takes at
+ * most a second, even if its file system is unresponsive (base/timed_call.h).
  */
 bool received_file_is_usable(int fd, uint64_t max_bytes, uint64_t *bytes);
 

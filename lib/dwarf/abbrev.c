@@ -23,7 +23,10 @@ static void add_skip(struct dwarf_abbrevs *abbrevs, struct dwarf_skip skip)
 	abbrevs->skips[abbrevs->skip_count++] = skip;
 }
 
-/* Consecutive attributes of fixed size become one step. */
+/*
+ * Plans how to skip an entry. Consecutive attributes of fixed size become one
+ * step.
+ */
 static void plan_skips(struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev *abbrev)
 {
 	uint16_t bytes = 0;
@@ -45,7 +48,10 @@ static void plan_skips(struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev *abbre
 	abbrev->fixed_bytes = bytes;
 }
 
-/* As compilers write it: an address of 8 bytes, then a length of 4 or 8, and no ranges. */
+/*
+ * Plans how to read the addresses in the usual format of compilers: an address
+ * of 8 bytes, then a length of 4 or 8, and no ranges.
+ */
 static void plan_pcs(const struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev *abbrev)
 {
 	const struct dwarf_attr *attr = &abbrevs->attrs[abbrev->first_attr];
@@ -116,8 +122,9 @@ static void read_attrs(struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev *abbre
 	}
 }
 
-/* False at the end of the table. */
-static bool read_entry(struct dwarf_abbrevs *abbrevs, struct bytes *at, struct dwarf_abbrev *ret)
+/* Returns false at the end of the table. */
+static bool abbrev_read_entry(struct dwarf_abbrevs *abbrevs, struct bytes *at,
+			      struct dwarf_abbrev *ret)
 {
 	uint64_t code = bytes_uleb(at);
 	uint64_t tag = bytes_uleb(at);
@@ -134,7 +141,7 @@ static bool read_entry(struct dwarf_abbrevs *abbrevs, struct bytes *at, struct d
 	return bytes_ok(at);
 }
 
-static void add_entry(struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev *abbrev)
+static void abbrev_add_entry(struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev *abbrev)
 {
 	plan_skips(abbrevs, abbrev);
 	if (abbrev->attr_count)
@@ -146,7 +153,7 @@ static void add_entry(struct dwarf_abbrevs *abbrevs, struct dwarf_abbrev *abbrev
 	abbrevs->is_dense &= abbrev->code == abbrevs->count;
 }
 
-static void reset(struct dwarf_abbrevs *abbrevs, struct dwarf_encoding encoding)
+static void abbrev_reset(struct dwarf_abbrevs *abbrevs, struct dwarf_encoding encoding)
 {
 	abbrevs->encoding = encoding;
 	abbrevs->count = abbrevs->attr_count = abbrevs->skip_count = 0;
@@ -167,9 +174,9 @@ size_t dwarf_abbrevs_load(struct dwarf_abbrevs *abbrevs, struct bytes table,
 	const unsigned char *start = table.at;
 	struct dwarf_abbrev abbrev;
 
-	reset(abbrevs, encoding);
-	while (read_entry(abbrevs, &table, &abbrev))
-		add_entry(abbrevs, &abbrev);
+	abbrev_reset(abbrevs, encoding);
+	while (abbrev_read_entry(abbrevs, &table, &abbrev))
+		abbrev_add_entry(abbrevs, &abbrev);
 	if (!abbrevs->is_dense)
 		qsort(abbrevs->entries, abbrevs->count, sizeof(*abbrevs->entries), compare_codes);
 	return (size_t)(table.at - start);
@@ -181,10 +188,10 @@ size_t dwarf_abbrevs_load_one(struct dwarf_abbrevs *abbrevs, struct bytes table,
 	const unsigned char *start = table.at;
 	struct dwarf_abbrev abbrev;
 
-	reset(abbrevs, encoding);
-	while (read_entry(abbrevs, &table, &abbrev)) {
+	abbrev_reset(abbrevs, encoding);
+	while (abbrev_read_entry(abbrevs, &table, &abbrev)) {
 		if (abbrev.code == code) {
-			add_entry(abbrevs, &abbrev);
+			abbrev_add_entry(abbrevs, &abbrev);
 			break;
 		}
 		abbrevs->attr_count = 0;

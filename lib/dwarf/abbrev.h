@@ -1,35 +1,47 @@
 /*
- * Abbreviation tables: the layout of each kind of entry of .debug_info, prepared so that entries
- * of no interest are skipped in a few instructions. Source: DWARF 5, 7.5.3 "Abbreviations Tables".
+ * Abbreviation tables: the layout of each kind of entry (DIE) of .debug_info,
+ * prepared so that irrelevant entries are skipped in a few instructions.
+ * Source: DWARF 5, 7.5.3 "Abbreviations Tables".
  */
 #ifndef PROF_DWARF_ABBREV_H
 #define PROF_DWARF_ABBREV_H
 
 #include "dwarf/form.h"
 
-/* What an entry is used for. */
+/* The roles of an entry. */
 enum dwarf_role {
 	DWARF_FUNCTION = 1, /* DW_TAG_subprogram that has code */
 	DWARF_INLINED = 2,  /* DW_TAG_inlined_subroutine that has code */
-	DWARF_SCOPE = 4,    /* its name qualifies its children's names; all functions are scopes */
+	/*
+	 * Its name qualifies the names of its children. All functions are
+	 * scopes.
+	 */
+	DWARF_SCOPE = 4,
 };
 
 struct dwarf_attr {
 	uint16_t name, form;
-	int64_t implicit; /* the value of DW_FORM_implicit_const */
+	int64_t implicit; /* value of DW_FORM_implicit_const */
 };
 
-/* Skip `bytes`, then one value of that layout. */
+/* Skip `bytes` bytes, then one value of the given layout. */
 struct dwarf_skip {
 	uint16_t bytes;
 	uint8_t layout;
 	bool is_last;
 };
 
-/* Where an entry's addresses are, if all attributes before them have a fixed size. */
+/*
+ * The position of an entry's addresses. Known only if all attributes before
+ * them have a fixed size.
+ */
 struct dwarf_pcs_plan {
-	uint16_t at;	      /* of low_pc, from the first attribute on */
-	uint8_t length_bytes; /* of high_pc, which follows it and is a length; 0: it is not so */
+	uint16_t at; /* offset of low_pc from the first attribute */
+	/*
+	 * Size of high_pc, which directly follows low_pc and is a length. 0 if
+	 * the attributes have another form.
+	 */
+	uint8_t length_bytes;
 };
 
 struct dwarf_abbrev {
@@ -39,7 +51,7 @@ struct dwarf_abbrev {
 	uint16_t tag;
 	uint8_t roles;
 	bool has_children;
-	bool is_fixed; /* all attributes together have fixed_bytes */
+	bool is_fixed; /* all attributes together have fixed_bytes bytes */
 	uint16_t fixed_bytes;
 	struct dwarf_pcs_plan pcs;
 };
@@ -52,24 +64,25 @@ struct dwarf_abbrevs {
 	size_t attr_count, attr_room;
 	struct dwarf_skip *skips;
 	size_t skip_count, skip_room;
-	bool is_dense; /* entry N has code N + 1, as nearly always */
-	uint8_t roles; /* of all entries together */
+	bool is_dense; /* entry N has code N + 1, which is the usual case */
+	uint8_t roles; /* union of the roles of all entries */
 };
 
 /*
- * Zero-initialized: empty. table: from its first byte. A damaged entry ends the table. Returns the
- * number of bytes read.
+ * Loads a table. `abbrevs` must be zero-initialized, and `table` must start at
+ * the table's first byte. A malformed entry ends the table. Returns the number
+ * of bytes read.
  */
 size_t dwarf_abbrevs_load(struct dwarf_abbrevs *abbrevs, struct bytes table,
 			  struct dwarf_encoding encoding);
-/* Loads only the entry with that code. */
+/* Like dwarf_abbrevs_load(), for the entry with that code only. */
 size_t dwarf_abbrevs_load_one(struct dwarf_abbrevs *abbrevs, struct bytes table,
 			      struct dwarf_encoding encoding, uint64_t code);
 void dwarf_abbrevs_deinit(struct dwarf_abbrevs *abbrevs);
 
 const struct dwarf_abbrev *dwarf_abbrevs_search(const struct dwarf_abbrevs *abbrevs, uint64_t code);
 
-/* NULL if there is no such code. */
+/* Returns NULL if there is no entry with that code. */
 static inline const struct dwarf_abbrev *dwarf_abbrevs_get(const struct dwarf_abbrevs *abbrevs,
 							   uint64_t code)
 {
@@ -78,7 +91,10 @@ static inline const struct dwarf_abbrev *dwarf_abbrevs_get(const struct dwarf_ab
 	return dwarf_abbrevs_search(abbrevs, code);
 }
 
-/* Moves from an entry's first attribute past its last. */
+/*
+ * Advances the cursor from an entry's first attribute to the end of its last
+ * one.
+ */
 static inline void dwarf_abbrev_skip(const struct dwarf_abbrevs *abbrevs,
 				     const struct dwarf_abbrev *abbrev, struct bytes *at)
 {
@@ -97,7 +113,7 @@ static inline void dwarf_abbrev_skip(const struct dwarf_abbrevs *abbrevs,
 		} else if (skip->layout == DWARF_LAYOUT_LEB) {
 			bytes_uleb(at);
 		} else {
-			struct bytes copy = *at; /* as in bytes_uleb() */
+			struct bytes copy = *at; /* allows registers, as in bytes_uleb() */
 
 			dwarf_value_skip(&copy, skip->layout, abbrevs->encoding);
 			*at = copy;
@@ -106,8 +122,9 @@ static inline void dwarf_abbrev_skip(const struct dwarf_abbrevs *abbrevs,
 }
 
 /*
- * The addresses of an entry that has one range, where its abbreviation says at once where they are;
- * false: dwarf_attrs_of() finds them. attributes: of the entry, complete.
+ * Reads the addresses of an entry that has one range. `attributes` must contain
+ * all attributes of the entry. Returns false if the abbreviation does not
+ * determine the position; dwarf_attrs_of() finds the addresses in that case.
  */
 static inline bool dwarf_abbrev_pcs(const struct dwarf_abbrev *abbrev, struct bytes attributes,
 				    uint64_t *low, uint64_t *high)

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/search.h"
+#include "dwarf/parts.h"
 #include "dwarf/ranges.h"
 #include "dwarf/scan.h"
 
@@ -9,8 +10,8 @@
 #include <stdlib.h>
 
 /*
- * Limits for malformed files: deeper than any compiler inlines, and more scopes than cover any
- * address.
+ * Limits for malformed files: deeper than any compiler inlines, and more scopes
+ * than cover any address.
  */
 enum { MAX_LEVEL = 500, MAX_CLAIMS = 5000 };
 
@@ -20,15 +21,15 @@ struct scope_finder {
 	size_t count;
 	uint32_t *innermost;
 	struct dwarf_scopes *scopes;
-	struct dwarf_range_index *making; /* filled while scanning; NULL: not wanted */
-	uint32_t open;			  /* the innermost scope around the current entry */
-	uint64_t budget;		  /* of range list entries */
+	struct dwarf_range_index *making; /* filled by the scan; NULL if not needed */
+	uint32_t open;			  /* innermost scope around the current entry */
+	uint64_t budget;		  /* remaining range list entries */
 	uint64_t claims_left;		  /* for all addresses together */
 };
 
 /*
- * Reads the addresses that an entry covers. Most entries cover none that is looked for; their
- * remaining attributes are skipped.
+ * Reads the addresses that an entry covers. Most entries cover none of the
+ * requested ones; their remaining attributes are skipped.
  */
 static struct dwarf_pcs read_pcs(const struct dwarf_view *view, const struct dwarf_die *die)
 {
@@ -42,7 +43,7 @@ static struct dwarf_pcs read_pcs(const struct dwarf_view *view, const struct dwa
 	return pcs;
 }
 
-static void read_call(const struct dwarf_view *view, struct dwarf_scope *scope)
+static void chain_read_call(const struct dwarf_view *view, struct dwarf_scope *scope)
 {
 	struct dwarf_attrs attrs = dwarf_attrs_of(view, &scope->die);
 	struct dwarf_value value = {0};
@@ -73,13 +74,14 @@ static void read_used(struct dwarf_scopes *scopes, const struct dwarf_view *view
 		if (scope->die.abbrev->roles & DWARF_FUNCTION)
 			scope->function = (struct dwarf_reference){view->file, scope->die.offset};
 		else if (scope->is_used)
-			read_call(view, scope);
+			chain_read_call(view, scope);
 	}
 }
 
 /*
- * Closes scopes of this depth and deeper ones. A scope without any of the addresses is removed; it
- * is always the last item, because scopes opened after it are closed before it.
+ * Closes scopes of this depth and deeper ones. A scope without any of the
+ * addresses is removed. It is always the last item, because scopes opened after
+ * it are closed before it.
  */
 static void close_scopes(struct scope_finder *finder, uint32_t depth)
 {
@@ -106,11 +108,12 @@ static void open_scope(struct scope_finder *finder, const struct dwarf_scope *sc
 }
 
 /*
- * Whether the scope is inside of the address's previous scope. A function replaces any previous
- * one; an inlined call only scopes of the same physical function.
+ * Returns true if the scope is inside of the address's previous scope. A
+ * function replaces any previous one; an inlined call only scopes of the same
+ * physical function.
  */
-static bool is_inner(const struct scope_finder *finder, const struct dwarf_scope *scope,
-		     uint32_t before)
+static bool chain_is_inner(const struct scope_finder *finder, const struct dwarf_scope *scope,
+			   uint32_t before)
 {
 	const struct dwarf_scope *other;
 
@@ -123,9 +126,10 @@ static bool is_inner(const struct scope_finder *finder, const struct dwarf_scope
 }
 
 /*
- * Assigns the scope to the addresses of this range. An inlined call gets only addresses of its
- * physical function, so no others are looked at. Only functions are added to the range index:
- * inlined calls are inside of them.
+ * Assigns the scope to the addresses of this range. An inlined call can only
+ * get addresses of its physical function, so no others are checked. Only
+ * functions are added to the range index, because inlined calls are inside of
+ * them.
  */
 static void claim_range(struct scope_finder *finder, struct dwarf_scope *scope, uint32_t index,
 			uint64_t low, uint64_t high)
@@ -141,7 +145,7 @@ static void claim_range(struct scope_finder *finder, struct dwarf_scope *scope, 
 	for (size_t i = first + search_first(&vaddrs[first], end - first, low);
 	     i < end && vaddrs[i] < high && finder->claims_left; i++) {
 		finder->claims_left--;
-		if (!is_inner(finder, scope, finder->innermost[i]))
+		if (!chain_is_inner(finder, scope, finder->innermost[i]))
 			continue;
 		finder->innermost[i] = index;
 		if (scope->level == 0 && (!scope->is_used || i < scope->first))
@@ -152,8 +156,8 @@ static void claim_range(struct scope_finder *finder, struct dwarf_scope *scope, 
 	}
 }
 
-/* The scope is used if it covers one of the addresses. */
-static void claim(struct scope_finder *finder, struct dwarf_scope *scope, uint32_t index)
+/* Marks the scope as used if it covers one of the addresses. */
+static void chain_claim(struct scope_finder *finder, struct dwarf_scope *scope, uint32_t index)
 {
 	struct dwarf_ranges ranges;
 	struct dwarf_pcs pcs;
@@ -170,7 +174,7 @@ static void claim(struct scope_finder *finder, struct dwarf_scope *scope, uint32
 		claim_range(finder, scope, index, low, high);
 }
 
-static void enter(struct scope_finder *finder, const struct dwarf_die *die)
+static void chain_enter(struct scope_finder *finder, const struct dwarf_die *die)
 {
 	const bool is_function = die->abbrev->roles & DWARF_FUNCTION;
 	const uint32_t index = (uint32_t)finder->scopes->count;
@@ -185,22 +189,23 @@ static void enter(struct scope_finder *finder, const struct dwarf_die *die)
 		scope.end = around->end;
 	}
 	if (scope.level <= MAX_LEVEL)
-		claim(finder, &scope, index);
+		chain_claim(finder, &scope, index);
 	/*
-	 * A scope that covers none of the addresses still matters inside of one that does: calls
-	 * inlined into a nested function are not inlined into the outer one, and compilers let
-	 * inlined calls reach beyond the inlined call that contains them.
+	 * A scope that covers none of the addresses still matters inside of one
+	 * that does. Calls inlined into a nested function are not inlined into
+	 * the outer one, and compilers let inlined calls extend beyond the
+	 * inlined call that contains them.
 	 */
 	if (scope.is_used || finder->open != DWARF_NO_SCOPE)
 		open_scope(finder, &scope);
 }
 
-/* A part of a search: the entries from its first function up to that of a later part. */
+/*
+ * The results of a part: the entries from its first function up to that of a
+ * later part.
+ */
 struct scope_part {
-	uint64_t first; /* offset */
-	uint64_t end; /* the first of a part after it; UINT64_MAX: it was read to the unit's end */
 	struct dwarf_scopes scopes;
-	struct dwarf_range_index making;
 	uint32_t *innermost;
 };
 
@@ -209,57 +214,47 @@ struct dwarf_scope_search {
 	struct dwarf_range_index *index;
 	const uint64_t *vaddrs;
 	size_t count;
-	struct scope_part *parts; /* ascending */
-	size_t part_count;
+	struct dwarf_parts parts;
+	uint64_t settled; /* number of bytes after which a guess is right */
+	struct scope_part found[DWARF_PARTS_MAX];
 };
-
-/* Each part takes memory for all addresses. */
-enum { PARTS_MAX = 32 };
 
 enum { GUESSED_BYTES = 1 << 14, GUESSES_MAX = 4, GUESS_BYTES_MAX = 1 << 18 };
 
 /*
- * Guesses where a function begins after this offset. An entry has no mark, but a scan that begins
- * in the middle of one comes to the start of another within some dozen entries, and is right from
- * then on. settled: after so many bytes it is.
+ * Guesses the start of the next function after this offset. Entries have no
+ * markers. But a scan that starts in the middle of an entry reaches the start
+ * of another one within a few dozen entries, and is right from then on.
  */
-static uint64_t guess_function(const struct dwarf_view *view, uint64_t offset, uint64_t settled)
+static uint64_t guess_function(const void *user, uint64_t offset)
 {
+	const struct dwarf_scope_search *search = user;
+
 	for (unsigned i = 0; i < GUESSES_MAX; i++) {
 		struct dwarf_scan scan;
 		struct dwarf_die die;
 
-		dwarf_scan_init(&scan, view, DWARF_FUNCTION);
+		dwarf_scan_init(&scan, search->view, DWARF_FUNCTION);
 		dwarf_scan_seek(&scan, offset + i);
 		if (bytes_left(&scan.at) > GUESS_BYTES_MAX)
 			scan.at.end = scan.at.at + GUESS_BYTES_MAX;
 		while (dwarf_scan_next(&scan, &die))
-			if (die.offset >= offset + settled)
+			if (die.offset >= offset + search->settled)
 				return die.offset;
 	}
 	return UINT64_MAX;
 }
 
-/* The first part begins with the unit. */
-static void divide(struct dwarf_scope_search *search, uint64_t part_bytes)
+/* The first part starts at the start of the unit. */
+static void chain_divide(struct dwarf_scope_search *search, uint64_t part_bytes)
 {
 	const struct dwarf_unit *unit = search->view->unit;
-	const uint64_t bytes = unit->end - unit->first_die;
-	const uint64_t settled = part_bytes / 4 < GUESSED_BYTES ? part_bytes / 4 : GUESSED_BYTES;
-	size_t parts = 1;
 
-	if (!(search->index && search->index->are_made) && bytes > part_bytes)
-		parts = bytes / part_bytes < PARTS_MAX ? bytes / part_bytes : PARTS_MAX;
-	search->parts = xcalloc(parts, sizeof(*search->parts));
-	search->parts[0].first = unit->first_die;
-	search->part_count = 1;
-	for (size_t i = 1; i < parts; i++) {
-		uint64_t first = guess_function(search->view, unit->first_die + bytes / parts * i,
-						settled);
-
-		if (first != UINT64_MAX && first > search->parts[search->part_count - 1].first)
-			search->parts[search->part_count++].first = first;
-	}
+	search->settled = part_bytes / 4 < GUESSED_BYTES ? part_bytes / 4 : GUESSED_BYTES;
+	if (search->index && search->index->are_made)
+		part_bytes = UINT64_MAX;
+	dwarf_parts_divide(&search->parts, unit->first_die, unit->end - unit->first_die, part_bytes,
+			   DWARF_PARTS_MAX, guess_function, search);
 }
 
 struct dwarf_scope_search *dwarf_scope_search_new(const struct dwarf_view *view,
@@ -271,26 +266,19 @@ struct dwarf_scope_search *dwarf_scope_search_new(const struct dwarf_view *view,
 
 	*search = (struct dwarf_scope_search){
 		.view = view, .index = index, .vaddrs = vaddrs, .count = count};
-	divide(search, part_bytes);
+	chain_divide(search, part_bytes);
 	return search;
 }
 
 size_t dwarf_scope_search_parts(const struct dwarf_scope_search *search)
 {
-	return search->part_count;
-}
-
-/* Whether a part after this one begins at the function. */
-static bool begins_part(const struct dwarf_scope_search *search, size_t *next, uint64_t offset)
-{
-	while (*next < search->part_count && search->parts[*next].first < offset)
-		++*next;
-	return *next < search->part_count && search->parts[*next].first == offset;
+	return search->parts.count;
 }
 
 /*
- * Scans from the current position to the end of the unit, to a function where part `next` or one
- * after it begins, or to the end of one function (of_one). Returns the offset where it stopped.
+ * Scans from the current position to the end of the unit, to a function that
+ * starts part `next` or a later part, or to the end of one function (of_one).
+ * Returns the offset where it stopped.
  */
 static uint64_t scan_scopes(struct scope_finder *finder, const struct dwarf_scope_search *search,
 			    struct dwarf_scan *scan, size_t next, bool of_one)
@@ -302,11 +290,11 @@ static uint64_t scan_scopes(struct scope_finder *finder, const struct dwarf_scop
 	while (dwarf_scan_next(scan, &die)) {
 		close_scopes(finder, scan->ended_depth);
 		if (finder->open == DWARF_NO_SCOPE &&
-		    ((of_one && !is_first) || begins_part(search, &next, die.offset)))
+		    ((of_one && !is_first) || dwarf_parts_begin(&search->parts, &next, die.offset)))
 			return die.offset;
 		is_first = false;
 		if (die.abbrev->roles & DWARF_FUNCTION || finder->open != DWARF_NO_SCOPE)
-			enter(finder, &die);
+			chain_enter(finder, &die);
 		scan->wanted = DWARF_FUNCTION;
 		if (finder->open != DWARF_NO_SCOPE)
 			scan->wanted |= DWARF_INLINED;
@@ -325,19 +313,20 @@ static void scan_indexed(struct scope_finder *finder, const struct dwarf_scope_s
 	while ((part = dwarf_range_index_next(search->index, &next, done, finder->vaddrs,
 					      finder->count))) {
 		dwarf_scan_seek(scan, part->offset);
-		done = scan_scopes(finder, search, scan, search->part_count, true);
+		done = scan_scopes(finder, search, scan, search->parts.count, true);
 	}
 }
 
 void dwarf_scope_search_run(struct dwarf_scope_search *search, size_t number)
 {
-	struct scope_part *part = &search->parts[number];
+	struct dwarf_part *part = &search->parts.items[number];
+	struct scope_part *found = &search->found[number];
 	struct scope_finder finder = {
 		.view = search->view,
 		.vaddrs = search->vaddrs,
 		.count = search->count,
-		.innermost = part->innermost = xcalloc(search->count, sizeof(*part->innermost)),
-		.scopes = &part->scopes,
+		.innermost = found->innermost = xcalloc(search->count, sizeof(*found->innermost)),
+		.scopes = &found->scopes,
 		.making = search->index && !search->index->are_made ? &part->making : NULL,
 		.open = DWARF_NO_SCOPE,
 		.budget = dwarf_ranges_budget(search->view->file),
@@ -347,7 +336,7 @@ void dwarf_scope_search_run(struct dwarf_scope_search *search, size_t number)
 
 	part->end = UINT64_MAX;
 	for (size_t i = 0; i < search->count; i++)
-		part->innermost[i] = DWARF_NO_SCOPE;
+		found->innermost[i] = DWARF_NO_SCOPE;
 	dwarf_scan_init(&scan, search->view, DWARF_FUNCTION);
 	if (number)
 		dwarf_scan_seek(&scan, part->first);
@@ -355,12 +344,15 @@ void dwarf_scope_search_run(struct dwarf_scope_search *search, size_t number)
 		scan_indexed(&finder, search, &scan);
 	else
 		part->end = scan_scopes(&finder, search, &scan, number + 1, false);
-	part->scopes.are_damaged = scan.is_damaged;
+	found->scopes.are_damaged = scan.is_damaged;
 }
 
-/* The functions of a part come after those before it, and replace them as in one scan. */
-static void take_part(const struct dwarf_scope_search *search, const struct scope_part *part,
-		      struct dwarf_scopes *scopes, uint32_t *innermost)
+/*
+ * Adds the functions of a part. They replace those of earlier parts, as in a
+ * single scan.
+ */
+static void chain_take_part(const struct dwarf_scope_search *search, const struct scope_part *part,
+			    struct dwarf_scopes *scopes, uint32_t *innermost)
 {
 	const uint32_t before = (uint32_t)scopes->count;
 
@@ -376,9 +368,6 @@ static void take_part(const struct dwarf_scope_search *search, const struct scop
 	for (size_t i = 0; i < search->count; i++)
 		if (part->innermost[i] != DWARF_NO_SCOPE)
 			innermost[i] = before + part->innermost[i];
-	for (size_t i = 0; i < part->making.count; i++)
-		dwarf_range_index_add(search->index, part->making.items[i].low,
-				      part->making.items[i].high, part->making.items[i].offset);
 	scopes->are_damaged |= part->scopes.are_damaged;
 }
 
@@ -386,20 +375,15 @@ void dwarf_scope_search_finish(struct dwarf_scope_search *search, struct dwarf_s
 			       uint32_t *innermost)
 {
 	struct dwarf_range_index *index = search->index;
-	uint64_t end = search->parts[0].first;
+	uint64_t end = search->parts.items[0].first;
 
 	for (size_t i = 0; i < search->count; i++)
 		innermost[i] = DWARF_NO_SCOPE;
-	for (size_t i = 0; i < search->part_count; i++) {
-		struct scope_part *part = &search->parts[i];
-
-		if (part->first == end) {
-			take_part(search, part, scopes, innermost);
-			end = part->end;
-		}
-		dwarf_scopes_deinit(&part->scopes);
-		dwarf_range_index_deinit(&part->making);
-		free(part->innermost);
+	for (size_t i = 0; i < search->parts.count; i++) {
+		if (dwarf_parts_join(&search->parts.items[i], &end, index))
+			chain_take_part(search, &search->found[i], scopes, innermost);
+		dwarf_scopes_deinit(&search->found[i].scopes);
+		free(search->found[i].innermost);
 	}
 	if (index) {
 		index->are_damaged |= scopes->are_damaged;
@@ -407,7 +391,6 @@ void dwarf_scope_search_finish(struct dwarf_scope_search *search, struct dwarf_s
 		scopes->are_damaged = index->are_damaged;
 	}
 	read_used(scopes, search->view);
-	free(search->parts);
 	free(search);
 }
 

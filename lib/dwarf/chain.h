@@ -1,4 +1,7 @@
-/* Finds the functions of a unit, and the functions inlined into them, that cover an address. */
+/*
+ * Finds the functions of a unit, and the functions inlined into them, that
+ * cover an address.
+ */
 #ifndef PROF_DWARF_CHAIN_H
 #define PROF_DWARF_CHAIN_H
 
@@ -7,36 +10,46 @@
 
 #define DWARF_NO_SCOPE UINT32_MAX
 
-/* A function with code, or an inlined one. */
+/* A function with code, or an inlined function. */
 struct dwarf_scope {
 	struct dwarf_die die;
-	uint32_t parent;     /* the enclosing scope */
-	uint32_t physical;   /* the physical function it is, or is inlined into at any level */
-	uint32_t level;	     /* of inlining; 0: the physical function */
-	uint32_t first, end; /* addresses of the physical function are among these */
-	bool is_used;	     /* it, or a scope in it, is the innermost scope of an address */
+	uint32_t parent; /* index of the enclosing scope */
+	/*
+	 * The physical function: the scope itself, or the one that it is
+	 * inlined into at any level.
+	 */
+	uint32_t physical;
+	uint32_t level;	     /* inlining depth; 0 for the physical function */
+	uint32_t first, end; /* the addresses in the physical function are among these */
+	bool is_used;	     /* it or a scope in it is the innermost scope of an address */
 
-	/* Of those that are used: */
-	struct dwarf_reference function; /* the entry that names it */
+	/* The following members are set only if is_used is true. */
+	struct dwarf_reference function; /* the entry that names the function */
 	bool has_call_file;
-	uint64_t call_file; /* of an inlined function: where it is called */
+	uint64_t call_file; /* call site of an inlined function */
 	uint32_t call_line;
 };
 
 struct dwarf_scopes {
 	struct dwarf_scope *items;
 	size_t count, room;
-	bool are_damaged; /* the unit was not read to its end */
+	bool are_damaged; /* the unit could not be read to its end */
 };
 
 /*
- * vaddrs: ascending. innermost: the scope of each, or DWARF_NO_SCOPE; if several cover an address,
- * the deepest. Zero-initialized `scopes` is empty. Scans the unit once and fills `index`; later
- * calls scan only the functions that `index` lists. index: NULL if the unit is not read again.
+ * Finds the innermost scope of each address and stores it in innermost[i], or
+ * DWARF_NO_SCOPE. `vaddrs` must be ascending. If several scopes cover an
+ * address, the deepest one is used. `scopes` must be zero-initialized.
  *
- * The search is prepared, its parts are run, each once and by any thread, and it is finished. Its
- * arguments are borrowed. The result does not depend on the number of parts: entries have no
- * marks, so a part begins at a guess, and counts only if the part before it arrives exactly there.
+ * The first search scans the whole unit and fills `index`; later ones scan only
+ * the functions that `index` lists. `index` is NULL if the unit will not be
+ * read again.
+ *
+ * A search consists of three steps: create it, run each of its parts once, in
+ * any thread, and finish it. It borrows its arguments. The result does not
+ * depend on the number of parts. Entries have no markers, so the start of a
+ * part is a guess. A part is used only if the previous one ends exactly at its
+ * start.
  */
 struct dwarf_scope_search *dwarf_scope_search_new(const struct dwarf_view *view,
 						  struct dwarf_range_index *index,
@@ -44,7 +57,7 @@ struct dwarf_scope_search *dwarf_scope_search_new(const struct dwarf_view *view,
 						  uint64_t part_bytes);
 size_t dwarf_scope_search_parts(const struct dwarf_scope_search *search);
 void dwarf_scope_search_run(struct dwarf_scope_search *search, size_t part);
-/* Frees the search. */
+/* Stores the result and frees the search. */
 void dwarf_scope_search_finish(struct dwarf_scope_search *search, struct dwarf_scopes *scopes,
 			       uint32_t *innermost);
 void dwarf_scopes_deinit(struct dwarf_scopes *scopes);

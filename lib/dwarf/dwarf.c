@@ -9,19 +9,20 @@
 
 #include <stdlib.h>
 
-/* Of a unit: where its functions and line sequences are. */
+/* The positions of a unit's functions and line sequences. */
 struct contents {
-	struct dwarf_range_index functions; /* entries */
-	struct dwarf_range_index sequences; /* of the line program */
+	struct dwarf_range_index functions; /* entries in .debug_info */
+	struct dwarf_range_index sequences; /* sequences of the line program */
 };
 
 struct dwarf {
-	struct elf_file *elf; /* contains `debug`; NULL: not in an ELF file */
+	/* File that contains `debug`; NULL for sections without a file. */
+	struct elf_file *elf;
 	struct dwarf_file debug, alt;
 	bool has_alt;
 	struct dwarf_index index;
-	struct dwarf_splits *splits; /* NULL: not followed */
-	struct contents *contents;   /* by unit of `debug`; NULL: not kept */
+	struct dwarf_splits *splits; /* NULL if split units are not read */
+	struct contents *contents;   /* by unit of `debug`; NULL if not kept */
 	struct dwarf_sharing sharing;
 };
 
@@ -53,10 +54,10 @@ void dwarf_share_units(struct dwarf *dwarf, const struct dwarf_sharing *sharing)
 }
 
 /*
- * Drops pages that have been read and are not needed again: large programs have hundreds of
- * megabytes of debug information.
+ * Drops pages that have been read and are not needed again, because large
+ * programs have hundreds of megabytes of debug information.
  */
-static void release(const struct elf_file *elf, struct bytes part)
+static void dwarf_release(const struct elf_file *elf, struct bytes part)
 {
 	if (elf)
 		elf_file_release(elf, part);
@@ -74,9 +75,9 @@ struct dwarf *dwarf_new(struct elf_file *debug, struct elf_file *alt)
 		alt_sections = dwarf_sections_of(alt);
 	dwarf = dwarf_of_sections(&debug_sections, alt ? &alt_sections : NULL);
 	dwarf->elf = debug;
-	release(debug, debug_sections.of[DWARF_INFO]);
-	release(debug, debug_sections.of[DWARF_RANGES]);
-	release(debug, debug_sections.of[DWARF_RNGLISTS]);
+	dwarf_release(debug, debug_sections.of[DWARF_INFO]);
+	dwarf_release(debug, debug_sections.of[DWARF_RANGES]);
+	dwarf_release(debug, debug_sections.of[DWARF_RNGLISTS]);
 	return dwarf;
 }
 
@@ -161,21 +162,24 @@ uint64_t dwarf_unit_bytes(const struct dwarf *dwarf, uint32_t unit)
 }
 
 /* The state of one dwarf_resolve(). */
-struct resolving {
+struct dwarf_resolving {
 	struct dwarf_reader reader;
-	struct dwarf_reader skeleton; /* if is_split */
+	struct dwarf_reader skeleton; /* used if is_split is true */
 	struct dwarf_split split;
 	bool is_split;
 	struct dwarf_opened *unit;
 	struct dwarf_names names;
 	struct dwarf_scopes scopes;
 	size_t count;
-	uint32_t *innermost; /* by address: its scope */
+	uint32_t *innermost; /* innermost scope by address */
 	struct dwarf_place *places;
 };
 
-/* Continues with the split unit, if this is a skeleton unit and the other can be found. */
-static void follow_split(struct resolving *resolving, const struct dwarf *dwarf,
+/*
+ * Continues with the split unit if this is a skeleton unit and the split unit
+ * is found.
+ */
+static void follow_split(struct dwarf_resolving *resolving, const struct dwarf *dwarf,
 			 struct arena *arena)
 {
 	const struct dwarf_view *view = &resolving->unit->view;
@@ -190,13 +194,16 @@ static void follow_split(struct resolving *resolving, const struct dwarf *dwarf,
 	resolving->unit = dwarf_reader_open(&resolving->reader, split->file, split->unit);
 }
 
-/* The two searches of a unit: for functions in its entries, and for lines in its line program. */
+/*
+ * The two searches of a unit: for functions in its entries, and for lines in
+ * its line program.
+ */
 struct searches {
 	struct dwarf_scope_search *scopes;
 	struct dwarf_line_finder *lines;
 };
 
-static void run_part(void *context, size_t part)
+static void dwarf_run_part(void *context, size_t part)
 {
 	const struct searches *searches = context;
 	const size_t parts = dwarf_scope_search_parts(searches->scopes);
@@ -207,8 +214,8 @@ static void run_part(void *context, size_t part)
 		dwarf_line_finder_run(searches->lines, part - parts);
 }
 
-static void search(struct resolving *resolving, const struct dwarf_sharing *sharing,
-		   struct contents *contents, const uint64_t *vaddrs)
+static void dwarf_search(struct dwarf_resolving *resolving, const struct dwarf_sharing *sharing,
+			 struct contents *contents, const uint64_t *vaddrs)
 {
 	const size_t count = resolving->count;
 	struct searches searches = {
@@ -223,19 +230,19 @@ static void search(struct resolving *resolving, const struct dwarf_sharing *shar
 			     dwarf_line_finder_parts(searches.lines);
 
 	if (parts > 2)
-		sharing->run(sharing->user, parts, run_part, &searches);
+		sharing->run(sharing->user, parts, dwarf_run_part, &searches);
 	else
-		run_in_turn(NULL, parts, run_part, &searches);
+		run_in_turn(NULL, parts, dwarf_run_part, &searches);
 	dwarf_scope_search_finish(searches.scopes, &resolving->scopes, resolving->innermost);
 	dwarf_line_finder_finish(searches.lines, resolving->places);
 }
 
-static void resolving_init(struct resolving *resolving, const struct dwarf *dwarf, uint32_t unit,
-			   const uint64_t *vaddrs, size_t count, struct arena *arena)
+static void resolving_init(struct dwarf_resolving *resolving, const struct dwarf *dwarf,
+			   uint32_t unit, const uint64_t *vaddrs, size_t count, struct arena *arena)
 {
 	struct contents *contents = dwarf->contents ? &dwarf->contents[unit] : NULL;
 
-	*resolving = (struct resolving){.count = count};
+	*resolving = (struct dwarf_resolving){.count = count};
 	dwarf_reader_init(&resolving->reader, &dwarf->debug, dwarf->has_alt ? &dwarf->alt : NULL,
 			  arena);
 	resolving->unit = dwarf_reader_open(&resolving->reader, &dwarf->debug,
@@ -244,22 +251,23 @@ static void resolving_init(struct resolving *resolving, const struct dwarf *dwar
 	dwarf_names_init(&resolving->names, &resolving->reader);
 	resolving->innermost = xcalloc(count, sizeof(*resolving->innermost));
 	resolving->places = xcalloc(count, sizeof(*resolving->places));
-	search(resolving, &dwarf->sharing, contents, vaddrs);
+	dwarf_search(resolving, &dwarf->sharing, contents, vaddrs);
 }
 
-/* The pages that were read. */
-static void release_unit(struct resolving *resolving, const struct dwarf *dwarf, uint32_t unit)
+/* Releases the pages that were read. */
+static void release_unit(struct dwarf_resolving *resolving, const struct dwarf *dwarf,
+			 uint32_t unit)
 {
 	const struct dwarf_split *split = &resolving->split;
 
 	if (resolving->is_split)
-		release(split->elf, dwarf_unit_contents(split->file, split->unit));
-	release(dwarf->elf, dwarf_unit_contents(&dwarf->debug, &dwarf->debug.units[unit]));
-	release(dwarf->elf,
-		dwarf_lines_bytes(dwarf_reader_lines(&resolving->reader, resolving->unit)));
+		dwarf_release(split->elf, dwarf_unit_contents(split->file, split->unit));
+	dwarf_release(dwarf->elf, dwarf_unit_contents(&dwarf->debug, &dwarf->debug.units[unit]));
+	dwarf_release(dwarf->elf,
+		      dwarf_lines_bytes(dwarf_reader_lines(&resolving->reader, resolving->unit)));
 }
 
-static void resolving_deinit(struct resolving *resolving, const struct dwarf *dwarf)
+static void resolving_deinit(struct dwarf_resolving *resolving, const struct dwarf *dwarf)
 {
 	free(resolving->places);
 	free(resolving->innermost);
@@ -272,21 +280,24 @@ static void resolving_deinit(struct resolving *resolving, const struct dwarf *dw
 	dwarf_splits_close(dwarf->splits, &resolving->split);
 }
 
-static const struct dwarf_scope *scope_of(const struct resolving *resolving, size_t i)
+static const struct dwarf_scope *scope_of(const struct dwarf_resolving *resolving, size_t i)
 {
 	uint32_t scope = resolving->innermost[i];
 
 	return scope == DWARF_NO_SCOPE ? NULL : &resolving->scopes.items[scope];
 }
 
-/* The scope that this one is inlined into; NULL if this is the physical function. */
-static const struct dwarf_scope *caller_of(const struct resolving *resolving,
+/*
+ * Returns the scope that this one is inlined into, or NULL if this is the
+ * physical function.
+ */
+static const struct dwarf_scope *caller_of(const struct dwarf_resolving *resolving,
 					   const struct dwarf_scope *scope)
 {
 	return scope->level ? &resolving->scopes.items[scope->parent] : NULL;
 }
 
-static void name_functions(struct resolving *resolving)
+static void name_functions(struct dwarf_resolving *resolving)
 {
 	for (size_t i = 0; i < resolving->count; i++)
 		for (const struct dwarf_scope *scope = scope_of(resolving, i); scope;
@@ -295,14 +306,14 @@ static void name_functions(struct resolving *resolving)
 	dwarf_names_qualify(&resolving->names);
 }
 
-static const char *path_of(struct resolving *resolving, uint64_t file)
+static const char *dwarf_path_of(struct dwarf_resolving *resolving, uint64_t file)
 {
 	return dwarf_lines_path(dwarf_reader_lines(&resolving->reader, resolving->unit), file,
 				resolving->reader.arena);
 }
 
-static void fill_call(struct resolving *resolving, const struct dwarf_scope *scope,
-		      const struct dwarf_place *place, struct call *call)
+static void dwarf_fill_call(struct dwarf_resolving *resolving, const struct dwarf_scope *scope,
+			    const struct dwarf_place *place, struct call *call)
 {
 	const uint32_t id = dwarf_names_add(&resolving->names, scope->function);
 	const struct dwarf_function *function = &resolving->names.functions[id];
@@ -315,12 +326,12 @@ static void fill_call(struct resolving *resolving, const struct dwarf_scope *sco
 		.decl_file = function->decl_file,
 	};
 	if (place->is_known) {
-		call->file = path_of(resolving, place->file);
+		call->file = dwarf_path_of(resolving, place->file);
 		call->line = place->line;
 	}
 }
 
-static struct inline_chain chain_of(struct resolving *resolving, size_t i)
+static struct inline_chain dwarf_chain_of(struct dwarf_resolving *resolving, size_t i)
 {
 	const struct dwarf_scope *scope = scope_of(resolving, i);
 	struct dwarf_place place = resolving->places[i];
@@ -332,10 +343,10 @@ static struct inline_chain chain_of(struct resolving *resolving, size_t i)
 	calls = arena_alloc(resolving->reader.arena, count * sizeof(*calls));
 	/* Assembly code has lines, but often no functions. */
 	if (!scope)
-		calls[0] = (struct call){.file = path_of(resolving, place.file),
+		calls[0] = (struct call){.file = dwarf_path_of(resolving, place.file),
 					 .line = place.line};
 	for (struct call *call = calls; scope; scope = caller_of(resolving, scope)) {
-		fill_call(resolving, scope, &place, call++);
+		dwarf_fill_call(resolving, scope, &place, call++);
 		place = (struct dwarf_place){scope->has_call_file, scope->call_line,
 					     scope->call_file};
 	}
@@ -346,14 +357,14 @@ bool dwarf_resolve(const struct dwarf *dwarf, uint32_t unit, const uint64_t *vad
 		   const struct dwarf_demangler *demangler, struct arena *arena,
 		   struct inline_chain *ret)
 {
-	struct resolving resolving;
+	struct dwarf_resolving resolving;
 	bool is_read;
 
 	resolving_init(&resolving, dwarf, unit, vaddrs, count, arena);
 	resolving.names.demangler = demangler;
 	name_functions(&resolving);
 	for (size_t i = 0; i < count; i++)
-		ret[i] = chain_of(&resolving, i);
+		ret[i] = dwarf_chain_of(&resolving, i);
 	release_unit(&resolving, dwarf, unit);
 	is_read = !resolving.scopes.are_damaged &&
 		  !dwarf_lines_are_unread(dwarf_reader_lines(&resolving.reader, resolving.unit));

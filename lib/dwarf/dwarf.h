@@ -1,16 +1,20 @@
 /*
- * DWARF of one module: vaddr → the inline chain there, with files and lines. Supports DWARF 4 and
- * 5 (2 and 3 where they agree), GCC and LLVM, and dwz's supplementary file.
+ * Reads the DWARF of one module: maps a vaddr to its inline chain with files
+ * and lines. Supports DWARF 4 and 5 (2 and 3 where they agree with 4), GCC and
+ * LLVM, and dwz's supplementary files.
  *
- * dwarf_new() reads only the unit headers and their ranges. dwarf_resolve() scans the units that
- * were hit, each once and linearly by its abbreviations, runs their line programs once, and drops
- * the pages it read. Any number of threads may resolve different units of one `struct dwarf` at
- * the same time, and share a large one. Damaged DWARF costs the symbols of what is damaged: the
- * chain is empty, never wrong memory.
+ * dwarf_new() reads only the unit headers and their ranges. dwarf_resolve()
+ * reads the units that contain addresses: it scans each once, linearly, by its
+ * abbreviations, runs its line program once, and then drops the pages. Any
+ * number of threads may resolve different units of one struct dwarf at the same
+ * time, or share the work on a large unit. If a part of the DWARF is malformed,
+ * its addresses have empty chains. Memory outside of the sections is never
+ * read.
  *
- * Split DWARF is followed into .dwo files and .dwp packages (dwarf/split.h) if there is somebody
- * who opens them. Without them a skeleton unit gives lines, and what functions it has: with
- * -fsplit-dwarf-inlining and in Rust programs the names of inlined ones.
+ * Split units in .dwo files and .dwp packages (dwarf/split.h) are read if there
+ * is an opener. Otherwise a skeleton unit provides lines and the functions that
+ * it contains: the names of inlined functions, with -fsplit-dwarf-inlining and
+ * in Rust programs.
  */
 #ifndef PROF_DWARF_DWARF_H
 #define PROF_DWARF_DWARF_H
@@ -28,23 +32,25 @@ struct dwarf;
 #define DWARF_NO_UNIT UINT32_MAX
 
 /*
- * NULL if the ELF file has no .debug_info. alt: dwz's supplementary file, or NULL. Both must
- * outlive it.
+ * Opens the DWARF of a file. Returns NULL if the file has no .debug_info. `alt`
+ * is dwz's supplementary file, or NULL. Both files must outlive the result.
  */
 struct dwarf *dwarf_new(struct elf_file *debug, struct elf_file *alt);
 void dwarf_free(struct dwarf *dwarf);
 DEFINE_CLEANUP(dwarf, dwarf_free)
 
 /*
- * For callers that resolve addresses of the same units repeatedly: dwarf_resolve() keeps where a
- * unit's functions are (24 bytes each) and later reads only those that cover a requested address.
+ * For callers that resolve addresses of the same units repeatedly.
+ * dwarf_resolve() then remembers the position of a unit's functions and later
+ * reads only those that cover a requested address.
  */
 void dwarf_keep_contents(struct dwarf *dwarf);
 
 /*
- * For one unit that is most of a program: a unit of more than part_bytes is read in parts. run():
- * calls work(context, part) for each of them, at the same time if it can, and returns when all are
- * done. The chains are the same, whatever it does.
+ * For programs that consist mostly of one unit: a unit of more than part_bytes
+ * is read in parts. run() calls work(context, part) for each part, concurrently
+ * if possible, and returns when all are done. The chains do not depend on how
+ * it does this.
  */
 struct dwarf_sharing {
 	uint64_t part_bytes;
@@ -55,33 +61,45 @@ struct dwarf_sharing {
 void dwarf_share_units(struct dwarf *dwarf, const struct dwarf_sharing *sharing);
 
 /*
- * Opens the .dwo files of those units that addresses are resolved in. program: the module's ELF
- * file, which may be the one with the skeletons. Both must outlive it. opener: of several threads.
+ * Enables split DWARF: opens the .dwo files of units in which addresses are
+ * resolved. `program` is the module's ELF file; it may be the file with the
+ * skeleton units. Both arguments must outlive the result. Several threads call
+ * the opener.
  */
 void dwarf_follow_splits(struct dwarf *dwarf, struct elf_file *program,
 			 const struct debugfile_opener *opener);
 
-/* Of units whose entries are in other files, so far. */
+/* Counts units whose entries are in other files. */
 struct dwarf_split_counts {
 	uint32_t units;
-	uint32_t missing; /* addresses were resolved in them, but their files not found */
-	char *example;	  /* where the file of one of these was built; NULL: unknown */
-	bool has_changed; /* a file was cut or overwritten while it was read */
+	uint32_t missing; /* units with requested addresses whose files were not found */
+	/*
+	 * The file of one missing unit when it was built, or NULL if unknown.
+	 */
+	char *example;
+	bool has_changed; /* a file was truncated or overwritten while it was read */
 };
 
-/* To be asked when all addresses are resolved. The caller frees the example. */
+/* Call after all addresses have been resolved. The caller frees `example`. */
 struct dwarf_split_counts dwarf_split_counts(const struct dwarf *dwarf);
-/* The unit that covers vaddr, or DWARF_NO_UNIT. */
+/* Returns the unit that covers vaddr, or DWARF_NO_UNIT. */
 uint32_t dwarf_unit_of(const struct dwarf *dwarf, uint64_t vaddr);
-/* True if there are units that it cannot read, whose addresses it does not know. */
+/*
+ * Returns true if the file has units that this reader does not support. Their
+ * addresses are unknown.
+ */
 bool dwarf_has_unread(const struct dwarf *dwarf);
-/* The size of a unit in .debug_info: a measure of the work it takes. */
+/*
+ * Returns the size of a unit in .debug_info, an estimate of the work that it
+ * takes.
+ */
 uint64_t dwarf_unit_bytes(const struct dwarf *dwarf, uint32_t unit);
 
 /*
- * vaddrs: ascending, all of that unit. ret: one chain per address, allocated in the arena. False if
- * a part of the unit is not understood, so that functions or lines can be missing. demangler: NULL:
- * all linkage names can be demangled.
+ * Stores one inline chain per address in `ret`, allocated in the arena.
+ * `vaddrs` must be ascending and all covered by the unit. Returns false if a
+ * part of the unit is not supported, so that functions or lines can be missing.
+ * If `demangler` is NULL, all linkage names can be demangled.
  */
 bool dwarf_resolve(const struct dwarf *dwarf, uint32_t unit, const uint64_t *vaddrs, size_t count,
 		   const struct dwarf_demangler *demangler, struct arena *arena,

@@ -4,7 +4,7 @@
 
 #include <dwarf.h>
 
-/* Sizes that depend on the unit. */
+/* Layouts of values whose size depends on the unit. */
 enum { ADDRESS = 64, OFFSET, REF_ADDR };
 
 static const uint8_t layouts[] = {
@@ -55,7 +55,7 @@ static const uint8_t layouts[] = {
 	[DW_FORM_addrx4] = 4,
 };
 
-static uint8_t layout_of(uint64_t form)
+static uint8_t form_layout_of(uint64_t form)
 {
 	if (form < ARRAY_SIZE(layouts))
 		return layouts[form];
@@ -73,7 +73,7 @@ static uint8_t layout_of(uint64_t form)
 
 uint8_t dwarf_form_layout(uint64_t form, struct dwarf_encoding encoding)
 {
-	uint8_t layout = layout_of(form);
+	uint8_t layout = form_layout_of(form);
 
 	switch (layout) {
 	case ADDRESS:
@@ -88,8 +88,8 @@ uint8_t dwarf_form_layout(uint64_t form, struct dwarf_encoding encoding)
 }
 
 /*
- * The form of an indirect value precedes it. It must not be indirect again or an implicit
- * constant.
+ * Reads the form of an indirect value, which precedes it. It must be neither
+ * indirect again nor an implicit constant.
  */
 static uint16_t indirect_form(struct bytes *at)
 {
@@ -148,7 +148,7 @@ static uint64_t read_fixed(struct bytes *at, uint16_t form, unsigned size_bytes,
 		return (uint64_t)implicit;
 	if (form == DW_FORM_flag_present)
 		return 1;
-	if (size_bytes > 8) { /* an MD5 sum, not used */
+	if (size_bytes > 8) { /* an MD5 sum, which is not used */
 		bytes_skip(at, size_bytes);
 		return 0;
 	}

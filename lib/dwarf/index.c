@@ -19,7 +19,9 @@ static void add_range(struct dwarf_index *index, uint64_t low, uint64_t high, ui
 	index->ranges[index->count++] = (struct dwarf_range){low, high, unit};
 }
 
-/* More than the number of compilers and options that most programs are built with. */
+/*
+ * More combinations of compiler and options than most programs are built with.
+ */
 enum { PRODUCERS_MAX = 16 };
 
 /* A unit with entries but without ranges that cover all of them. */
@@ -32,16 +34,18 @@ struct rangeless {
 struct walk {
 	const struct dwarf_file *file;
 	struct dwarf_index found; /* unsorted */
-	uint64_t budget;	  /* of range list entries */
+	uint64_t budget;	  /* remaining range list entries */
 
-	struct bytes producers[PRODUCERS_MAX]; /* compilers that write the ranges of units */
+	/* compilers that write the ranges of units */
+	struct bytes producers[PRODUCERS_MAX];
 	unsigned producer_count;
 	struct rangeless *rangeless;
 	size_t rangeless_count, rangeless_room;
 
 	/*
-	 * Abbreviations of the last unit: the root's or all. Consecutive units share a table if
-	 * they come from link-time optimization or dwz.
+	 * Abbreviations of the last unit, either only the root's or all.
+	 * Consecutive units share a table if they come from link-time
+	 * optimization or dwz.
 	 */
 	struct dwarf_abbrevs abbrevs;
 	const struct dwarf_unit *abbrevs_of;
@@ -50,11 +54,12 @@ struct walk {
 };
 
 /*
- * An abbreviation table can be read again if units that share it are not consecutive, or if only
- * the root was read. The limit stops malformed files, in which many units point near the end of
- * one large table.
+ * Limits the bytes of abbreviations read. A table is read again if units that
+ * share it are not consecutive, or if only the root's abbreviation was read
+ * before. The limit stops malformed files in which many units refer to the end
+ * of one large table.
  */
-static uint64_t abbrev_budget(const struct dwarf_file *file)
+static uint64_t index_abbrev_budget(const struct dwarf_file *file)
 {
 	return 64 * (uint64_t)bytes_left(&file->sections.of[DWARF_ABBREV]) + (1 << 24);
 }
@@ -101,8 +106,8 @@ static void load_all_abbrevs(struct walk *walk, const struct dwarf_unit *unit)
 	walk->has_all_abbrevs = true;
 }
 
-static void add_ranges(struct walk *walk, const struct dwarf_view *view,
-		       const struct dwarf_pcs *pcs)
+static void index_add_ranges(struct walk *walk, const struct dwarf_view *view,
+			     const struct dwarf_pcs *pcs)
 {
 	struct dwarf_ranges ranges = dwarf_ranges_of(view, pcs);
 	uint32_t unit = (uint32_t)(view->unit - walk->file->units);
@@ -112,8 +117,8 @@ static void add_ranges(struct walk *walk, const struct dwarf_view *view,
 		add_range(&walk->found, low, high, unit);
 }
 
-static void add_function(struct walk *walk, const struct dwarf_view *view,
-			 const struct dwarf_die *die)
+static void index_add_function(struct walk *walk, const struct dwarf_view *view,
+			       const struct dwarf_die *die)
 {
 	struct dwarf_attrs attrs = dwarf_attrs_of(view, die);
 	struct dwarf_value value = {0};
@@ -121,10 +126,10 @@ static void add_function(struct walk *walk, const struct dwarf_view *view,
 
 	while (dwarf_attrs_next(&attrs, &value))
 		dwarf_pcs_take(&pcs, &value);
-	add_ranges(walk, view, &pcs);
+	index_add_ranges(walk, view, &pcs);
 }
 
-static bool is_same_text(struct bytes a, struct bytes b)
+static bool index_is_same_text(struct bytes a, struct bytes b)
 {
 	return bytes_left(&a) == bytes_left(&b) && memcmp(a.at, b.at, bytes_left(&a)) == 0;
 }
@@ -132,7 +137,7 @@ static bool is_same_text(struct bytes a, struct bytes b)
 static bool names_ranges(const struct walk *walk, struct bytes producer)
 {
 	for (unsigned i = 0; producer.at && i < walk->producer_count; i++)
-		if (is_same_text(walk->producers[i], producer))
+		if (index_is_same_text(walk->producers[i], producer))
 			return true;
 	return false;
 }
@@ -143,7 +148,10 @@ static void note_producer(struct walk *walk, struct bytes producer)
 		walk->producers[walk->producer_count++] = producer;
 }
 
-/* DWARF 2 has only one range per unit, and compilers give it that of .text. */
+/*
+ * Returns false for DWARF 2, which has only one range per unit. Compilers set
+ * it to that of .text.
+ */
 static bool may_name_all(const struct dwarf_unit *unit)
 {
 	return unit->encoding.version > 2;
@@ -160,7 +168,7 @@ static void walk_unit(struct walk *walk, const struct dwarf_unit *unit)
 	walk->found.has_unread |= view.root.is_unread;
 	if (view.root.is_skeleton) {
 		walk->found.skeletons++;
-		add_ranges(walk, &view, &view.root.pcs);
+		index_add_ranges(walk, &view, &view.root.pcs);
 		return;
 	}
 	if (view.root.tag != DW_TAG_compile_unit)
@@ -169,7 +177,7 @@ static void walk_unit(struct walk *walk, const struct dwarf_unit *unit)
 	has_ranges = view.root.pcs.ranges.form || view.root.pcs.high.form;
 	if (has_ranges) {
 		note_producer(walk, producer);
-		add_ranges(walk, &view, &view.root.pcs);
+		index_add_ranges(walk, &view, &view.root.pcs);
 	}
 	if (view.root.has_children && (!has_ranges || !may_name_all(unit))) {
 		GROW(walk->rangeless, walk->rangeless_count, walk->rangeless_room);
@@ -189,14 +197,15 @@ static void scan_for_functions(struct walk *walk, const struct dwarf_unit *unit)
 	view = dwarf_view_of(walk->file, NULL, unit, &walk->abbrevs);
 	dwarf_scan_init(&scan, &view, DWARF_FUNCTION);
 	while (dwarf_scan_next(&scan, &die))
-		add_function(walk, &view, &die);
+		index_add_function(walk, &view, &die);
 	walk->found.has_unread |= scan.is_damaged;
 }
 
 /*
- * Some producers write no ranges for a unit. If the producer has written ranges of other units, a
- * unit without has no code: link-time optimization leaves thousands of these. Most others can be
- * excluded by their abbreviations; the rest is scanned for functions now.
+ * Finds the ranges of units that have none, because some producers do not write
+ * them. If the producer has written ranges of other units, a unit without
+ * ranges has no code; link-time optimization leaves thousands of these.
+ * Abbreviations exclude most other units. The rest is scanned for functions.
  */
 static void walk_rangeless(struct walk *walk)
 {
@@ -210,10 +219,10 @@ static void walk_rangeless(struct walk *walk)
 }
 
 /*
- * Sorts by start, then longer ranges first, then later units first, so that the first unit
- * overrides the others.
+ * Sorts by start, then longer ranges first, then later units first, so that the
+ * first unit overrides the others.
  */
-static int compare_ranges(const void *left, const void *right)
+static int index_compare_ranges(const void *left, const void *right)
 {
 	const struct dwarf_range *a = left, *b = right;
 
@@ -225,18 +234,19 @@ static int compare_ranges(const void *left, const void *right)
 }
 
 /*
- * Cuts overlapping ranges so that an address belongs to the range that begins last. Overlapping
- * ranges are mostly code discarded by the linker, whose addresses begin near 0.
+ * Cuts overlapping ranges so that an address belongs to the range that starts
+ * last. Overlapping ranges are mostly code discarded by the linker, whose
+ * addresses start near 0.
  */
 static void flatten(struct dwarf_index *from, struct dwarf_index *to)
 {
 	struct dwarf_range *open =
-		from->ranges; /* a stack in the part of the array that has been read */
+		from->ranges; /* a stack in the already processed part of the array */
 	size_t open_count = 0;
 	uint64_t at = 0;
 
 	if (from->count)
-		qsort(from->ranges, from->count, sizeof(*from->ranges), compare_ranges);
+		qsort(from->ranges, from->count, sizeof(*from->ranges), index_compare_ranges);
 	for (size_t i = 0; i <= from->count; i++) {
 		const bool is_end = i == from->count;
 		const struct dwarf_range next = is_end ? (struct dwarf_range){UINT64_MAX, 0, 0}
@@ -264,7 +274,7 @@ void dwarf_index_init(struct dwarf_index *index, const struct dwarf_file *file)
 	struct walk walk = {
 		.file = file,
 		.budget = dwarf_ranges_budget(file),
-		.abbrev_budget = abbrev_budget(file),
+		.abbrev_budget = index_abbrev_budget(file),
 	};
 
 	for (size_t i = 0; i < file->unit_count; i++)

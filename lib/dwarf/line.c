@@ -2,71 +2,77 @@
 
 #include "base/alloc.h"
 #include "base/search.h"
+#include "dwarf/parts.h"
 #include "dwarf/ranges.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
 
 struct line_file {
-	struct bytes name;  /* `at` is NULL: unknown */
-	uint64_t directory; /* its number */
-	const char *path;   /* NULL: not built yet */
+	struct bytes name;  /* `at` is NULL if unknown */
+	uint64_t directory; /* number of the directory */
+	const char *path;   /* NULL if not built yet */
 };
 
-/* Longer paths than any file system allows are dropped, so that they cannot fill the memory. */
+/*
+ * Longer paths are dropped, so that they cannot exhaust memory. No file system
+ * allows them.
+ */
 enum { MAX_PATH_BYTES = 1 << 16 };
 
 struct dwarf_lines {
 	const struct dwarf_view *view;
-	struct dwarf_encoding encoding; /* that of the table */
+	struct dwarf_encoding encoding; /* encoding of the table */
 	uint8_t min_instruction_bytes;
 	int8_t line_base;
 	uint8_t line_range;
 	uint8_t opcode_base;
-	const uint8_t *operand_counts; /* index N - 1 for opcode N */
+	const uint8_t *operand_counts; /* operand count of opcode N at index N - 1 */
 	struct bytes table, program;
-	struct bytes *directories; /* as name */
+	struct bytes *directories; /* like `name` */
 	size_t directory_count, directory_room;
 	struct line_file *files;
 	size_t file_count, file_room;
 	bool are_unread;
 };
 
-static void add_directory(struct dwarf_lines *lines, struct bytes name)
+static void dwarf_line_add_directory(struct dwarf_lines *lines, struct bytes name)
 {
 	GROW(lines->directories, lines->directory_count, lines->directory_room);
 	lines->directories[lines->directory_count++] = name;
 }
 
-static void add_file(struct dwarf_lines *lines, struct bytes name, uint64_t directory)
+static void dwarf_line_add_file(struct dwarf_lines *lines, struct bytes name, uint64_t directory)
 {
 	GROW(lines->files, lines->file_count, lines->file_room);
 	lines->files[lines->file_count++] = (struct line_file){name, directory, NULL};
 }
 
 /*
- * Up to DWARF 4: strings, ended by an empty one. Numbers begin at 1; 0 means the unit's own
- * directory and file.
+ * Reads the tables up to DWARF 4: strings, terminated by an empty one. Numbers
+ * start at 1; 0 is the unit's own directory and file.
  */
 static void read_old_tables(struct dwarf_lines *lines, struct bytes *at)
 {
 	const struct dwarf_root *root = &lines->view->root;
 	struct bytes name;
 
-	add_directory(lines, dwarf_string(lines->view, &root->directory));
+	dwarf_line_add_directory(lines, dwarf_string(lines->view, &root->directory));
 	while (name = bytes_text(at), bytes_left(&name))
-		add_directory(lines, name);
-	add_file(lines, (struct bytes){0}, 0);
+		dwarf_line_add_directory(lines, name);
+	dwarf_line_add_file(lines, (struct bytes){0}, 0);
 	while (name = bytes_text(at), bytes_left(&name)) {
 		uint64_t directory = bytes_uleb(at);
 
 		bytes_uleb(at); /* time */
 		bytes_uleb(at); /* size */
-		add_file(lines, name, directory);
+		dwarf_line_add_file(lines, name, directory);
 	}
 }
 
-/* The format of a table's entries: at most 255 pairs of content type and form. */
+/*
+ * The format of a table's entries: at most 255 pairs of content type and form.
+ */
 struct entry_format {
 	struct {
 		uint16_t content, form;
@@ -74,7 +80,7 @@ struct entry_format {
 	unsigned count;
 };
 
-static void read_format(struct bytes *at, struct entry_format *format)
+static void dwarf_line_read_format(struct bytes *at, struct entry_format *format)
 {
 	format->count = bytes_u8(at);
 	for (unsigned i = 0; i < format->count; i++) {
@@ -87,11 +93,11 @@ static void read_format(struct bytes *at, struct entry_format *format)
 }
 
 /*
- * Returns false if the table is malformed. Entries of 0 bytes are malformed too, since any number
- * of them would fit.
+ * Returns false if the table is malformed. Entries of 0 bytes are malformed,
+ * too, because any number of them would fit.
  */
-static bool read_entry(struct dwarf_lines *lines, const struct entry_format *format,
-		       struct bytes *at, struct bytes *name, uint64_t *directory)
+static bool dwarf_line_read_entry(struct dwarf_lines *lines, const struct entry_format *format,
+				  struct bytes *at, struct bytes *name, uint64_t *directory)
 {
 	const unsigned char *start = at->at;
 
@@ -109,29 +115,29 @@ static bool read_entry(struct dwarf_lines *lines, const struct entry_format *for
 	return bytes_ok(at) && at->at > start;
 }
 
-static void read_tables(struct dwarf_lines *lines, struct bytes *at)
+static void dwarf_line_read_tables(struct dwarf_lines *lines, struct bytes *at)
 {
 	struct entry_format format;
 	uint64_t directory, count;
 	struct bytes name;
 
-	read_format(at, &format);
+	dwarf_line_read_format(at, &format);
 	for (count = bytes_uleb(at); count; count--) {
-		if (!read_entry(lines, &format, at, &name, &directory))
+		if (!dwarf_line_read_entry(lines, &format, at, &name, &directory))
 			return;
-		add_directory(lines, name);
+		dwarf_line_add_directory(lines, name);
 	}
-	read_format(at, &format);
+	dwarf_line_read_format(at, &format);
 	for (count = bytes_uleb(at); count; count--) {
-		if (!read_entry(lines, &format, at, &name, &directory))
+		if (!dwarf_line_read_entry(lines, &format, at, &name, &directory))
 			return;
-		add_file(lines, name, directory);
+		dwarf_line_add_file(lines, name, directory);
 	}
 }
 
 /*
- * Reads up to the length of the rest of the header, which becomes *header. Returns false if the
- * table is not supported.
+ * Reads the start of the header up to its length. *header is the rest of the
+ * header. Returns false if the table is not supported.
  */
 static bool read_start(struct dwarf_lines *lines, struct bytes at, struct bytes *header)
 {
@@ -158,8 +164,12 @@ static bool read_opcodes(struct dwarf_lines *lines, struct bytes *header)
 {
 	lines->min_instruction_bytes = bytes_u8(header);
 	if (lines->encoding.version >= 4)
-		bytes_u8(header); /* operations per instruction: above 1 only on VLIW machines */
-	bytes_u8(header);	  /* default_is_stmt */
+		/*
+		 * Operations per instruction, more than 1 only on VLIW
+		 * machines.
+		 */
+		bytes_u8(header);
+	bytes_u8(header); /* default_is_stmt */
 	lines->line_base = (int8_t)bytes_u8(header);
 	lines->line_range = bytes_u8(header);
 	lines->opcode_base = bytes_u8(header);
@@ -169,8 +179,12 @@ static bool read_opcodes(struct dwarf_lines *lines, struct bytes *header)
 	return bytes_ok(header);
 }
 
-/* The program stays empty if what it needs cannot be read. */
-static void read_lines(struct dwarf_lines *lines, struct bytes at, uint64_t max_header_bytes)
+/*
+ * Reads the header. The program stays empty if data that it needs cannot be
+ * read.
+ */
+static void dwarf_line_read_lines(struct dwarf_lines *lines, struct bytes at,
+				  uint64_t max_header_bytes)
 {
 	struct bytes header;
 
@@ -181,7 +195,7 @@ static void read_lines(struct dwarf_lines *lines, struct bytes at, uint64_t max_
 		return;
 	}
 	if (lines->encoding.version >= 5)
-		read_tables(lines, &header);
+		dwarf_line_read_tables(lines, &header);
 	else
 		read_old_tables(lines, &header);
 }
@@ -193,9 +207,9 @@ struct dwarf_lines *dwarf_lines_new(const struct dwarf_view *view, uint64_t max_
 
 	lines->view = view;
 	if (place->form)
-		read_lines(lines,
-			   dwarf_section_at(&view->file->sections, DWARF_LINE, place->number),
-			   max_header_bytes);
+		dwarf_line_read_lines(
+			lines, dwarf_section_at(&view->file->sections, DWARF_LINE, place->number),
+			max_header_bytes);
 	return lines;
 }
 
@@ -223,14 +237,17 @@ void dwarf_lines_free(struct dwarf_lines *lines)
 	free(lines);
 }
 
-/* Directories, outermost first, then the file's name. */
+/* The parts of a path: directories, outermost first, then the file name. */
 struct path {
 	struct bytes parts[3];
 	unsigned count;
 };
 
-/* Each relative part is relative to the part before it. */
-static void add_part(struct path *path, struct bytes part)
+/*
+ * Adds a part. A relative part is relative to the part before it; an absolute
+ * one replaces it.
+ */
+static void dwarf_line_add_part(struct path *path, struct bytes part)
 {
 	if (bytes_left(&part) && *part.at == '/')
 		path->count = 0;
@@ -238,7 +255,7 @@ static void add_part(struct path *path, struct bytes part)
 		path->parts[path->count++] = part;
 }
 
-static const char *join(const struct path *path, struct arena *arena)
+static const char *dwarf_line_join(const struct path *path, struct arena *arena)
 {
 	size_t len = path->count;
 	char *ret, *end;
@@ -265,11 +282,11 @@ static const char *make_path(const struct dwarf_lines *lines, const struct line_
 
 	if (file->directory < lines->directory_count)
 		directory = lines->directories[file->directory];
-	if (file->directory != 0 || !directory.at) /* 0 is the unit's directory */
-		add_part(&path, dwarf_string(lines->view, &lines->view->root.directory));
-	add_part(&path, directory);
-	add_part(&path, file->name);
-	return join(&path, arena);
+	if (file->directory != 0 || !directory.at) /* directory 0 is the unit's directory */
+		dwarf_line_add_part(&path, dwarf_string(lines->view, &lines->view->root.directory));
+	dwarf_line_add_part(&path, directory);
+	dwarf_line_add_part(&path, file->name);
+	return dwarf_line_join(&path, arena);
 }
 
 const char *dwarf_lines_path(struct dwarf_lines *lines, uint64_t number, struct arena *arena)
@@ -284,13 +301,14 @@ const char *dwarf_lines_path(struct dwarf_lines *lines, uint64_t number, struct 
 	return file->path;
 }
 
-/* Advances address and operation index (DWARF 5, 6.2.5.1). */
+/* The advance of a special opcode in address and line (DWARF 5, 6.2.5.1). */
 struct special {
 	uint32_t address, line;
 };
 
 /*
- * The registers of the line program (DWARF 5, 6.2.2) as far as needed, and the addresses to find.
+ * The registers of the line program (DWARF 5, 6.2.2) as far as needed, and the
+ * addresses to find.
  */
 struct line_run {
 	const struct dwarf_lines *lines;
@@ -298,22 +316,25 @@ struct line_run {
 	struct special specials[UINT8_MAX + 1];
 	uint64_t address, file;
 	uint32_t line;
-	bool is_gone; /* the sequence is of discarded code */
+	bool is_gone; /* the sequence belongs to discarded code */
 
-	struct dwarf_range_index *making;  /* filled with the sequences; NULL: not wanted */
-	struct dwarf_range_entry sequence; /* the current one, so far */
+	/* Filled with the sequences; NULL if not needed. */
+	struct dwarf_range_index *making;
+	/* The part of the current sequence read so far. */
+	struct dwarf_range_entry sequence;
 
-	bool has_row; /* of this sequence; a row extends to the next row */
+	bool has_row; /* the sequence has a row; it extends to the next row */
 	uint64_t row_address;
 	struct dwarf_place row;
 
 	const uint64_t *vaddrs;
 	size_t count;
-	size_t next;	 /* the first address that is not before the row */
-	uint64_t wanted; /* that address, if there is a row */
+	size_t next;	 /* index of the first address that is not before the row */
+	uint64_t wanted; /* the address at index `next`, if there is a row */
 	struct dwarf_place *found;
 
-	void (*each)(void *user, uint64_t vaddr, const struct dwarf_place *place); /* NULL: none */
+	/* NULL to find addresses only. */
+	void (*each)(void *user, uint64_t vaddr, const struct dwarf_place *place);
 	void *user;
 };
 
@@ -344,7 +365,7 @@ static void reach(struct dwarf_range_entry *sequence, uint64_t address)
 		sequence->high = address;
 }
 
-/* The previous row extends to this address. */
+/* Ends the previous row at this address. */
 static void end_row(struct line_run *run)
 {
 	if (!run->has_row)
@@ -377,8 +398,11 @@ static void add_any_row(struct line_run *run)
 		run->each(run->user, run->address, &run->row);
 }
 
-/* Most rows end before the next address to find, and nothing else wants to know of them. */
-static inline void add_row(struct line_run *run)
+/*
+ * Adds a row. The common case is fast: the row ends before the next address to
+ * find, and there is no callback.
+ */
+static inline void dwarf_line_add_row(struct line_run *run)
 {
 	if (run->has_row && run->address >= run->row_address && run->address <= run->wanted &&
 	    !run->making && !run->each)
@@ -387,12 +411,12 @@ static inline void add_row(struct line_run *run)
 		add_any_row(run);
 }
 
-static void advance(struct line_run *run, uint64_t operations)
+static void dwarf_line_advance(struct line_run *run, uint64_t operations)
 {
 	run->address += operations * run->lines->min_instruction_bytes;
 }
 
-/* Computed once per opcode, not per row. */
+/* Computes the advance of each special opcode once, instead of once per row. */
 static void prepare_specials(struct line_run *run)
 {
 	const struct dwarf_lines *lines = run->lines;
@@ -412,7 +436,7 @@ static void run_special(struct line_run *run, unsigned opcode)
 {
 	run->address += run->specials[opcode].address;
 	run->line += run->specials[opcode].line;
-	add_row(run);
+	dwarf_line_add_row(run);
 }
 
 /* Returns false at the end of the sequence. */
@@ -446,10 +470,10 @@ static void run_standard(struct line_run *run, unsigned opcode)
 {
 	switch (opcode) {
 	case DW_LNS_copy:
-		add_row(run);
+		dwarf_line_add_row(run);
 		break;
 	case DW_LNS_advance_pc:
-		advance(run, bytes_uleb(&run->at));
+		dwarf_line_advance(run, bytes_uleb(&run->at));
 		break;
 	case DW_LNS_advance_line:
 		run->line += (uint32_t)bytes_sleb(&run->at);
@@ -497,29 +521,25 @@ static void run_indexed(struct line_run *run, const struct dwarf_range_index *pa
 	}
 }
 
-/* Each part takes memory for all addresses. */
+/* Bounds the memory, because each part needs memory for all addresses. */
 enum { PARTS_MAX = 8 };
-
-/* The sequences from an offset of the program up to where a later part begins. */
-struct line_part {
-	uint64_t first;
-	uint64_t end; /* UINT64_MAX: that of the program */
-	struct dwarf_range_index making;
-	struct dwarf_place *found;
-};
 
 struct dwarf_line_finder {
 	const struct dwarf_lines *lines;
 	struct dwarf_range_index *index;
 	const uint64_t *vaddrs;
 	size_t count;
-	struct line_part *parts; /* ascending */
-	size_t part_count;
+	struct dwarf_parts parts;	      /* sequences, by offset in the program */
+	struct dwarf_place *found[PARTS_MAX]; /* by part */
 };
 
-/* Guesses where a sequence begins after this offset: behind what looks like the end of another. */
-static uint64_t guess_sequence(const struct dwarf_lines *lines, uint64_t offset)
+/*
+ * Guesses the start of the next sequence after this offset: it follows bytes
+ * that look like the end of a sequence.
+ */
+static uint64_t guess_sequence(const void *user, uint64_t offset)
 {
+	const struct dwarf_lines *lines = user;
 	static const unsigned char end[] = {0, 1, DW_LNE_end_sequence};
 	struct bytes at = bytes_at(lines->program, offset);
 	const unsigned char *found = bytes_left(&at)
@@ -529,21 +549,12 @@ static uint64_t guess_sequence(const struct dwarf_lines *lines, uint64_t offset)
 	return found ? (uint64_t)(found + sizeof(end) - lines->program.at) : UINT64_MAX;
 }
 
-static void divide(struct dwarf_line_finder *finder, uint64_t part_bytes)
+static void dwarf_line_divide(struct dwarf_line_finder *finder, uint64_t part_bytes)
 {
-	const uint64_t bytes = bytes_left(&finder->lines->program);
-	size_t parts = 1;
-
-	if (!(finder->index && finder->index->are_made) && bytes > part_bytes)
-		parts = bytes / part_bytes < PARTS_MAX ? bytes / part_bytes : PARTS_MAX;
-	finder->parts = xcalloc(parts, sizeof(*finder->parts));
-	finder->part_count = 1;
-	for (size_t i = 1; i < parts; i++) {
-		uint64_t first = guess_sequence(finder->lines, bytes / parts * i);
-
-		if (first < bytes && first > finder->parts[finder->part_count - 1].first)
-			finder->parts[finder->part_count++].first = first;
-	}
+	if (finder->index && finder->index->are_made)
+		part_bytes = UINT64_MAX;
+	dwarf_parts_divide(&finder->parts, 0, bytes_left(&finder->lines->program), part_bytes,
+			   PARTS_MAX, guess_sequence, finder->lines);
 }
 
 struct dwarf_line_finder *dwarf_line_finder_new(const struct dwarf_lines *lines,
@@ -555,25 +566,25 @@ struct dwarf_line_finder *dwarf_line_finder_new(const struct dwarf_lines *lines,
 
 	*finder = (struct dwarf_line_finder){
 		.lines = lines, .index = index, .vaddrs = vaddrs, .count = count};
-	divide(finder, part_bytes);
+	dwarf_line_divide(finder, part_bytes);
 	return finder;
 }
 
 size_t dwarf_line_finder_parts(const struct dwarf_line_finder *finder)
 {
-	return finder->part_count;
+	return finder->parts.count;
 }
 
-/* Runs sequences up to the end, or to one that a part from `next` on begins with. */
+/*
+ * Runs sequences up to the end, or to the start of part `next` or a later part.
+ */
 static uint64_t run_sequences(struct line_run *run, const struct dwarf_line_finder *finder,
 			      size_t next)
 {
 	while (bytes_left(&run->at)) {
 		uint64_t offset = (uint64_t)(run->at.at - run->lines->program.at);
 
-		while (next < finder->part_count && finder->parts[next].first < offset)
-			next++;
-		if (next < finder->part_count && finder->parts[next].first == offset)
+		if (dwarf_parts_begin(&finder->parts, &next, offset))
 			return offset;
 		run_sequence(run);
 	}
@@ -582,14 +593,14 @@ static uint64_t run_sequences(struct line_run *run, const struct dwarf_line_find
 
 void dwarf_line_finder_run(struct dwarf_line_finder *finder, size_t number)
 {
-	struct line_part *part = &finder->parts[number];
+	struct dwarf_part *part = &finder->parts.items[number];
 	const bool is_made = finder->index && finder->index->are_made;
 	struct line_run run = {
 		.lines = finder->lines,
 		.at = bytes_at(finder->lines->program, part->first),
 		.vaddrs = finder->vaddrs,
 		.count = finder->count,
-		.found = part->found = xcalloc(finder->count, sizeof(*part->found)),
+		.found = finder->found[number] = xcalloc(finder->count, sizeof(struct dwarf_place)),
 		.making = finder->index && !is_made ? &part->making : NULL,
 	};
 
@@ -602,15 +613,12 @@ void dwarf_line_finder_run(struct dwarf_line_finder *finder, size_t number)
 		part->end = run_sequences(&run, finder, number + 1);
 }
 
-static void take_part(const struct dwarf_line_finder *finder, const struct line_part *part,
-		      struct dwarf_place *places)
+static void dwarf_line_take_known(const struct dwarf_place *found, size_t count,
+				  struct dwarf_place *ret)
 {
-	for (size_t i = 0; i < finder->count; i++)
-		if (part->found[i].is_known)
-			places[i] = part->found[i];
-	for (size_t i = 0; i < part->making.count; i++)
-		dwarf_range_index_add(finder->index, part->making.items[i].low,
-				      part->making.items[i].high, part->making.items[i].offset);
+	for (size_t i = 0; i < count; i++)
+		if (found[i].is_known)
+			ret[i] = found[i];
 }
 
 void dwarf_line_finder_finish(struct dwarf_line_finder *finder, struct dwarf_place *ret)
@@ -618,19 +626,13 @@ void dwarf_line_finder_finish(struct dwarf_line_finder *finder, struct dwarf_pla
 	uint64_t end = 0;
 
 	memset(ret, 0, finder->count * sizeof(*ret));
-	for (size_t i = 0; i < finder->part_count; i++) {
-		struct line_part *part = &finder->parts[i];
-
-		if (part->first == end) {
-			take_part(finder, part, ret);
-			end = part->end;
-		}
-		dwarf_range_index_deinit(&part->making);
-		free(part->found);
+	for (size_t i = 0; i < finder->parts.count; i++) {
+		if (dwarf_parts_join(&finder->parts.items[i], &end, finder->index))
+			dwarf_line_take_known(finder->found[i], finder->count, ret);
+		free(finder->found[i]);
 	}
 	if (finder->index)
 		finder->index->are_made = true;
-	free(finder->parts);
 	free(finder);
 }
 

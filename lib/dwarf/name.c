@@ -7,8 +7,9 @@
 #include <stdlib.h>
 
 /*
- * Compilers write chains of concrete, abstract and declaration entries; a cycle must end too. The
- * second limit keeps malformed names from filling the memory.
+ * Limits for malformed files. Compilers write short chains of concrete,
+ * abstract and declaration entries; MAX_HOPS ends cycles. The last limit bounds
+ * the memory for malformed names.
  */
 enum { MAX_HOPS = 8, MAX_SCOPES = 64, MAX_NAME_BYTES = 1 << 16 };
 
@@ -29,18 +30,21 @@ void dwarf_names_deinit(struct dwarf_names *names)
 	idmap_deinit(&names->ids);
 }
 
-/* What an entry and the entries it refers to say; the first value counts. */
-struct description {
-	struct bytes name, linkage_name; /* `at` is NULL: none */
+/*
+ * The attributes of an entry and of the entries that it refers to. The first
+ * value of each attribute is used.
+ */
+struct dwarf_name_description {
+	struct bytes name, linkage_name; /* `at` is NULL if there is none */
 	struct dwarf_reference named_by; /* the entry with the name */
-	uint64_t language;		 /* of that entry */
+	uint64_t language;		 /* language of that entry */
 	bool is_external;
 	const char *decl_file;
 	uint32_t decl_line;
 	struct dwarf_reference next;
 };
 
-static void describe_name(struct description *to, const struct dwarf_view *view,
+static void describe_name(struct dwarf_name_description *to, const struct dwarf_view *view,
 			  const struct dwarf_value *value, struct dwarf_reference self)
 {
 	if (to->name.at)
@@ -50,9 +54,9 @@ static void describe_name(struct description *to, const struct dwarf_view *view,
 	to->language = view->root.language;
 }
 
-static void describe(struct dwarf_reader *reader, struct description *to,
-		     struct dwarf_opened *opened, const struct dwarf_value *value,
-		     struct dwarf_reference self)
+static void dwarf_name_describe(struct dwarf_reader *reader, struct dwarf_name_description *to,
+				struct dwarf_opened *opened, const struct dwarf_value *value,
+				struct dwarf_reference self)
 {
 	const struct dwarf_view *view = &opened->view;
 
@@ -86,9 +90,10 @@ static void describe(struct dwarf_reader *reader, struct description *to,
 	}
 }
 
-static struct description description_of(struct dwarf_reader *reader, struct dwarf_reference entry)
+static struct dwarf_name_description dwarf_name_description_of(struct dwarf_reader *reader,
+							       struct dwarf_reference entry)
 {
-	struct description description = {.next = entry};
+	struct dwarf_name_description description = {.next = entry};
 
 	for (unsigned hops = 0; description.next.file && hops < MAX_HOPS; hops++) {
 		struct dwarf_reference self = description.next;
@@ -103,20 +108,19 @@ static struct description description_of(struct dwarf_reader *reader, struct dwa
 			break;
 		attrs = dwarf_attrs_of(&opened->view, &die);
 		while (dwarf_attrs_next(&attrs, &value))
-			describe(reader, &description, opened, &value, self);
+			dwarf_name_describe(reader, &description, opened, &value, self);
 	}
 	return description;
 }
 
-/* Languages without named scopes around functions. */
-static bool is_flat(uint64_t language)
+bool dwarf_language_is_flat(uint64_t language)
 {
 	switch (language) {
 	case DW_LANG_C89:
 	case DW_LANG_C:
 	case DW_LANG_C99:
 	case DW_LANG_C11:
-	case 0x002c: /* DW_LANG_C17, which came after DWARF 5 */
+	case 0x002c: /* DW_LANG_C17, which is newer than DWARF 5 */
 	case DW_LANG_Mips_Assembler:
 		return true;
 	default:
@@ -125,16 +129,17 @@ static bool is_flat(uint64_t language)
 }
 
 /*
- * Whether the name lacks its scopes. extern "C" gives external functions without a linkage name;
- * the plain name is complete.
+ * Returns true if the name lacks its scopes. With extern "C", an external
+ * function has no linkage name, and its plain name is complete.
  */
-static bool lacks_scopes(const struct dwarf_names *names, const struct description *description,
+static bool lacks_scopes(const struct dwarf_names *names,
+			 const struct dwarf_name_description *description,
 			 const struct dwarf_function *function)
 {
 	if (!description->name.at)
 		return false;
 	if (!function->is_linkage_name)
-		return !description->is_external && !is_flat(description->language);
+		return !description->is_external && !dwarf_language_is_flat(description->language);
 	return names->demangler &&
 	       !names->demangler->can_demangle(names->demangler->user, function->name);
 }
@@ -143,13 +148,13 @@ uint32_t dwarf_names_add(struct dwarf_names *names, struct dwarf_reference funct
 {
 	bool is_alt = function.file && function.file == names->reader->alt;
 	uint32_t *id = idmap_put(&names->ids, function.offset, function.file ? is_alt : 2);
-	struct description description;
+	struct dwarf_name_description description;
 	uint32_t index;
 
 	if (*id != IDMAP_NONE)
 		return *id;
 	index = *id = (uint32_t)names->count;
-	description = description_of(names->reader, function);
+	description = dwarf_name_description_of(names->reader, function);
 	GROW(names->functions, names->count, names->room);
 	names->functions[names->count++] = (struct dwarf_function){
 		.name = arena_text(names->reader->arena, description.linkage_name.at
@@ -176,27 +181,28 @@ struct surroundings {
 	size_t count, room;
 };
 
-static struct bytes text_of(const char *str)
+static struct bytes dwarf_name_text_of(const char *str)
 {
 	return bytes_of(str, strlen(str));
 }
 
-/* inner: the name to qualify. */
-static struct bytes scope_name(struct dwarf_reader *reader, const struct dwarf_view *view,
-			       const struct dwarf_die *die, const char *inner)
+/* Returns the name of a scope. `inner` is the name to qualify. */
+static struct bytes dwarf_name_scope_name(struct dwarf_reader *reader,
+					  const struct dwarf_view *view,
+					  const struct dwarf_die *die, const char *inner)
 {
 	struct dwarf_reference entry = {view->file, die->offset};
-	struct bytes name = description_of(reader, entry).name;
+	struct bytes name = dwarf_name_description_of(reader, entry).name;
 
 	if (name.at)
 		return name;
 	if (die->abbrev->tag == DW_TAG_namespace)
-		return text_of("(anonymous namespace)");
-	return text_of(strncmp(inner, "operator()", 10) == 0 ? "{lambda}" : "{unnamed}");
+		return dwarf_name_text_of("(anonymous namespace)");
+	return dwarf_name_text_of(strncmp(inner, "operator()", 10) == 0 ? "{lambda}" : "{unnamed}");
 }
 
-static const char *qualified(struct dwarf_reader *reader, const struct dwarf_view *view,
-			     const struct surroundings *around, const char *name)
+static const char *dwarf_name_qualified(struct dwarf_reader *reader, const struct dwarf_view *view,
+					const struct surroundings *around, const char *name)
 {
 	size_t count = around->count < MAX_SCOPES ? around->count : MAX_SCOPES;
 	const struct dwarf_die *entries = &around->entries[around->count - count];
@@ -205,14 +211,14 @@ static const char *qualified(struct dwarf_reader *reader, const struct dwarf_vie
 	char *ret, *end;
 
 	for (size_t i = 0; i < count; i++) {
-		scopes[i] = scope_name(reader, view, &entries[i], name);
+		scopes[i] = dwarf_name_scope_name(reader, view, &entries[i], name);
 		len += bytes_left(&scopes[i]) + strlen("::");
 	}
 	if (len > MAX_NAME_BYTES)
 		return name;
 	ret = end = arena_alloc(reader->arena, len);
 	for (size_t i = 0; i < count; i++)
-		end = bytes_append(bytes_append(end, scopes[i]), text_of("::"));
+		end = bytes_append(bytes_append(end, scopes[i]), dwarf_name_text_of("::"));
 	strcpy(end, name);
 	return ret;
 }
@@ -222,7 +228,7 @@ static const char **plain_name_of(struct dwarf_function *function)
 	return function->is_linkage_name ? &function->plain_name : &function->name;
 }
 
-/* All offsets are of one unit, in ascending order. */
+/* Qualifies names of one unit. Their offsets are in ascending order. */
 static void qualify_unit(struct dwarf_names *names, const struct dwarf_view *view,
 			 const struct dwarf_unqualified *wanted, size_t count)
 {
@@ -238,7 +244,7 @@ static void qualify_unit(struct dwarf_names *names, const struct dwarf_view *vie
 			const char **name = plain_name_of(&names->functions[wanted->function]);
 
 			if (wanted->entry.offset == die.offset && around.count)
-				*name = qualified(names->reader, view, &around, *name);
+				*name = dwarf_name_qualified(names->reader, view, &around, *name);
 		}
 		GROW(around.entries, around.count, around.room);
 		around.entries[around.count++] = die;

@@ -2,14 +2,17 @@
 
 #include "base/alloc.h"
 
-/* A hash table of ids and rows, then a row of section ids, then rows of offsets and of sizes. */
+/*
+ * An index: a hash table of ids and rows, then a row of section ids, then rows
+ * of offsets and of sizes.
+ */
 struct package {
 	uint16_t version;
 	uint32_t columns, units, slots;
 	struct bytes ids, rows, sections, offsets, sizes;
 };
 
-/* DW_SECT_*, which version 5 gave other numbers where types and locations had theirs. */
+/* DW_SECT_* numbers. Version 5 has reused those of types and locations. */
 enum { COLUMNS_MAX = 16, NUMBER_BYTES = 4, ID_BYTES = 8 };
 
 static const uint8_t section_ids[] = {
@@ -18,9 +21,9 @@ static const uint8_t section_ids[] = {
 	[6] = 1 + DWARF_STR_OFFSETS,
 };
 
-enum { RNGLISTS_ID = 8 }; /* in version 2: DW_SECT_MACRO */
+enum { RNGLISTS_ID = 8 }; /* DW_SECT_MACRO in version 2 */
 
-/* The size of a table cannot overflow: each number has 32 bits. */
+/* The size of a table cannot overflow, because each number has 32 bits. */
 static struct bytes table_of(struct bytes *at, uint64_t rows, uint64_t columns)
 {
 	return bytes_sub(at, rows * columns * NUMBER_BYTES);
@@ -37,7 +40,7 @@ static bool read_package(struct bytes at, struct package *package)
 	package->columns = bytes_u32(&at);
 	package->units = bytes_u32(&at);
 	package->slots = bytes_u32(&at);
-	/* Every size below is smaller than 2^64 then. */
+	/* Ensures that all sizes below are smaller than 2^64. */
 	if (package->columns > COLUMNS_MAX || !package->units ||
 	    package->slots > bytes_left(&start) / ID_BYTES ||
 	    (package->slots & (package->slots - 1)) != 0)
@@ -57,21 +60,21 @@ static uint64_t id_of_slot(const struct package *package, uint32_t slot)
 	return bytes_u64(&at);
 }
 
-static uint32_t number_at(struct bytes table, uint64_t index)
+static uint32_t package_number_at(struct bytes table, uint64_t index)
 {
 	struct bytes at = bytes_at(table, index * NUMBER_BYTES);
 
 	return bytes_u32(&at);
 }
 
-/* From 1; 0: it has no such unit. */
-static uint32_t row_of(const struct package *package, uint64_t id)
+/* Returns the row of the unit, starting at 1, or 0 if there is no such unit. */
+static uint32_t package_row_of(const struct package *package, uint64_t id)
 {
 	const uint32_t mask = package->slots - 1;
 	uint32_t slot = (uint32_t)id & mask;
 
 	for (uint32_t i = 0; i < package->slots; i++) {
-		uint32_t row = number_at(package->rows, slot);
+		uint32_t row = package_number_at(package->rows, slot);
 
 		if (row == 0 || id_of_slot(package, slot) == id)
 			return row <= package->units ? row : 0;
@@ -92,7 +95,7 @@ static bool section_of(const struct package *package, uint32_t id, enum dwarf_se
 	return true;
 }
 
-static bool cut(struct bytes *section, uint32_t offset, uint32_t size)
+static bool package_cut(struct bytes *section, uint32_t offset, uint32_t size)
 {
 	struct bytes at = bytes_at(*section, offset);
 
@@ -100,7 +103,9 @@ static bool cut(struct bytes *section, uint32_t offset, uint32_t size)
 	return bytes_ok(&at);
 }
 
-/* A unit has nothing in a section that no column is of. */
+/*
+ * Cuts all sections. A section without a column contains nothing of the unit.
+ */
 static bool cut_all(const struct package *package, uint32_t row, struct dwarf_sections *sections)
 {
 	const uint64_t first = (uint64_t)(row - 1) * package->columns;
@@ -112,11 +117,12 @@ static bool cut_all(const struct package *package, uint32_t row, struct dwarf_se
 	for (uint32_t i = 0; i < package->columns; i++) {
 		enum dwarf_section section;
 
-		if (!section_of(package, number_at(package->sections, i), &section))
+		if (!section_of(package, package_number_at(package->sections, i), &section))
 			continue;
 		sections->of[section] = all.of[section];
-		if (!cut(&sections->of[section], number_at(package->offsets, first + i),
-			 number_at(package->sizes, first + i)))
+		if (!package_cut(&sections->of[section],
+				 package_number_at(package->offsets, first + i),
+				 package_number_at(package->sizes, first + i)))
 			return false;
 	}
 	return true;
@@ -132,7 +138,7 @@ bool dwarf_package_is_valid(struct bytes index)
 bool dwarf_package_find(struct bytes index, uint64_t dwo_id, struct dwarf_sections *sections)
 {
 	struct package package;
-	uint32_t row = read_package(index, &package) ? row_of(&package, dwo_id) : 0;
+	uint32_t row = read_package(index, &package) ? package_row_of(&package, dwo_id) : 0;
 
 	return row && cut_all(&package, row, sections);
 }

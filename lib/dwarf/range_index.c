@@ -18,7 +18,8 @@ void dwarf_range_index_deinit(struct dwarf_range_index *parts)
 	*parts = (struct dwarf_range_index){0};
 }
 
-static bool covers(const struct dwarf_range_entry *part, const uint64_t *vaddrs, size_t count)
+static bool range_index_covers(const struct dwarf_range_entry *part, const uint64_t *vaddrs,
+			       size_t count)
 {
 	size_t first = search_first(vaddrs, count, part->low);
 
@@ -32,7 +33,7 @@ const struct dwarf_range_entry *dwarf_range_index_next(const struct dwarf_range_
 	while (*index < parts->count) {
 		const struct dwarf_range_entry *part = &parts->items[(*index)++];
 
-		if (part->offset >= offset && covers(part, vaddrs, count))
+		if (part->offset >= offset && range_index_covers(part, vaddrs, count))
 			return part;
 	}
 	return NULL;

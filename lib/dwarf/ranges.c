@@ -10,14 +10,17 @@ static void init_list(struct dwarf_ranges *ranges, uint64_t offset)
 	ranges->kind = is_dwarf5 ? DWARF_RANGES_LIST : DWARF_RANGES_PAIRS;
 	ranges->at = dwarf_section_at(&view->file->sections,
 				      is_dwarf5 ? DWARF_RNGLISTS : DWARF_RANGES, offset);
-	/* Offsets are relative to the unit's address until the list sets a base. */
+	/*
+	 * Offsets are relative to the unit's address until the list sets a
+	 * base.
+	 */
 	if (!dwarf_address(view, &view->root.pcs.low, &ranges->base))
 		ranges->base = 0;
 }
 
 /*
- * DW_FORM_rnglistx: an index into the table of offsets at the unit's base, which are relative to
- * that base.
+ * DW_FORM_rnglistx is an index into the table of offsets at the unit's base.
+ * The offsets are relative to that base.
  */
 static void init_indexed_list(struct dwarf_ranges *ranges, uint64_t index)
 {
@@ -44,7 +47,7 @@ struct dwarf_ranges dwarf_ranges_of(const struct dwarf_view *view, const struct 
 	} else if (pcs->ranges.form) {
 		init_list(&ranges, pcs->ranges.number + view->root.pairs_base);
 	} else if (pcs->high.form && dwarf_address(view, &pcs->low, &ranges.low)) {
-		/* The end is an address, or a constant, which is the length. */
+		/* The end is an address or, if it is a constant, a length. */
 		if (!dwarf_address(view, &pcs->high, &ranges.high))
 			ranges.high = ranges.low + pcs->high.number;
 		ranges.kind = DWARF_RANGES_ONE;
@@ -52,7 +55,10 @@ struct dwarf_ranges dwarf_ranges_of(const struct dwarf_view *view, const struct 
 	return ranges;
 }
 
-/* Applies the base to offsets. A base that marks discarded code makes the range empty. */
+/*
+ * Applies the base to offsets. A base that marks discarded code makes the range
+ * empty.
+ */
 static void add_base(const struct dwarf_ranges *ranges, uint64_t *low, uint64_t *high)
 {
 	bool is_gone = ranges->base && dwarf_is_tombstone(ranges->base);
@@ -66,8 +72,8 @@ static uint64_t all_ones(unsigned address_bytes)
 	return address_bytes == 8 ? UINT64_MAX : UINT32_MAX;
 }
 
-/* An entry of .debug_ranges. False: the end of the list. */
-static bool next_pair(struct dwarf_ranges *ranges, uint64_t *low, uint64_t *high)
+/* Reads an entry of .debug_ranges. Returns false at the end of the list. */
+static bool ranges_next_pair(struct dwarf_ranges *ranges, uint64_t *low, uint64_t *high)
 {
 	unsigned address_bytes = ranges->view->unit->encoding.address_bytes;
 
@@ -102,7 +108,7 @@ static uint64_t read_indexed_address(struct dwarf_ranges *ranges)
 	return address;
 }
 
-/* An entry of .debug_rnglists. False: the end of the list. */
+/* Reads an entry of .debug_rnglists. Returns false at the end of the list. */
 static bool next_entry(struct dwarf_ranges *ranges, uint64_t *low, uint64_t *high)
 {
 	struct bytes *at = &ranges->at;
@@ -151,7 +157,7 @@ static bool next_any(struct dwarf_ranges *ranges, uint64_t *low, uint64_t *high)
 		ranges->kind = DWARF_RANGES_NONE;
 		return true;
 	case DWARF_RANGES_PAIRS:
-		return next_pair(ranges, low, high);
+		return ranges_next_pair(ranges, low, high);
 	case DWARF_RANGES_LIST:
 		return next_entry(ranges, low, high);
 	default:
@@ -173,7 +179,7 @@ uint64_t dwarf_ranges_budget(const struct dwarf_file *file)
 {
 	const struct bytes *of = file->sections.of;
 
-	/* No entry is smaller than two bytes. */
+	/* The smallest entry has two bytes. */
 	return (bytes_left(&of[DWARF_INFO]) + bytes_left(&of[DWARF_RANGES]) +
 		bytes_left(&of[DWARF_RNGLISTS])) /
 	       2;

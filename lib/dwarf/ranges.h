@@ -1,6 +1,7 @@
 /*
- * Address ranges of an entry. Source: DWARF 5, 2.17 "Code Addresses, Ranges and Base Addresses",
- * 7.25 "Range List Entries"; DWARF 4, 2.17.3 for .debug_ranges.
+ * Iterates over the address ranges of an entry. Source: DWARF 5, 2.17 "Code
+ * Addresses, Ranges and Base Addresses", 7.25 "Range List Entries"; DWARF 4,
+ * 2.17.3 for .debug_ranges.
  */
 #ifndef PROF_DWARF_RANGES_H
 #define PROF_DWARF_RANGES_H
@@ -17,25 +18,26 @@ enum dwarf_ranges_kind {
 struct dwarf_ranges {
 	const struct dwarf_view *view;
 	enum dwarf_ranges_kind kind;
-	uint64_t low, high; /* of DWARF_RANGES_ONE */
-	struct bytes at;    /* of a list */
+	uint64_t low, high; /* for DWARF_RANGES_ONE */
+	struct bytes at;    /* for a list */
 	uint64_t base;
 };
 
 struct dwarf_ranges dwarf_ranges_of(const struct dwarf_view *view, const struct dwarf_pcs *pcs);
 
 /*
- * The next range with code. Skips empty ranges and those of functions that the linker discarded
- * (they begin at 0, -1 or -2). Decrements *budget for each entry read and ends at 0, because a
- * file may name the same list any number of times.
+ * Returns the next range with code. Skips empty ranges and those of functions
+ * that the linker has discarded, which start at 0, -1 or -2. Decrements *budget
+ * for each range entry and returns false when it is 0, because a file may refer
+ * to the same list any number of times.
  */
 bool dwarf_ranges_next(struct dwarf_ranges *ranges, uint64_t *budget, uint64_t *low,
 		       uint64_t *high);
 
-/* A budget that suffices for all lists of a valid file. */
+/* Returns a budget that suffices for all lists of a valid file. */
 uint64_t dwarf_ranges_budget(const struct dwarf_file *file);
 
-/* True if the address marks discarded code. */
+/* Returns true if the address marks discarded code. */
 static inline bool dwarf_is_tombstone(uint64_t vaddr)
 {
 	return vaddr == 0 || vaddr >= (uint64_t)-2;

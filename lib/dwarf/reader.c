@@ -4,8 +4,10 @@
 
 #include <stdlib.h>
 
-/* Tables of units may overlap, as GCC's link-time optimizer leaves them. */
-static uint64_t abbrev_budget(const struct dwarf_file *file)
+/*
+ * Allows overlaps, because GCC's link-time optimizer leaves overlapping tables.
+ */
+static uint64_t reader_abbrev_budget(const struct dwarf_file *file)
 {
 	return 4 * (uint64_t)bytes_left(&file->sections.of[DWARF_ABBREV]);
 }
@@ -19,10 +21,10 @@ void dwarf_reader_init(struct dwarf_reader *reader, const struct dwarf_file *deb
 		       const struct dwarf_file *alt, struct arena *arena)
 {
 	*reader = (struct dwarf_reader){.debug = debug, .alt = alt, .arena = arena};
-	reader->abbrev_bytes_left = abbrev_budget(debug);
+	reader->abbrev_bytes_left = reader_abbrev_budget(debug);
 	reader->line_bytes_left = line_budget(debug);
 	if (alt) {
-		reader->abbrev_bytes_left += abbrev_budget(alt);
+		reader->abbrev_bytes_left += reader_abbrev_budget(alt);
 		reader->line_bytes_left += line_budget(alt);
 	}
 }

@@ -16,7 +16,8 @@ void dwarf_scan_seek(struct dwarf_scan *scan, uint64_t offset)
 
 	scan->at = dwarf_unit_contents(scan->view->file, unit);
 	bytes_skip(&scan->at, offset - unit->first_die);
-	scan->depth = UINT32_MAX / 2; /* unknown; what follows the entry can be less deep */
+	/* Unknown; entries after this one can have a smaller depth. */
+	scan->depth = UINT32_MAX / 2;
 }
 
 bool dwarf_scan_next(struct dwarf_scan *scan, struct dwarf_die *ret)
@@ -33,7 +34,7 @@ bool dwarf_scan_next(struct dwarf_scan *scan, struct dwarf_die *ret)
 		const struct dwarf_abbrev *abbrev;
 		struct bytes attributes;
 
-		if (code == 0) { /* the end of the children; also padding after the root */
+		if (code == 0) { /* the end of the children, or padding after the root */
 			depth -= depth > 0;
 			least = depth < least ? depth : least;
 			continue;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The units of a file, and what they refer to. */
+/* The units of a file, and the data that they refer to. */
 struct searched {
 	struct dwarf_file debug, alt;
 	struct dwarf_reader reader;
@@ -38,18 +38,18 @@ static void close_searched(struct searched *searched)
 
 /* ---- Lines ---- */
 
-/* Lines of one unit. */
+/* The state of a search in one unit. */
 struct line_walk {
 	struct dwarf_line_search *search;
 	struct dwarf_lines *lines;
 	struct arena *arena;
-	/* The last file that was looked at, and whether it is the one. */
+	/* The last file that was compared, and the result. */
 	uint64_t file;
 	bool has_looked, is_wanted;
-	bool is_on_line; /* the last row was of it */
+	bool is_on_line; /* the last row was on the line */
 };
 
-/* Whole components: "main.rs" is no "domain.rs". */
+/* Compares whole components: "main.rs" does not match "domain.rs". */
 static bool ends_with_path(const char *path, const char *end)
 {
 	size_t len = strlen(path), end_len = strlen(end);
@@ -58,7 +58,7 @@ static bool ends_with_path(const char *path, const char *end)
 	       (len == end_len || end[0] == '/' || path[len - end_len - 1] == '/');
 }
 
-static bool is_wanted(struct line_walk *walk, uint64_t file)
+static bool search_is_wanted(struct line_walk *walk, uint64_t file)
 {
 	if (!walk->has_looked || walk->file != file) {
 		const char *path = dwarf_lines_path(walk->lines, file, walk->arena);
@@ -77,7 +77,7 @@ static void take_row(void *user, uint64_t vaddr, const struct dwarf_place *row)
 	bool was_on_line = walk->is_on_line;
 
 	walk->is_on_line = false;
-	if (!row->line || !is_wanted(walk, row->file))
+	if (!row->line || !search_is_wanted(walk, row->file))
 		return;
 	search->has_file = true;
 	if (row->line < search->line && row->line > search->before)
@@ -119,7 +119,7 @@ void dwarf_line_search_deinit(struct dwarf_line_search *search)
 
 /* ---- Inlined functions ---- */
 
-/* An entry of an inlined function. */
+/* The entry of an inlined function. */
 struct inlined_entry {
 	struct dwarf_reference function;
 	uint64_t call_file;
@@ -127,7 +127,8 @@ struct inlined_entry {
 	bool has_call_file;
 };
 
-static struct inlined_entry read_entry(const struct dwarf_view *view, const struct dwarf_die *die)
+static struct inlined_entry search_read_entry(const struct dwarf_view *view,
+					      const struct dwarf_die *die)
 {
 	struct inlined_entry entry = {0};
 	struct dwarf_attrs attrs = dwarf_attrs_of(view, die);
@@ -170,7 +171,7 @@ void dwarf_search_inlined(struct elf_file *debug, struct elf_file *alt, struct a
 
 		dwarf_scan_init(&scan, &opened->view, DWARF_INLINED);
 		while (!is_over && dwarf_scan_next(&scan, &die)) {
-			struct inlined_entry entry = read_entry(&opened->view, &die);
+			struct inlined_entry entry = search_read_entry(&opened->view, &die);
 			size_t known = names.count;
 			uint32_t number = dwarf_names_add(&names, entry.function);
 			struct dwarf_inlined inlined = {.caller_line = entry.call_line};

@@ -2,7 +2,7 @@
 
 #include "elf/elf_file.h"
 
-/* Looks up those that have a name. */
+/* Looks up the sections that have a name. */
 static struct dwarf_sections read_sections(struct elf_file *elf,
 					   const char *const names[DWARF_SECTION_COUNT])
 {
@@ -36,7 +36,10 @@ struct dwarf_sections dwarf_sections_of(struct elf_file *elf)
 	return read_sections(elf, names_of_all);
 }
 
-/* .debug_line.dwo has the files of type units, which nothing here needs. */
+/*
+ * Does not include .debug_line.dwo, which contains only the files of type
+ * units.
+ */
 struct dwarf_sections dwarf_split_sections_of(struct elf_file *elf)
 {
 	static const char *const names[DWARF_SECTION_COUNT] = {

@@ -18,28 +18,35 @@ enum dwarf_section {
 	DWARF_SECTION_COUNT,
 };
 
-/* Borrowed; an absent section is empty. */
+/* Borrowed. A missing section is empty. */
 struct dwarf_sections {
 	struct bytes of[DWARF_SECTION_COUNT];
 };
 
 struct elf_file;
 
-/* Decompresses all at the same time; .debug_info first, which takes longer than the others
- * together. */
+/*
+ * Decompresses all sections at the same time. It starts with .debug_info, which
+ * takes longer than the others together.
+ */
 void dwarf_sections_unpack(struct elf_file *elf, elf_run *run, void *user);
 struct dwarf_sections dwarf_sections_of(struct elf_file *elf);
 
-/* The sections of split units in a .dwo or .dwp file (".debug_info.dwo"). Source: DWARF 5, 7.3.2.
+/*
+ * Returns the sections of split units in a .dwo or .dwp file
+ * (".debug_info.dwo"). Source: DWARF 5, 7.3.2.
  */
 struct dwarf_sections dwarf_split_sections_of(struct elf_file *elf);
 /*
- * The file of a skeleton unit has the sections that a linker must write; its split unit refers to
- * them. This adds them.
+ * Adds the sections that a split unit shares with its skeleton unit. They are
+ * in the skeleton's file because the linker must write them.
  */
 void dwarf_split_sections_add(struct dwarf_sections *split, const struct dwarf_sections *skeleton);
 
-/* A cursor from `offset` to the section's end; failed if the offset is outside. */
+/*
+ * Returns a cursor from `offset` to the end of the section. The cursor is
+ * failed if the offset is outside of the section.
+ */
 static inline struct bytes dwarf_section_at(const struct dwarf_sections *sections,
 					    enum dwarf_section section, uint64_t offset)
 {
@@ -48,7 +55,10 @@ static inline struct bytes dwarf_section_at(const struct dwarf_sections *section
 
 struct dwarf;
 
-/* dwarf_new() for sections without an ELF file; never NULL. alt may be NULL. */
+/*
+ * Like dwarf_new(), for sections without an ELF file. `alt` may be NULL. Never
+ * returns NULL.
+ */
 struct dwarf *dwarf_of_sections(const struct dwarf_sections *debug,
 				const struct dwarf_sections *alt);
 

@@ -7,20 +7,20 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* A file with split units, or the part of a package that has one. */
+/* A file with split units, or the part of a package that contains one. */
 struct split_file {
-	pthread_mutex_t lock; /* while it is opened or closed */
-	struct elf_file *elf; /* NULL: closed */
+	pthread_mutex_t lock; /* held while the file is opened or closed */
+	struct elf_file *elf; /* NULL if closed */
 	struct dwarf_file file;
 	unsigned users;
-	bool is_private;    /* of one user, who frees it */
-	bool is_of_package; /* the ELF file is the package's */
+	bool is_private;    /* has one user, who frees it */
+	bool is_of_package; /* the ELF file belongs to the package */
 };
 
-struct package {
-	pthread_mutex_t lock; /* while it is looked for */
+struct split_package {
+	pthread_mutex_t lock; /* held during the search */
 	bool was_asked_for;
-	struct elf_file *elf; /* NULL: none */
+	struct elf_file *elf; /* NULL if there is none */
 	struct bytes index;
 	struct dwarf_sections sections;
 };
@@ -29,11 +29,11 @@ struct dwarf_splits {
 	const struct dwarf_file *skeletons;
 	struct dwarf_split_places places;
 	bool keeps;
-	struct package package;
+	struct split_package package;
 	pthread_mutex_t lock;
-	/* Under the lock: */
+	/* Protected by the lock. */
 	struct strtab *paths;
-	struct split_file **files; /* by path; NULL: not asked for yet */
+	struct split_file **files; /* by path; NULL if not requested yet */
 	size_t file_count, file_room;
 	bool *is_missing; /* by skeleton */
 	bool has_changed;
@@ -91,7 +91,7 @@ void dwarf_splits_keep(struct dwarf_splits *splits)
 	splits->keeps = true;
 }
 
-static struct split_file *new_file(void)
+static struct split_file *split_new_file(void)
 {
 	struct split_file *file = xcalloc(1, sizeof(*file));
 
@@ -101,8 +101,11 @@ static struct split_file *new_file(void)
 
 /* ---- Units by their ids ---- */
 
-/* Malformed units may all point to the end of one large table of abbreviations. */
-static uint64_t abbrev_budget(const struct dwarf_file *file)
+/*
+ * Limits the bytes of abbreviations read, because malformed units may all refer
+ * to the end of one large table.
+ */
+static uint64_t split_abbrev_budget(const struct dwarf_file *file)
 {
 	return 64 * (uint64_t)bytes_left(&file->sections.of[DWARF_ABBREV]) + (1 << 24);
 }
@@ -125,14 +128,14 @@ static uint64_t root_id(const struct dwarf_file *file, const struct dwarf_unit *
 
 void dwarf_split_read_ids(struct dwarf_file *file)
 {
-	uint64_t budget = abbrev_budget(file);
+	uint64_t budget = split_abbrev_budget(file);
 
 	for (size_t i = 0; i < file->unit_count; i++)
 		if (file->units[i].encoding.version < 5)
 			file->units[i].dwo_id = root_id(file, &file->units[i], &budget);
 }
 
-/* NULL if it has no such unit. */
+/* Returns NULL if there is no such unit. */
 static const struct dwarf_unit *unit_with_id(const struct dwarf_file *file, uint64_t id)
 {
 	for (size_t i = 0; i < file->unit_count; i++)
@@ -177,7 +180,7 @@ static struct elf_file *find_package(const struct dwarf_split_places *places)
 		NULL);
 }
 
-static void ask_for_package(const struct dwarf_splits *splits, struct package *package)
+static void ask_for_package(const struct dwarf_splits *splits, struct split_package *package)
 {
 	package->was_asked_for = true;
 	package->elf = find_package(&splits->places);
@@ -189,7 +192,7 @@ static void ask_for_package(const struct dwarf_splits *splits, struct package *p
 
 static bool open_in_package(struct dwarf_splits *splits, uint64_t id, struct dwarf_split *ret)
 {
-	struct package *package = &splits->package;
+	struct split_package *package = &splits->package;
 	struct dwarf_sections sections;
 	struct split_file *file;
 
@@ -200,7 +203,7 @@ static bool open_in_package(struct dwarf_splits *splits, uint64_t id, struct dwa
 	sections = package->sections;
 	if (!package->elf || !dwarf_package_find(package->index, id, &sections))
 		return false;
-	file = new_file();
+	file = split_new_file();
 	file->elf = package->elf;
 	file->is_private = file->is_of_package = true;
 	read_units(splits, &file->file, sections);
@@ -213,9 +216,9 @@ static bool open_in_package(struct dwarf_splits *splits, uint64_t id, struct dwa
 
 /* ---- .dwo files ---- */
 
-/* Where a skeleton says that its unit is. */
+/* The path of a split unit according to its skeleton. */
 struct whereabouts {
-	char *directory, *name; /* to be freed; directory may be NULL */
+	char *directory, *name; /* must be freed; `directory` may be NULL */
 };
 
 static void whereabouts_deinit(struct whereabouts *where)
@@ -224,7 +227,7 @@ static void whereabouts_deinit(struct whereabouts *where)
 	free(where->name);
 }
 
-static char *text_of(const struct dwarf_view *view, const struct dwarf_value *value)
+static char *split_text_of(const struct dwarf_view *view, const struct dwarf_value *value)
 {
 	struct bytes text = dwarf_string(view, value);
 
@@ -236,8 +239,8 @@ static char *text_of(const struct dwarf_view *view, const struct dwarf_value *va
 static struct whereabouts whereabouts_of(const struct dwarf_view *skeleton)
 {
 	return (struct whereabouts){
-		.directory = text_of(skeleton, &skeleton->root.directory),
-		.name = text_of(skeleton, &skeleton->root.dwo_name),
+		.directory = split_text_of(skeleton, &skeleton->root.directory),
+		.name = split_text_of(skeleton, &skeleton->root.dwo_name),
 	};
 }
 
@@ -248,13 +251,16 @@ static char *program_directory(const struct dwarf_split_places *places)
 	return xstrndup(path, slash ? (size_t)(slash - path) : 0);
 }
 
-struct search {
+struct split_search {
 	const struct dwarf_splits *splits;
-	struct dwarf_file *file; /* filled with the units of the one that is found */
+	struct dwarf_file *file; /* filled with the units of the file that is found */
 	uint64_t id;
 };
 
-/* A file with many sections that have the same bytes must end, too. */
+/*
+ * Limits the work for a malicious file with many sections that contain the same
+ * bytes.
+ */
 static uint64_t info_budget(const struct elf_file *candidate)
 {
 	const struct bytes contents = elf_file_contents(candidate);
@@ -262,10 +268,13 @@ static uint64_t info_budget(const struct elf_file *candidate)
 	return 16 * (uint64_t)bytes_left(&contents) + (1 << 24);
 }
 
-/* Type units of DWARF 5 have a section each before that of the unit (GCC). */
+/*
+ * Finds the unit. GCC puts each DWARF 5 type unit into a separate section
+ * before that of the unit.
+ */
 static bool has_unit(void *user, struct elf_file *candidate)
 {
-	struct search *search = user;
+	struct split_search *search = user;
 	struct dwarf_sections sections = dwarf_split_sections_of(candidate);
 	struct elf_section info;
 	uint64_t budget = info_budget(candidate);
@@ -284,7 +293,8 @@ static bool has_unit(void *user, struct elf_file *candidate)
 	return false;
 }
 
-static struct elf_file *ask(struct search *search, enum debugfile_kind kind, const char *name)
+static struct elf_file *split_ask(struct split_search *search, enum debugfile_kind kind,
+				  const char *name)
 {
 	const struct dwarf_split_places *places = &search->splits->places;
 
@@ -293,17 +303,17 @@ static struct elf_file *ask(struct search *search, enum debugfile_kind kind, con
 				       has_unit, search);
 }
 
-/* path: where it was built. */
-static struct elf_file *find_dwo(struct search *search, const char *path, const char *name)
+/* Finds the .dwo file. `path` is its path when it was built. */
+static struct elf_file *find_dwo(struct split_search *search, const char *path, const char *name)
 {
 	CLEANUP(free_ptr) char *beside = program_directory(&search->splits->places);
 	CLEANUP(free_ptr) char *moved = debugfile_path_in(beside, name);
 	const char *slash = strrchr(name, '/');
-	struct elf_file *found = ask(search, DEBUGFILE_BY_PATH, path);
+	struct elf_file *found = split_ask(search, DEBUGFILE_BY_PATH, path);
 
 	if (!found && strcmp(moved, path) != 0)
-		found = ask(search, DEBUGFILE_BY_PATH, moved);
-	return found ? found : ask(search, DEBUGFILE_BY_LINK, slash ? slash + 1 : name);
+		found = split_ask(search, DEBUGFILE_BY_PATH, moved);
+	return found ? found : split_ask(search, DEBUGFILE_BY_LINK, slash ? slash + 1 : name);
 }
 
 static char *built_path(const struct dwarf_splits *splits, const struct whereabouts *where)
@@ -322,7 +332,7 @@ char *dwarf_splits_path(const struct dwarf_splits *splits, const struct dwarf_vi
 	return where.name ? built_path(splits, &where) : NULL;
 }
 
-static struct split_file *file_of(struct dwarf_splits *splits, const char *path)
+static struct split_file *split_file_of(struct dwarf_splits *splits, const char *path)
 {
 	struct split_file *file;
 	string_id id;
@@ -334,13 +344,13 @@ static struct split_file *file_of(struct dwarf_splits *splits, const char *path)
 		splits->files[splits->file_count++] = NULL;
 	}
 	if (!splits->files[id])
-		splits->files[id] = new_file();
+		splits->files[id] = split_new_file();
 	file = splits->files[id];
 	pthread_mutex_unlock(&splits->lock);
 	return file;
 }
 
-/* Of the file's units the one that is looked for, if the file can be found. */
+/* Returns the requested unit of the file, or NULL if the file is not found. */
 static const struct dwarf_unit *use_file(struct dwarf_splits *splits, struct split_file *file,
 					 const struct whereabouts *where, const char *path,
 					 uint64_t id)
@@ -349,7 +359,7 @@ static const struct dwarf_unit *use_file(struct dwarf_splits *splits, struct spl
 
 	pthread_mutex_lock(&file->lock);
 	if (!file->elf) {
-		struct search search = {.splits = splits, .file = &file->file, .id = id};
+		struct split_search search = {.splits = splits, .file = &file->file, .id = id};
 
 		file->elf = find_dwo(&search, path, where->name);
 	}
@@ -359,7 +369,10 @@ static const struct dwarf_unit *use_file(struct dwarf_splits *splits, struct spl
 	return unit;
 }
 
-/* If several skeletons name one path, but not one file, the others have a file of their own. */
+/*
+ * Opens the .dwo file. If several skeletons refer to different files with the
+ * same path, the later ones get a private file.
+ */
 static bool open_dwo(struct dwarf_splits *splits, const struct dwarf_view *skeleton,
 		     struct dwarf_split *ret)
 {
@@ -370,10 +383,10 @@ static bool open_dwo(struct dwarf_splits *splits, const struct dwarf_view *skele
 
 	if (!path)
 		return false;
-	file = file_of(splits, path);
+	file = split_file_of(splits, path);
 	ret->unit = use_file(splits, file, &where, path, id);
 	if (!ret->unit) {
-		file = new_file();
+		file = split_new_file();
 		file->is_private = true;
 		ret->unit = use_file(splits, file, &where, path, id);
 	}
@@ -387,7 +400,7 @@ static bool open_dwo(struct dwarf_splits *splits, const struct dwarf_view *skele
 
 /* ---- Units ---- */
 
-static size_t number_of(const struct dwarf_splits *splits, const struct dwarf_view *skeleton)
+static size_t split_number_of(const struct dwarf_splits *splits, const struct dwarf_view *skeleton)
 {
 	return (size_t)(skeleton->unit - splits->skeletons->units);
 }
@@ -395,7 +408,7 @@ static size_t number_of(const struct dwarf_splits *splits, const struct dwarf_vi
 bool dwarf_splits_open(struct dwarf_splits *splits, const struct dwarf_view *skeleton,
 		       struct dwarf_split *ret)
 {
-	bool *is_missing = &splits->is_missing[number_of(splits, skeleton)];
+	bool *is_missing = &splits->is_missing[split_number_of(splits, skeleton)];
 
 	if (*is_missing)
 		return false;
@@ -405,7 +418,7 @@ bool dwarf_splits_open(struct dwarf_splits *splits, const struct dwarf_view *ske
 	return !*is_missing;
 }
 
-static void note_change(struct dwarf_splits *splits, struct elf_file *elf)
+static void split_note_change(struct dwarf_splits *splits, struct elf_file *elf)
 {
 	if (!elf || !elf_file_changed(elf))
 		return;
@@ -415,15 +428,15 @@ static void note_change(struct dwarf_splits *splits, struct elf_file *elf)
 }
 
 /*
- * A file that was decompressed takes memory, so it is closed after its only unit. Those of
- * link-time optimization have many.
+ * Closes a decompressed file after its only unit, because it takes memory.
+ * Files of link-time optimization have many units and stay open.
  */
 static void close_dwo(struct dwarf_splits *splits, struct split_file *file)
 {
 	pthread_mutex_lock(&file->lock);
 	file->users--;
 	if (!file->users && !splits->keeps && file->file.unit_count == 1) {
-		note_change(splits, file->elf);
+		split_note_change(splits, file->elf);
 		shut_file(file);
 	}
 	pthread_mutex_unlock(&file->lock);
@@ -435,7 +448,7 @@ void dwarf_splits_close(struct dwarf_splits *splits, struct dwarf_split *split)
 		close_dwo(splits, split->from);
 		return;
 	}
-	note_change(splits, split->from->is_of_package ? NULL : split->from->elf);
+	split_note_change(splits, split->from->is_of_package ? NULL : split->from->elf);
 	free_file(split->from);
 }
 
@@ -452,9 +465,9 @@ uint32_t dwarf_splits_missing(struct dwarf_splits *splits, const struct dwarf_un
 
 bool dwarf_splits_changed(struct dwarf_splits *splits)
 {
-	note_change(splits, splits->package.elf);
+	split_note_change(splits, splits->package.elf);
 	for (size_t i = 0; i < splits->file_count; i++)
 		if (splits->files[i])
-			note_change(splits, splits->files[i]->elf);
+			split_note_change(splits, splits->files[i]->elf);
 	return splits->has_changed;
 }

@@ -1,6 +1,7 @@
 #include "dwarf/types.h"
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "dwarf/ranges.h"
 #include "dwarf/reader.h"
 #include "dwarf/sections.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Scopes in each other; more are cut. */
+/* Limits for nested scopes and for names. Anything beyond is truncated. */
 enum { DEPTH_MAX = 64, NAME_BYTES_MAX = 64 << 10 };
 
 #define NO_SCOPE UINT32_MAX
@@ -54,8 +55,11 @@ void dwarf_types_free(struct dwarf_types *types)
 
 /* ---- One type ---- */
 
-/* An entry with the attributes that types, members, variants and variables have. */
-struct entry {
+/*
+ * An entry with the attributes that types, members, variants and variables
+ * have.
+ */
+struct types_entry {
 	uint16_t tag;
 	bool has_children;
 	struct bytes name, linkage_name;
@@ -63,19 +67,19 @@ struct entry {
 	uint64_t size_bytes, offset, decl_line, value;
 	bool has_value;
 	dwarf_type_id type, containing;
-	uint64_t discriminant; /* the entry of the member */
+	uint64_t discriminant; /* offset of the member's entry */
 };
 
-static dwarf_type_id id_of(const struct dwarf_types *types, const struct dwarf_view *view,
-			   const struct dwarf_value *value)
+static dwarf_type_id types_id_of(const struct dwarf_types *types, const struct dwarf_view *view,
+				 const struct dwarf_value *value)
 {
 	struct dwarf_reference reference = dwarf_reference(view, value);
 
 	return reference.file == &types->file ? reference.offset : 0;
 }
 
-static void take_value(const struct dwarf_types *types, const struct dwarf_view *view,
-		       const struct dwarf_value *value, struct entry *to)
+static void types_take_value(const struct dwarf_types *types, const struct dwarf_view *view,
+			     const struct dwarf_value *value, struct types_entry *to)
 {
 	switch (value->name) {
 	case DW_AT_name:
@@ -85,13 +89,13 @@ static void take_value(const struct dwarf_types *types, const struct dwarf_view 
 		to->linkage_name = dwarf_string(view, value);
 		break;
 	case DW_AT_type:
-		to->type = id_of(types, view, value);
+		to->type = types_id_of(types, view, value);
 		break;
 	case DW_AT_containing_type:
-		to->containing = id_of(types, view, value);
+		to->containing = types_id_of(types, view, value);
 		break;
 	case DW_AT_discr:
-		to->discriminant = id_of(types, view, value);
+		to->discriminant = types_id_of(types, view, value);
 		break;
 	case DW_AT_byte_size:
 		to->size_bytes = value->number;
@@ -120,9 +124,12 @@ static void take_value(const struct dwarf_types *types, const struct dwarf_view 
 	}
 }
 
-/* Reads the entry at the cursor and moves behind it. False: the end of the children. */
-static bool read_entry(const struct dwarf_types *types, const struct dwarf_view *view,
-		       struct bytes *at, struct entry *ret)
+/*
+ * Reads the entry at the cursor and moves past it. Returns false at the end of
+ * the children.
+ */
+static bool types_read_entry(const struct dwarf_types *types, const struct dwarf_view *view,
+			     struct bytes *at, struct types_entry *ret)
 {
 	uint64_t code = bytes_uleb(at);
 	const struct dwarf_abbrev *abbrev = code ? dwarf_abbrevs_get(view->abbrevs, code) : NULL;
@@ -130,7 +137,7 @@ static bool read_entry(const struct dwarf_types *types, const struct dwarf_view 
 	struct dwarf_attrs attrs;
 	struct dwarf_die die;
 
-	*ret = (struct entry){0};
+	*ret = (struct types_entry){0};
 	if (!abbrev) {
 		if (code)
 			bytes_fail(at);
@@ -141,28 +148,28 @@ static bool read_entry(const struct dwarf_types *types, const struct dwarf_view 
 	ret->has_children = abbrev->has_children;
 	attrs = dwarf_attrs_of(view, &die);
 	while (dwarf_attrs_next(&attrs, &value))
-		take_value(types, view, &value, ret);
+		types_take_value(types, view, &value, ret);
 	*at = attrs.at;
 	return bytes_ok(at);
 }
 
-/* A type that is being read. */
-struct reading {
+/* The state of reading one type. */
+struct types_reading {
 	struct dwarf_types *types;
 	struct dwarf_opened *opened;
 	const unsigned char *info;
 	struct bytes at;
 	struct dwarf_type *type;
 	size_t member_room, variant_room, parameter_room;
-	uint64_t discriminant; /* the entry of the member; 0: none */
-	struct entry variant;  /* whose children are read */
+	uint64_t discriminant;	    /* offset of the member's entry, or 0 */
+	struct types_entry variant; /* the variant whose children are being read */
 };
 
-/* The size of a number; 0: it is something else. */
-static unsigned number_bytes(struct dwarf_types *types, dwarf_type_id id)
+/* Returns the size of a number, or 0 if the type is not a number. */
+static unsigned types_number_bytes(struct dwarf_types *types, dwarf_type_id id)
 {
 	struct dwarf_opened *opened;
-	struct entry entry;
+	struct types_entry entry;
 	struct dwarf_die die;
 	struct bytes at;
 
@@ -170,13 +177,13 @@ static unsigned number_bytes(struct dwarf_types *types, dwarf_type_id id)
 	if (!opened)
 		return 0;
 	at = bytes_at(types->file.sections.of[DWARF_INFO], id);
-	if (!read_entry(types, &opened->view, &at, &entry) || entry.size_bytes > 8)
+	if (!types_read_entry(types, &opened->view, &at, &entry) || entry.size_bytes > 8)
 		return 0;
 	return (unsigned)entry.size_bytes;
 }
 
-static struct dwarf_member member_of(struct reading *reading, const struct entry *entry,
-				     bool wants_place)
+static struct dwarf_member types_member_of(struct types_reading *reading,
+					   const struct types_entry *entry, bool wants_place)
 {
 	struct dwarf_member member = {
 		.name = entry->name, .type = entry->type, .offset = entry->offset};
@@ -199,7 +206,7 @@ static void add_member(struct dwarf_member **members, size_t *count, size_t *roo
 	(*members)[(*count)++] = member;
 }
 
-static void add_variant(struct reading *reading, const struct entry *entry)
+static void types_add_variant(struct types_reading *reading, const struct types_entry *entry)
 {
 	struct dwarf_type *type = reading->type;
 
@@ -209,27 +216,28 @@ static void add_variant(struct reading *reading, const struct entry *entry)
 	type->variants[type->variant_count++] = (struct dwarf_variant){
 		.is_default = !reading->variant.has_value,
 		.value = reading->variant.value,
-		.content = member_of(reading, entry, true),
+		.content = types_member_of(reading, entry, true),
 	};
 }
 
-/* A child of the type itself. */
-static void take_child(struct reading *reading, const struct entry *entry)
+/* Handles a child of the type itself. */
+static void take_child(struct types_reading *reading, const struct types_entry *entry)
 {
 	struct dwarf_type *type = reading->type;
 
 	if (entry->tag == DW_TAG_template_type_parameter)
 		add_member(&type->parameters, &type->parameter_count, &reading->parameter_room,
-			   member_of(reading, entry, false));
+			   types_member_of(reading, entry, false));
 	else if (entry->tag == DW_TAG_member)
 		add_member(&type->members, &type->member_count, &reading->member_room,
-			   member_of(reading, entry, false));
+			   types_member_of(reading, entry, false));
 	else if (entry->tag == DW_TAG_variant_part)
 		reading->discriminant = entry->discriminant;
 }
 
-/* A child of the variant part: the discriminant, or a variant. */
-static void take_of_part(struct reading *reading, const struct entry *entry, uint64_t offset)
+/* Handles a child of the variant part: the discriminant or a variant. */
+static void take_of_part(struct types_reading *reading, const struct types_entry *entry,
+			 uint64_t offset)
 {
 	struct dwarf_type *type = reading->type;
 
@@ -237,21 +245,25 @@ static void take_of_part(struct reading *reading, const struct entry *entry, uin
 		reading->variant = *entry;
 	} else if (entry->tag == DW_TAG_member && offset == reading->discriminant) {
 		type->discriminant_offset = entry->offset;
-		type->discriminant_bytes = number_bytes(reading->types, entry->type);
+		type->discriminant_bytes = types_number_bytes(reading->types, entry->type);
 	}
 }
 
-/* Reads the children, with the variant part and its variants; what else is deeper is skipped. */
-static void read_children(struct reading *reading)
+/*
+ * Reads the children, including the variant part and its variants. Other deeper
+ * entries are skipped.
+ */
+static void read_children(struct types_reading *reading)
 {
-	uint16_t parents[] = {0, 0, 0, 0}; /* the tag of the entry whose children have the depth */
+	uint16_t parents[] = {0, 0, 0, 0}; /* tags of the parents by depth */
 	unsigned depth = 1;
 
 	while (depth && bytes_left(&reading->at)) {
 		uint64_t offset = (uint64_t)(reading->at.at - reading->info);
-		struct entry entry;
+		struct types_entry entry;
 
-		if (!read_entry(reading->types, &reading->opened->view, &reading->at, &entry)) {
+		if (!types_read_entry(reading->types, &reading->opened->view, &reading->at,
+				      &entry)) {
 			depth--;
 			continue;
 		}
@@ -261,14 +273,14 @@ static void read_children(struct reading *reading)
 			take_of_part(reading, &entry, offset);
 		else if (depth == 3 && parents[2] == DW_TAG_variant_part &&
 			 parents[3] == DW_TAG_variant && entry.tag == DW_TAG_member)
-			add_variant(reading, &entry);
+			types_add_variant(reading, &entry);
 		depth += entry.has_children;
 		if (entry.has_children && depth < ARRAY_SIZE(parents))
 			parents[depth] = entry.tag;
 	}
 }
 
-static enum dwarf_type_kind kind_of(uint16_t tag)
+static enum dwarf_type_kind types_kind_of(uint16_t tag)
 {
 	switch (tag) {
 	case DW_TAG_structure_type:
@@ -281,8 +293,8 @@ static enum dwarf_type_kind kind_of(uint16_t tag)
 	}
 }
 
-/* The arrays move to the arena. */
-static void *keep(struct dwarf_types *types, void *array, size_t bytes)
+/* Moves an array to the arena. */
+static void *types_keep(struct dwarf_types *types, void *array, size_t bytes)
 {
 	void *kept = NULL;
 
@@ -296,8 +308,8 @@ static void *keep(struct dwarf_types *types, void *array, size_t bytes)
 
 bool dwarf_types_read(struct dwarf_types *types, dwarf_type_id id, struct dwarf_type *ret)
 {
-	struct reading reading = {.types = types, .type = ret};
-	struct entry entry;
+	struct types_reading reading = {.types = types, .type = ret};
+	struct types_entry entry;
 	struct dwarf_die die;
 
 	*ret = (struct dwarf_type){0};
@@ -308,19 +320,20 @@ bool dwarf_types_read(struct dwarf_types *types, dwarf_type_id id, struct dwarf_
 	reading.info = types->file.sections.of[DWARF_INFO].at;
 	reading.at = bytes_at(types->file.sections.of[DWARF_INFO], id);
 	reading.at.end = reading.info + reading.opened->view.unit->end;
-	if (!read_entry(types, &reading.opened->view, &reading.at, &entry))
+	if (!types_read_entry(types, &reading.opened->view, &reading.at, &entry))
 		return false;
-	ret->kind = kind_of(entry.tag);
+	ret->kind = types_kind_of(entry.tag);
 	ret->name = entry.name;
 	ret->size_bytes = entry.size_bytes;
 	ret->target = ret->kind == DWARF_TYPE_POINTER ? entry.type : 0;
 	ret->containing = entry.containing;
 	if (entry.has_children && ret->kind == DWARF_TYPE_STRUCT)
 		read_children(&reading);
-	ret->members = keep(types, ret->members, ret->member_count * sizeof(*ret->members));
-	ret->variants = keep(types, ret->variants, ret->variant_count * sizeof(*ret->variants));
-	ret->parameters = keep(types, ret->parameters,
-			       ret->parameter_count * sizeof(*ret->parameters));
+	ret->members = types_keep(types, ret->members, ret->member_count * sizeof(*ret->members));
+	ret->variants = types_keep(types, ret->variants,
+				   ret->variant_count * sizeof(*ret->variants));
+	ret->parameters = types_keep(types, ret->parameters,
+				     ret->parameter_count * sizeof(*ret->parameters));
 	return true;
 }
 
@@ -336,18 +349,10 @@ const struct dwarf_member *dwarf_type_member(const struct dwarf_type *type, cons
 
 static const struct scope *find_scope(const struct dwarf_types *types, uint64_t offset)
 {
-	size_t low = 0, high = types->scope_count;
+	size_t after = SEARCH_AFTER(types->scopes, types->scope_count, offset, offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (types->scopes[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < types->scope_count && types->scopes[low].offset == offset ? &types->scopes[low]
-									       : NULL;
+	return after && types->scopes[after - 1].offset == offset ? &types->scopes[after - 1]
+								  : NULL;
 }
 
 const char *dwarf_types_name(struct dwarf_types *types, dwarf_type_id id)
@@ -397,27 +402,29 @@ bool dwarf_types_is_in(const struct dwarf_types *types, uint32_t scope, const ch
 
 /* ---- The pass ---- */
 
-struct pass {
+struct types_pass {
 	struct dwarf_types *types;
 	const struct dwarf_view *view;
 	void (*found)(void *user, const struct dwarf_found *found);
 	void *user;
 	const unsigned char *info;
-	uint32_t open[DEPTH_MAX]; /* the scope of each depth */
+	uint32_t open[DEPTH_MAX]; /* innermost scope by depth */
 	struct dwarf_found function;
-	unsigned function_depth; /* of its children; 0: no function is kept */
+	/* Depth of the current function's children; 0 if none is kept. */
+	unsigned function_depth;
 	unsigned argument_count;
 	bool has_parameter;
 };
 
-static void end_function(struct pass *pass)
+static void end_function(struct types_pass *pass)
 {
 	if (pass->function_depth)
 		pass->found(pass->user, &pass->function);
 	pass->function_depth = 0;
 }
 
-static uint32_t add_scope(struct pass *pass, uint64_t offset, struct bytes name, uint32_t parent)
+static uint32_t add_scope(struct types_pass *pass, uint64_t offset, struct bytes name,
+			  uint32_t parent)
 {
 	struct dwarf_types *types = pass->types;
 
@@ -427,8 +434,8 @@ static uint32_t add_scope(struct pass *pass, uint64_t offset, struct bytes name,
 	return (uint32_t)types->scope_count++;
 }
 
-/* DW_OP_addr ADDRESS, or DW_OP_const8u OFFSET DW_OP_form_tls_address. */
-static void take_location(const struct pass *pass, const struct entry *entry,
+/* Parses DW_OP_addr ADDRESS and DW_OP_const8u OFFSET DW_OP_form_tls_address. */
+static void take_location(const struct types_pass *pass, const struct types_entry *entry,
 			  struct dwarf_found *to)
 {
 	struct bytes at;
@@ -461,8 +468,8 @@ static void take_location(const struct pass *pass, const struct entry *entry,
 	}
 }
 
-static void begin_function(struct pass *pass, const struct entry *entry, struct dwarf_found found,
-			   unsigned depth)
+static void begin_function(struct types_pass *pass, const struct types_entry *entry,
+			   struct dwarf_found found, unsigned depth)
 {
 	found.kind = DWARF_FOUND_FUNCTION;
 	found.has_address = dwarf_address(pass->view, &entry->low_pc, &found.address) &&
@@ -475,7 +482,7 @@ static void begin_function(struct pass *pass, const struct entry *entry, struct 
 		end_function(pass);
 }
 
-static void take_of_function(struct pass *pass, const struct entry *entry)
+static void take_of_function(struct types_pass *pass, const struct types_entry *entry)
 {
 	if (entry->tag == DW_TAG_formal_parameter && !pass->has_parameter) {
 		pass->has_parameter = true;
@@ -485,7 +492,7 @@ static void take_of_function(struct pass *pass, const struct entry *entry)
 	}
 }
 
-static bool is_wanted(uint16_t tag)
+static bool types_is_wanted(uint16_t tag)
 {
 	return tag == DW_TAG_namespace || tag == DW_TAG_structure_type ||
 	       tag == DW_TAG_union_type || tag == DW_TAG_enumeration_type ||
@@ -493,8 +500,8 @@ static bool is_wanted(uint16_t tag)
 	       tag == DW_TAG_formal_parameter || tag == DW_TAG_template_type_parameter;
 }
 
-static void take_entry(struct pass *pass, const struct entry *entry, uint64_t offset,
-		       unsigned depth)
+static void types_take_entry(struct types_pass *pass, const struct types_entry *entry,
+			     uint64_t offset, unsigned depth)
 {
 	uint32_t parent = depth ? pass->open[(depth < DEPTH_MAX ? depth : DEPTH_MAX) - 1]
 				: NO_SCOPE;
@@ -532,7 +539,7 @@ static void take_entry(struct pass *pass, const struct entry *entry, uint64_t of
 	}
 }
 
-static void scan_unit(struct pass *pass)
+static void scan_unit(struct types_pass *pass)
 {
 	struct bytes at = dwarf_unit_contents(&pass->types->file, pass->view->unit);
 	const struct dwarf_abbrevs *abbrevs = pass->view->abbrevs;
@@ -543,7 +550,7 @@ static void scan_unit(struct pass *pass)
 		struct bytes start = at;
 		uint64_t code = bytes_uleb(&at);
 		const struct dwarf_abbrev *abbrev;
-		struct entry entry;
+		struct types_entry entry;
 
 		if (!code) {
 			if (pass->function_depth && depth <= pass->function_depth)
@@ -554,11 +561,11 @@ static void scan_unit(struct pass *pass)
 		abbrev = dwarf_abbrevs_get(abbrevs, code);
 		if (!abbrev)
 			break;
-		if (is_wanted(abbrev->tag)) {
+		if (types_is_wanted(abbrev->tag)) {
 			at = start;
-			if (!read_entry(pass->types, pass->view, &at, &entry))
+			if (!types_read_entry(pass->types, pass->view, &at, &entry))
 				break;
-			take_entry(pass, &entry, offset, depth);
+			types_take_entry(pass, &entry, offset, depth);
 		} else {
 			dwarf_abbrev_skip(abbrevs, abbrev, &at);
 			if (depth < DEPTH_MAX)
@@ -572,10 +579,10 @@ static void scan_unit(struct pass *pass)
 void dwarf_types_scan(struct dwarf_types *types,
 		      void (*found)(void *user, const struct dwarf_found *found), void *user)
 {
-	struct pass pass = {.types = types,
-			    .found = found,
-			    .user = user,
-			    .info = types->file.sections.of[DWARF_INFO].at};
+	struct types_pass pass = {.types = types,
+				  .found = found,
+				  .user = user,
+				  .info = types->file.sections.of[DWARF_INFO].at};
 
 	for (size_t i = 0; i < types->file.unit_count; i++) {
 		pass.view = &dwarf_reader_open(&types->reader, &types->file, &types->file.units[i])

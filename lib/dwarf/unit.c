@@ -19,8 +19,11 @@ uint64_t dwarf_initial_length(struct bytes *at, uint8_t *offset_bytes)
 	return length;
 }
 
-/* Reads the header after the length. *type: DW_UT_*; older versions have one type. */
-static void read_header(struct bytes *at, struct dwarf_unit *unit, uint8_t *type)
+/*
+ * Reads the header after the length. *type is DW_UT_*; versions before 5 have
+ * only one type.
+ */
+static void unit_read_header(struct bytes *at, struct dwarf_unit *unit, uint8_t *type)
 {
 	struct dwarf_encoding *encoding = &unit->encoding;
 	uint16_t version = bytes_u16(at);
@@ -45,12 +48,12 @@ static void read_header(struct bytes *at, struct dwarf_unit *unit, uint8_t *type
 		bytes_fail(at);
 }
 
-static bool is_wanted(uint8_t type)
+static bool unit_is_wanted(uint8_t type)
 {
 	return type != DW_UT_type && type != DW_UT_split_type;
 }
 
-/* Linkers pad with a few zeros, which read as units without anything. */
+/* Linkers pad with a few zeros, which look like empty units. */
 enum { EMPTY_UNITS_MAX = 1 << 20 };
 
 void dwarf_file_init(struct dwarf_file *file, const struct dwarf_sections *sections)
@@ -67,8 +70,8 @@ void dwarf_file_init(struct dwarf_file *file, const struct dwarf_sections *secti
 		uint8_t type;
 
 		empty += length == 0;
-		read_header(&body, &unit, &type);
-		if (!bytes_ok(&body) || !is_wanted(type)) {
+		unit_read_header(&body, &unit, &type);
+		if (!bytes_ok(&body) || !unit_is_wanted(type)) {
 			file->has_unread |= length && !bytes_ok(&body);
 			continue;
 		}

@@ -2,20 +2,20 @@
 
 #include <dwarf.h>
 
-static struct bytes section_at(const struct dwarf_view *view, enum dwarf_section section,
-			       uint64_t offset)
+static struct bytes dwarf_view_section_at(const struct dwarf_view *view, enum dwarf_section section,
+					  uint64_t offset)
 {
 	return dwarf_section_at(&view->file->sections, section, offset);
 }
 
 /*
- * Entry `index` of a table of fixed-size entries at `base` of a section; overflow counts as
- * outside.
+ * Returns entry `index` of a table of fixed-size entries at `base` of a
+ * section. An overflow is treated like an entry outside of the section.
  */
 static struct bytes table_at(const struct dwarf_view *view, enum dwarf_section section,
 			     uint64_t base, uint64_t index, unsigned part_bytes)
 {
-	struct bytes at = section_at(view, section, base);
+	struct bytes at = dwarf_view_section_at(view, section, base);
 
 	if (index > bytes_left(&at) / part_bytes)
 		bytes_fail(&at);
@@ -75,7 +75,7 @@ bool dwarf_view_die(const struct dwarf_view *view, uint64_t offset, struct dwarf
 
 	if (offset < unit->first_die || offset >= unit->end)
 		return false;
-	at = section_at(view, DWARF_INFO, offset);
+	at = dwarf_view_section_at(view, DWARF_INFO, offset);
 	at.end = at.at + (unit->end - offset);
 	ret->offset = offset;
 	ret->depth = 0;
@@ -135,7 +135,7 @@ static void read_root(struct dwarf_view *view)
 	struct dwarf_die die;
 
 	if (!dwarf_view_die(view, view->unit->first_die, &die)) {
-		struct bytes code = section_at(view, DWARF_INFO, view->unit->first_die);
+		struct bytes code = dwarf_view_section_at(view, DWARF_INFO, view->unit->first_die);
 
 		view->root.is_unread = view->unit->first_die < view->unit->end && bytes_u8(&code);
 		return;
@@ -158,7 +158,10 @@ struct dwarf_view dwarf_view_of(const struct dwarf_file *file, const struct dwar
 	return view;
 }
 
-/* The tables of a split unit's own sections begin behind a header, which GNU's have not. */
+/*
+ * Sets the bases of a split unit. The tables in its own sections start after a
+ * header, but GNU's tables before DWARF 5 have no header.
+ */
 static void set_default_bases(struct dwarf_view *view)
 {
 	const struct dwarf_encoding encoding = view->unit->encoding;
@@ -185,8 +188,8 @@ struct dwarf_view dwarf_view_of_split(const struct dwarf_file *file, const struc
 	return view;
 }
 
-static struct bytes text_at(const struct dwarf_file *file, enum dwarf_section section,
-			    uint64_t offset)
+static struct bytes dwarf_view_text_at(const struct dwarf_file *file, enum dwarf_section section,
+				       uint64_t offset)
 {
 	struct bytes at;
 
@@ -203,7 +206,8 @@ static struct bytes indexed_string(const struct dwarf_view *view, uint64_t index
 				   offset_bytes);
 	uint64_t offset = bytes_uint(&at, offset_bytes);
 
-	return bytes_ok(&at) ? text_at(view->file, DWARF_STR, offset) : (struct bytes){0};
+	return bytes_ok(&at) ? dwarf_view_text_at(view->file, DWARF_STR, offset)
+			     : (struct bytes){0};
 }
 
 struct bytes dwarf_string(const struct dwarf_view *view, const struct dwarf_value *value)
@@ -212,12 +216,12 @@ struct bytes dwarf_string(const struct dwarf_view *view, const struct dwarf_valu
 	case DW_FORM_string:
 		return bytes_of(value->string, value->number);
 	case DW_FORM_strp:
-		return text_at(view->file, DWARF_STR, value->number);
+		return dwarf_view_text_at(view->file, DWARF_STR, value->number);
 	case DW_FORM_line_strp:
-		return text_at(view->file, DWARF_LINE_STR, value->number);
+		return dwarf_view_text_at(view->file, DWARF_LINE_STR, value->number);
 	case DW_FORM_strp_sup:
 	case DW_FORM_GNU_strp_alt:
-		return text_at(view->alt, DWARF_STR, value->number);
+		return dwarf_view_text_at(view->alt, DWARF_STR, value->number);
 	case DW_FORM_strx:
 	case DW_FORM_strx1:
 	case DW_FORM_strx2:
@@ -270,7 +274,7 @@ struct dwarf_reference dwarf_reference(const struct dwarf_view *view,
 	case DW_FORM_ref_sup8:
 	case DW_FORM_GNU_ref_alt:
 		return (struct dwarf_reference){view->alt, value->number};
-	default: /* a type signature; no function is named by one */
+	default: /* a type signature, which never names a function */
 		return (struct dwarf_reference){0};
 	}
 }

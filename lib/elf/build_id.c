@@ -33,7 +33,10 @@ void build_id_hex(const struct build_id *id, char hex[BUILD_ID_HEX_BYTES])
 		snprintf(hex + 2 * i, 3, "%02x", id->bytes[i]);
 }
 
-/* A note's name and description are padded to 4 bytes, or to 8 in a segment aligned to 8. */
+/*
+ * Skips padding. A note's name and description are padded to 4 bytes, or to 8
+ * in a segment aligned to 8.
+ */
 static void skip_padding(struct bytes *notes, const unsigned char *start, uint64_t align)
 {
 	size_t unit = align == 8 ? 8 : 4;

@@ -1,6 +1,6 @@
 #include "elf/classes.h"
 
-static bool take(struct bytes *from, void *into, size_t len)
+static bool classes_take(struct bytes *from, void *into, size_t len)
 {
 	const void *at = bytes_take(from, len);
 
@@ -15,10 +15,10 @@ bool elf_take_header(struct bytes *from, Elf64_Ehdr *ret)
 	Elf32_Ehdr narrow;
 
 	*ret = (Elf64_Ehdr){0};
-	if (!take(&narrow_from, &narrow, sizeof(narrow)))
+	if (!classes_take(&narrow_from, &narrow, sizeof(narrow)))
 		return false;
 	if (narrow.e_ident[EI_CLASS] != ELFCLASS32)
-		return take(from, ret, sizeof(*ret));
+		return classes_take(from, ret, sizeof(*ret));
 	*from = narrow_from;
 	memcpy(ret->e_ident, narrow.e_ident, sizeof(ret->e_ident));
 	ret->e_type = narrow.e_type;
@@ -39,8 +39,8 @@ bool elf_take_segment(struct bytes *from, bool is_32, Elf64_Phdr *ret)
 	Elf32_Phdr narrow;
 
 	if (!is_32)
-		return take(from, ret, sizeof(*ret));
-	if (!take(from, &narrow, sizeof(narrow)))
+		return classes_take(from, ret, sizeof(*ret));
+	if (!classes_take(from, &narrow, sizeof(narrow)))
 		return false;
 	*ret = (Elf64_Phdr){
 		.p_type = narrow.p_type,
@@ -59,8 +59,8 @@ bool elf_take_section(struct bytes *from, bool is_32, Elf64_Shdr *ret)
 	Elf32_Shdr narrow;
 
 	if (!is_32)
-		return take(from, ret, sizeof(*ret));
-	if (!take(from, &narrow, sizeof(narrow)))
+		return classes_take(from, ret, sizeof(*ret));
+	if (!classes_take(from, &narrow, sizeof(narrow)))
 		return false;
 	*ret = (Elf64_Shdr){
 		.sh_name = narrow.sh_name,
@@ -82,8 +82,8 @@ bool elf_take_symbol(struct bytes *from, bool is_32, Elf64_Sym *ret)
 	Elf32_Sym narrow;
 
 	if (!is_32)
-		return take(from, ret, sizeof(*ret));
-	if (!take(from, &narrow, sizeof(narrow)))
+		return classes_take(from, ret, sizeof(*ret));
+	if (!classes_take(from, &narrow, sizeof(narrow)))
 		return false;
 	*ret = (Elf64_Sym){
 		.st_name = narrow.st_name,

@@ -1,8 +1,9 @@
 /*
- * ELF structures of either word size, as the 64-bit ones. Source: gABI; elf(5).
+ * Reads ELF structures of either class and converts them to the 64-bit ones.
+ * Source: gABI; elf(5).
  *
- * Each function takes one structure from the cursor and returns false if the cursor holds no whole
- * one.
+ * Each function takes one structure from the cursor. It returns false if the
+ * cursor does not contain a complete one.
  */
 #ifndef PROF_ELF_CLASSES_H
 #define PROF_ELF_CLASSES_H
@@ -11,7 +12,7 @@
 
 #include <elf.h>
 
-bool elf_take_header(struct bytes *from, Elf64_Ehdr *ret); /* e_ident says which class it is */
+bool elf_take_header(struct bytes *from, Elf64_Ehdr *ret); /* e_ident contains the class */
 bool elf_take_segment(struct bytes *from, bool is_32, Elf64_Phdr *ret);
 bool elf_take_section(struct bytes *from, bool is_32, Elf64_Shdr *ret);
 bool elf_take_symbol(struct bytes *from, bool is_32, Elf64_Sym *ret);

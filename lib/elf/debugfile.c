@@ -3,7 +3,10 @@
 #include "base/alloc.h"
 #include "base/gzip.h"
 
-/* Read in two seconds. Debug files that are larger have a build-id. */
+/*
+ * Larger files are not read for their CRC, because that takes too long. They
+ * usually have a build-id.
+ */
 #define CRC_BYTES_MAX (UINT64_C(1) << 30)
 
 static bool has_parent_component(const char *path)
@@ -31,8 +34,8 @@ bool debugfile_question_is_valid(const struct debugfile_question *question)
 }
 
 /*
- * NULL if there is no such candidate; *more says whether there can be another. It shares the
- * budget of the ELF file that it is for.
+ * Returns NULL if there is no such candidate. *more: there can be another one.
+ * The candidate shares the budget of `elf`.
  */
 static struct elf_file *open_candidate(struct elf_file *elf, const struct debugfile_opener *opener,
 				       const struct debugfile_question *question, unsigned attempt,
@@ -88,9 +91,9 @@ static struct elf_file *find_with_id(struct elf_file *elf, const struct debugfil
 	return debugfile_find_accepted(elf, opener, question, has_wanted_build_id, &wanted);
 }
 
-static struct elf_file *find_by_build_id(struct elf_file *elf,
-					 const struct debugfile_opener *opener,
-					 const struct build_id *id)
+static struct elf_file *debugfile_find_by_build_id(struct elf_file *elf,
+						   const struct debugfile_opener *opener,
+						   const struct build_id *id)
 {
 	return find_with_id(elf, opener,
 			    &(struct debugfile_question){
@@ -101,8 +104,9 @@ static struct elf_file *find_by_build_id(struct elf_file *elf,
 }
 
 /*
- * Compares build-ids, or, if one of the files has none, the CRC, which requires reading the whole
- * file. A link can lead back to the stripped file itself, so the debug file must contain more.
+ * Compares build-ids or, if one of the files has none, the CRC, which requires
+ * reading the whole file. A link can lead back to the stripped file itself, so
+ * the debug file must contain more debug information or symbols.
  */
 static bool is_debug_file_of(struct elf_file *candidate, struct elf_file *elf, uint32_t crc)
 {
@@ -122,22 +126,26 @@ static bool is_debug_file_of(struct elf_file *candidate, struct elf_file *elf, u
 }
 
 /*
- * A copy, NULL if it is empty or longer than a path; the caller frees it. Copied before it is
- * checked, because the file can change.
+ * Returns a copy, or NULL if the text is empty or too long for a path. The
+ * caller frees it. The text is copied before it is checked, because the file
+ * can change.
  */
-static char *copy_of(struct bytes text)
+static char *debugfile_copy_of(struct bytes text)
 {
 	if (bytes_left(&text) == 0 || bytes_left(&text) >= PATH_MAX)
 		return NULL;
 	return xstrndup((const char *)text.at, bytes_left(&text));
 }
 
-/* The file name in .gnu_debuglink; the caller frees it. NULL if there is none. */
+/*
+ * Returns the file name in .gnu_debuglink, which the caller frees, or NULL if
+ * there is none.
+ */
 static char *debug_link(struct elf_file *elf, uint32_t *crc)
 {
 	struct bytes link = elf_file_section(elf, ".gnu_debuglink").data;
 	const unsigned char *start = link.at;
-	CLEANUP(free_ptr) char *file = copy_of(bytes_text(&link));
+	CLEANUP(free_ptr) char *file = debugfile_copy_of(bytes_text(&link));
 
 	bytes_skip(&link, -(size_t)(link.at - start) % 4);
 	*crc = bytes_u32(&link);
@@ -163,7 +171,7 @@ static struct elf_file *find_by_link(struct elf_file *elf, const struct debugfil
 
 struct elf_file *debugfile_find(struct elf_file *elf, const struct debugfile_opener *opener)
 {
-	struct elf_file *found = find_by_build_id(elf, opener, elf_file_build_id(elf));
+	struct elf_file *found = debugfile_find_by_build_id(elf, opener, elf_file_build_id(elf));
 
 	return found ? found : find_by_link(elf, opener);
 }
@@ -181,7 +189,7 @@ char *debugfile_path_in(const char *directory, const char *name)
 {
 	const char *start = *name == '/' ? "" : directory;
 	CLEANUP(free_ptr) char *rest = xasprintf("%s/%s", start, name);
-	char *path = xcalloc(strlen(rest) + 2, 1); /* with a slash before it */
+	char *path = xcalloc(strlen(rest) + 2, 1); /* room for a slash before it */
 	char *state = NULL;
 
 	for (char *part = strtok_r(rest, "/", &state); part; part = strtok_r(NULL, "/", &state)) {
@@ -196,7 +204,7 @@ char *debugfile_path_in(const char *directory, const char *name)
 struct elf_file *debugfile_find_alt(struct elf_file *debug, const struct debugfile_opener *opener)
 {
 	struct bytes link = elf_file_section(debug, ".gnu_debugaltlink").data;
-	CLEANUP(free_ptr) char *name = copy_of(bytes_text(&link));
+	CLEANUP(free_ptr) char *name = debugfile_copy_of(bytes_text(&link));
 	CLEANUP(free_ptr) char *directory = xstrdup(elf_file_name(debug));
 	CLEANUP(free_ptr) char *path = NULL;
 	struct build_id id = {.len = (unsigned)bytes_left(&link)};
@@ -205,7 +213,7 @@ struct elf_file *debugfile_find_alt(struct elf_file *debug, const struct debugfi
 	if (!name || bytes_left(&link) == 0 || bytes_left(&link) > BUILD_ID_MAX)
 		return NULL;
 	memcpy(id.bytes, link.at, id.len);
-	found = find_by_build_id(debug, opener, &id);
+	found = debugfile_find_by_build_id(debug, opener, &id);
 	if (found)
 		return found;
 	go_up(directory);

@@ -11,17 +11,15 @@
 #include <elf.h>
 #include <string.h>
 
-#define TEXT_OF(macro) #macro
-#define SONAME(version) "libcapstone.so." TEXT_OF(version)
-
 #define FUNCTIONS(each)                                                                            \
 	each(cs_open) each(cs_close) each(cs_option) each(cs_strerror) each(cs_insn_group)         \
 		each(cs_malloc) each(cs_free) each(cs_disasm_iter)
 #define DECLARE(function) __typeof__(function) *function;
-/* ISO C does not allow function pointers in void pointers; POSIX does. */
-#define FIND(function) &&__extension__(capstone->function = dlsym(capstone->library, #function))
 
-/* Loaded on demand: its 80,000 relocations would add two milliseconds to each start of prof. */
+/*
+ * capstone is loaded on demand, because its many relocations would slow down
+ * each start of prof. A static program contains it.
+ */
 struct capstone {
 	void *library;
 	FUNCTIONS(DECLARE)
@@ -36,8 +34,25 @@ static void capstone_deinit(struct capstone *capstone)
 		dlclose(capstone->library);
 }
 
-/* It stays loaded after closing, for the next function. */
-static struct error *load(struct capstone *capstone)
+#ifdef PROF_STATIC
+
+#define LINK(function) capstone->function = function;
+
+static struct error *disassembly_load_library(struct capstone *capstone)
+{
+	FUNCTIONS(LINK)
+	return NULL;
+}
+
+#else
+
+#define TEXT_OF(macro) #macro
+#define SONAME(version) "libcapstone.so." TEXT_OF(version)
+/* ISO C does not allow function pointers in void pointers; POSIX does. */
+#define FIND(function) &&__extension__(capstone->function = dlsym(capstone->library, #function))
+
+/* Loads capstone. It stays loaded after dlclose(), for the next function. */
+static struct error *disassembly_load_library(struct capstone *capstone)
 {
 	capstone->library = dlopen(SONAME(CS_API_MAJOR), RTLD_NOW | RTLD_NODELETE);
 	if (capstone->library FUNCTIONS(FIND))
@@ -45,6 +60,8 @@ static struct error *load(struct capstone *capstone)
 	return error_hint(error_new("%s", dlerror()),
 			  "install the capstone that prof was built with");
 }
+
+#endif
 
 static struct error *open_engine(struct capstone *capstone, const struct elf_file *elf,
 				 bool intel_syntax)
@@ -65,8 +82,8 @@ static struct error *open_engine(struct capstone *capstone, const struct elf_fil
 	return NULL;
 }
 
-/* The address at the end of "0x401230" or "x0, #0x1f, #0x401230". */
-static uint64_t target_of(const struct capstone *capstone, const cs_insn *instruction)
+/* Parses the address at the end of "0x401230" or "x0, #0x1f, #0x401230". */
+static uint64_t disassembly_target_of(const struct capstone *capstone, const cs_insn *instruction)
 {
 	const char *last = strrchr(instruction->op_str, ' ');
 	const char *number = strstr(last ? last : instruction->op_str, "0x");
@@ -81,8 +98,8 @@ static uint64_t target_of(const struct capstone *capstone, const cs_insn *instru
 	return strtoull(number, NULL, 16);
 }
 
-static void add(struct disassembly *disassembly, const struct capstone *capstone,
-		const cs_insn *instruction)
+static void disassembly_add(struct disassembly *disassembly, const struct capstone *capstone,
+			    const cs_insn *instruction)
 {
 	bool has_operands = instruction->op_str[0];
 
@@ -90,7 +107,7 @@ static void add(struct disassembly *disassembly, const struct capstone *capstone
 	disassembly->items[disassembly->count++] = (struct instruction){
 		.vaddr = instruction->address,
 		.size_bytes = instruction->size,
-		.target = target_of(capstone, instruction),
+		.target = disassembly_target_of(capstone, instruction),
 		.text = xasprintf("%s%s%s", instruction->mnemonic, has_operands ? "\t" : "",
 				  instruction->op_str),
 	};
@@ -100,7 +117,7 @@ struct error *disassembly_load(void)
 {
 	CLEANUP(capstone_deinit) struct capstone capstone = {0};
 
-	return load(&capstone);
+	return disassembly_load_library(&capstone);
 }
 
 struct error *disassembly_init(struct disassembly *disassembly, const struct elf_file *elf,
@@ -116,14 +133,14 @@ struct error *disassembly_init(struct disassembly *disassembly, const struct elf
 	*disassembly = (struct disassembly){0};
 	if (!left)
 		return error_new("it has no code at 0x%llx", (unsigned long long)vaddr);
-	err = load(&capstone);
+	err = disassembly_load_library(&capstone);
 	if (!err)
 		err = open_engine(&capstone, elf, intel_syntax);
 	if (err)
 		return err;
 	instruction = capstone.cs_malloc(capstone.engine);
 	while (left && capstone.cs_disasm_iter(capstone.engine, &at, &left, &vaddr, instruction))
-		add(disassembly, &capstone, instruction);
+		disassembly_add(disassembly, &capstone, instruction);
 	capstone.cs_free(instruction, 1);
 	return NULL;
 }

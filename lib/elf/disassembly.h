@@ -9,23 +9,26 @@
 struct instruction {
 	uint64_t vaddr;
 	unsigned size_bytes;
-	uint64_t target;  /* target of a direct jump or call; else 0 */
+	uint64_t target;  /* target of a direct jump or call, otherwise 0 */
 	const char *text; /* "mov\trax, rbx" */
 };
 
 struct disassembly {
-	struct instruction
-		*items; /* consecutive; bytes that are not an instruction are a ".byte" */
+	/* Consecutive. Bytes that are not an instruction are a ".byte". */
+	struct instruction *items;
 	size_t count, room;
 };
 
 /*
- * Loads capstone, for a process that will not be able to. Fails if it is not installed, or prof was
- * built without it.
+ * Loads capstone before the process loses the permission to do so. Fails if
+ * capstone is not installed or prof was built without it.
  */
 MUST_CHECK struct error *disassembly_load(void);
 
-/* Fails as disassembly_load() does, and for machines that capstone or prof does not know. */
+/*
+ * Fails like disassembly_load(), and for architectures that capstone or prof
+ * does not support.
+ */
 MUST_CHECK struct error *disassembly_init(struct disassembly *disassembly,
 					  const struct elf_file *elf, uint64_t vaddr,
 					  uint64_t size_bytes, bool intel_syntax);

@@ -2,7 +2,7 @@
 
 #include "elf/classes.h"
 
-/* Vaddrs, but for the size of the strings; 0: not there. */
+/* Vaddrs from PT_DYNAMIC and the size of the strings. Missing values are 0. */
 struct dynamic {
 	uint64_t symbols, strings, strings_bytes, hash, gnu_hash;
 };
@@ -32,7 +32,10 @@ static struct dynamic read_dynamic(const struct elf_file *elf)
 	}
 }
 
-/* nbucket, nchain: the latter is the number of symbols. */
+/*
+ * The table starts with nbucket and nchain. The latter is the number of
+ * symbols.
+ */
 static uint64_t count_by_hash(struct bytes table)
 {
 	bytes_skip(&table, sizeof(uint32_t));
@@ -40,9 +43,10 @@ static uint64_t count_by_hash(struct bytes table)
 }
 
 /*
- * nbuckets, symoffset, bloom_size, bloom_shift, the bloom filter's words, the buckets, and the hash
- * values of the symbols from symoffset on. The last value of a bucket has bit 0 set; the bucket
- * with the highest first symbol has the last one.
+ * The table contains nbuckets, symoffset, bloom_size, bloom_shift, the words of
+ * the bloom filter, the buckets, and the hash values of the symbols from
+ * symoffset on. The last value of a bucket has bit 0 set. The last symbol is in
+ * the bucket with the highest first symbol.
  */
 static uint64_t count_by_gnu_hash(struct bytes table, unsigned word_bytes)
 {
@@ -63,7 +67,7 @@ static uint64_t count_by_gnu_hash(struct bytes table, unsigned word_bytes)
 	return bytes_ok(&table) ? (uint64_t)last + 1 : 0;
 }
 
-static struct bytes cut(struct bytes bytes, uint64_t len)
+static struct bytes dynamic_symbols_cut(struct bytes bytes, uint64_t len)
 {
 	return len < bytes_left(&bytes) ? bytes_sub(&bytes, len) : bytes;
 }
@@ -80,9 +84,9 @@ static struct bytes symbols_of(const struct elf_file *elf, const struct dynamic 
 						elf_file_is_32(elf) ? 4 : 8);
 	count = by_hash > by_gnu_hash ? by_hash : by_gnu_hash;
 	if (count)
-		return cut(symbols, count * elf_symbol_bytes(elf_file_is_32(elf)));
+		return dynamic_symbols_cut(symbols, count * elf_symbol_bytes(elf_file_is_32(elf)));
 	return dynamic->strings > dynamic->symbols
-		       ? cut(symbols, dynamic->strings - dynamic->symbols)
+		       ? dynamic_symbols_cut(symbols, dynamic->strings - dynamic->symbols)
 		       : symbols;
 }
 
@@ -101,6 +105,7 @@ struct elf_dynamic_symbols elf_dynamic_symbols(struct elf_file *elf)
 		return sections;
 	return (struct elf_dynamic_symbols){
 		.symbols = symbols_of(elf, &dynamic),
-		.strings = cut(elf_file_loaded(elf, dynamic.strings), dynamic.strings_bytes),
+		.strings = dynamic_symbols_cut(elf_file_loaded(elf, dynamic.strings),
+					       dynamic.strings_bytes),
 	};
 }

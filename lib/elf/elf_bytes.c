@@ -79,7 +79,7 @@ struct bytes elf_bytes_part(const struct elf_bytes *bytes, uint64_t offset, uint
 	return bytes_sub(&at, len);
 }
 
-static bool is_mapped(const struct elf_bytes *bytes, struct bytes part)
+static bool elf_bytes_is_mapped(const struct elf_bytes *bytes, struct bytes part)
 {
 	return bytes->is_mapped && part.at >= bytes->data &&
 	       part.end <= bytes->data + bytes->size_bytes;
@@ -89,7 +89,7 @@ bool elf_bytes_copy(const struct elf_bytes *bytes, struct bytes part, void *into
 {
 	const size_t len = bytes_left(&part);
 
-	if (is_mapped(bytes, part))
+	if (elf_bytes_is_mapped(bytes, part))
 		return mapped_file_read(part.at, len, into);
 	if (len)
 		memcpy(into, part.at, len);
@@ -99,7 +99,7 @@ bool elf_bytes_copy(const struct elf_bytes *bytes, struct bytes part, void *into
 const unsigned char *elf_bytes_steady(const struct elf_bytes *bytes, struct bytes part, void **copy)
 {
 	*copy = NULL;
-	if (!bytes->origin.is_foreign)
+	if (!bytes->origin.is_untrusted)
 		return part.at;
 	*copy = malloc(bytes_left(&part));
 	return *copy && elf_bytes_copy(bytes, part, *copy) ? *copy : NULL;
@@ -111,7 +111,7 @@ void elf_bytes_release(const struct elf_bytes *bytes, struct bytes part)
 	uintptr_t start = ((uintptr_t)part.at + page - 1) / page * page;
 	uintptr_t end = (uintptr_t)part.end / page * page;
 
-	if (is_mapped(bytes, part) && start < end)
+	if (elf_bytes_is_mapped(bytes, part) && start < end)
 		madvise((void *)start, end - start, MADV_DONTNEED);
 }
 

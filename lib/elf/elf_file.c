@@ -19,40 +19,43 @@ struct elf_file {
 	uint64_t number;
 	char *name;
 	Elf64_Ehdr header;
-	bool is_32; /* 32-bit; what is read is converted to 64-bit structs */
-	unsigned char beginning[sizeof(Elf32_Ehdr)]; /* a copy of the start of the file */
+	bool is_32; /* 32-bit file; its structures are converted to 64-bit ones */
+	unsigned char beginning[sizeof(Elf32_Ehdr)]; /* copy of the start of the file */
 	struct elf_file_segment *segments;
 	unsigned segment_count, segment_room;
-	size_t note_bytes_left;			/* that may be searched for a build-id */
-	bool is_dynamic;			/* has PT_DYNAMIC … */
-	uint64_t dynamic_offset, dynamic_bytes; /* … at this place in the file */
-	uint64_t unwind_table_vaddr;		/* 0: none */
+	size_t note_bytes_left; /* bytes that may still be searched for a build-id */
+	bool is_dynamic;	/* has PT_DYNAMIC */
+	uint64_t dynamic_offset, dynamic_bytes; /* its position in the file */
+	uint64_t unwind_table_vaddr;		/* 0 if there is none */
 	struct build_id build_id;
-	uint64_t build_id_offset; /* in the file */
+	uint64_t build_id_offset; /* position in the file */
 	bool changed;
 
 	struct elf_sections sections;
 };
 
 /*
- * Limits of what is read at opening, for each file that anybody maps. The kernel runs no program
- * with larger program headers (load_elf_phdrs()); real ones have a dozen PT_LOAD. Notes of a file
- * take less than 64 KiB.
+ * Limits for the data read when a file is opened, which can be any mapped file.
+ * The kernel rejects programs with larger program headers (load_elf_phdrs()).
+ * Real programs have a dozen PT_LOAD segments and less than 64 KiB of notes.
  */
 enum { TABLE_BYTES_MAX = 64 << 10, SEGMENTS_MAX = 128, NOTE_BYTES_MAX = 1 << 20 };
 
-/* Executables have about 40. Object files can have more, but are not mapped. */
+/*
+ * Executables have about 40 sections. Object files can have more, but are not
+ * mapped.
+ */
 enum { SECTIONS_MAX = 1 << 16 };
 
-/* The symbols of the largest programs take about 10 MB. */
+/* Larger than the symbols of the largest programs. */
 enum { INSIDE_BYTES_MAX = 128 << 20 };
 
-static bool is_elf(const Elf64_Ehdr *header)
+static bool elf_file_is_elf(const Elf64_Ehdr *header)
 {
 	return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0;
 }
 
-/* In prof's own byte order. */
+/* Returns true for prof's own byte order. */
 static bool is_of_our_kind(const Elf64_Ehdr *header)
 {
 	const int data = __BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB;
@@ -61,14 +64,17 @@ static bool is_of_our_kind(const Elf64_Ehdr *header)
 	       header->e_ident[EI_DATA] == data;
 }
 
-/* The numbers of program headers and section headers, and the section with the section names. */
+/*
+ * The numbers of program headers and section headers, and the section with the
+ * section names.
+ */
 struct counts {
 	size_t segments, sections, names_index;
 };
 
 /*
- * Values that do not fit into the ELF header's 16 bits are in section header 0 (gABI, "ELF
- * Header").
+ * Reads the counts. Values that do not fit into the ELF header's 16 bits are in
+ * section header 0 (gABI, "ELF Header").
  */
 static struct counts read_counts(const struct elf_file *elf, struct elf_copies *copies)
 {
@@ -145,7 +151,7 @@ static void read_segments(struct elf_file *elf, struct elf_copies *copies, size_
 						   elf_segment_bytes(elf->is_32), TABLE_BYTES_MAX);
 	CLEANUP(free_ptr) Elf64_Phdr *headers = calloc(whole, sizeof(*headers));
 
-	/* All first: notes are copied to where the table was. */
+	/* Reads all headers first, because notes are copied over the table. */
 	for (count = 0; headers && count < whole; count++)
 		if (!elf_take_segment(&table, elf->is_32, &headers[count]))
 			break;
@@ -165,8 +171,8 @@ static void read_segments(struct elf_file *elf, struct elf_copies *copies, size_
 }
 
 /*
- * For files without program headers (kernel modules), or whose program headers lead nowhere. Not
- * kept: the sections of most files are never needed.
+ * Handles files without usable program headers (kernel modules). The section
+ * headers are not kept, because the sections of most files are never needed.
  */
 static void find_build_id_in_sections(struct elf_file *elf, struct elf_copies *copies)
 {
@@ -180,7 +186,7 @@ static void find_build_id_in_sections(struct elf_file *elf, struct elf_copies *c
 				      sections[i].sh_addralign);
 }
 
-/* Takes the bytes. */
+/* Takes ownership of the bytes. */
 static struct error *open_bytes(struct elf_bytes bytes, const char *name, struct elf_file **ret)
 {
 	static atomic_uint_fast64_t numbers;
@@ -195,7 +201,7 @@ static struct error *open_bytes(struct elf_bytes bytes, const char *name, struct
 	elf->note_bytes_left = NOTE_BYTES_MAX;
 	elf_copies_init(&copies, &elf->bytes);
 	from = bytes_of(copies.first, copies.first_bytes);
-	if (!elf_take_header(&from, &elf->header) || !is_elf(&elf->header))
+	if (!elf_take_header(&from, &elf->header) || !elf_file_is_elf(&elf->header))
 		return error_new("%s is not an ELF file", name);
 	if (!is_of_our_kind(&elf->header))
 		return error_new("%s is an ELF file of another byte order", name);
@@ -243,7 +249,7 @@ struct error *elf_file_from_user(const void *data, size_t len, const char *name,
 {
 	return open_memory(
 		data, len, name,
-		(struct file_origin){.owner = user, .is_foreign = !is_trusted_user(user)}, ret);
+		(struct file_origin){.owner = user, .is_untrusted = !is_trusted_user(user)}, ret);
 }
 
 void elf_file_set_budget(struct elf_file *elf, struct unpack_budget *budget)
@@ -258,7 +264,7 @@ void elf_file_share_budget(struct elf_file *elf, struct elf_file *with)
 
 struct elf_file *elf_file_inside(struct elf_file *elf, const char *section)
 {
-	const bool is_foreign = elf->bytes.origin.is_foreign;
+	const bool is_untrusted = elf->bytes.origin.is_untrusted;
 	struct bytes packed = elf_file_section(elf, section).data;
 	struct unpack_budget *budget = elf_sections_budget(&elf->sections);
 	CLEANUP(free_ptr) void *copy = NULL;
@@ -267,7 +273,7 @@ struct elf_file *elf_file_inside(struct elf_file *elf, const char *section)
 	void *data;
 	size_t len;
 
-	if (!bytes_left(&packed) || !unpack_budget_take(budget, is_foreign, INSIDE_BYTES_MAX))
+	if (!bytes_left(&packed) || !unpack_budget_take(budget, is_untrusted, INSIDE_BYTES_MAX))
 		return NULL;
 	from = elf_bytes_steady(&elf->bytes, packed, &copy);
 	if (from && unpack_xz(bytes_of(from, bytes_left(&packed)), INSIDE_BYTES_MAX, &data, &len))
@@ -275,7 +281,7 @@ struct elf_file *elf_file_inside(struct elf_file *elf, const char *section)
 				      &inside));
 	if (inside)
 		elf_sections_charge(&inside->sections, budget, len);
-	unpack_budget_give(budget, is_foreign, INSIDE_BYTES_MAX - (inside ? len : 0));
+	unpack_budget_give(budget, is_untrusted, INSIDE_BYTES_MAX - (inside ? len : 0));
 	return inside;
 }
 
@@ -312,9 +318,9 @@ uid_t elf_file_owner(const struct elf_file *elf)
 	return elf->bytes.origin.owner;
 }
 
-bool elf_file_is_foreign(const struct elf_file *elf)
+bool elf_file_is_untrusted(const struct elf_file *elf)
 {
-	return elf->bytes.origin.is_foreign;
+	return elf->bytes.origin.is_untrusted;
 }
 
 bool elf_file_may_stall(const struct elf_file *elf)
@@ -354,8 +360,9 @@ const struct elf_file_segment *elf_file_segments(const struct elf_file *elf, uns
 }
 
 /*
- * `at` is an offset or a vaddr. A segment's own range takes precedence over the rest of its pages,
- * since linkers let two segments share a page of the file.
+ * Finds a segment. `at` is an offset or a vaddr. A segment's own range takes
+ * precedence over the rest of its pages, because linkers let two segments share
+ * a page of the file.
  */
 static const struct elf_file_segment *executable_segment(const struct elf_file *elf, uint64_t at,
 							 bool is_vaddr)
@@ -408,7 +415,7 @@ bool elf_file_is_data(const struct elf_file *elf, uint64_t vaddr)
 	return false;
 }
 
-/* The bytes of the file from an offset; no more of them than the file has data. */
+/* Returns the bytes from an offset, but not more than the file has data. */
 static struct bytes file_bytes(const struct elf_file *elf, uint64_t offset, uint64_t len)
 {
 	const uint64_t most = elf->bytes.origin.data_bytes;
@@ -570,7 +577,9 @@ void elf_file_release_all(const struct elf_file *elf)
 	elf_bytes_release(&elf->bytes, elf_bytes_all(&elf->bytes));
 }
 
-/* Whether the file still has what was seen at opening. One that was truncated lacks its last byte.
+/*
+ * Returns true if the data read when the file was opened is unchanged. A
+ * truncated file lacks its last byte.
  */
 static bool still_reads(const struct elf_file *elf)
 {

@@ -1,21 +1,24 @@
 /*
- * An open ELF file: its sections, its build-id, and the conversion between file offsets and
- * vaddrs.
+ * An open ELF file: its sections, its build-id, and the conversion between file
+ * offsets and vaddrs.
  *
- * The file is mapped whole and its descriptor is closed, so an ELF file costs address space, not
- * descriptors or memory, and outlives its name and its process. Opening reads the ELF header, the
- * program headers and the build-id, which share the first page; sections are looked up on demand.
- * Opening is therefore cheap enough for every mapping of the machine.
+ * The file is mapped as a whole and its descriptor is closed. So an ELF file
+ * costs address space, but neither descriptors nor memory, and stays valid when
+ * its name or its process disappears. Opening reads the ELF header, the program
+ * headers and the build-id, which are usually in the first page. Sections are
+ * looked up on demand. Opening is therefore cheap enough for every mapping of
+ * the machine.
  *
- * Every offset in the file is checked: a malformed file gives an error or an empty section, never
- * a read outside the file. Headers are read once, into private memory. Sections are not, unless
- * they are compressed: the owner of the file may write to it while it is read, so no byte of one
- * may be read twice where the second must agree with the first. A section cannot have more bytes
- * than the file has data: the rest would be holes.
+ * Every offset is checked: a malformed file causes an error or an empty
+ * section, but never a read outside the file. Headers are read once, into
+ * private memory. Sections are read in place unless they are compressed. Since
+ * the owner of the file may write to it at any time, code must not rely on two
+ * reads of a byte to be equal. A section cannot have more bytes than the file
+ * has data, because the rest would be holes.
  *
- * Not thread-safe while sections are looked up; a section that elf_file_section() has returned may
- * be read by all threads. Source: elf(5); gABI (SHF_COMPRESSED); .zdebug_* as older binutils wrote
- * them.
+ * Not thread-safe while sections are looked up. All threads may read a section
+ * that elf_file_section() has returned. Source: elf(5); gABI (SHF_COMPRESSED);
+ * .zdebug_* as written by older binutils.
  */
 #ifndef PROF_ELF_ELF_FILE_H
 #define PROF_ELF_ELF_FILE_H
@@ -33,165 +36,202 @@
 struct elf_file_segment {
 	uint64_t offset;       /* in the file */
 	uint64_t vaddr;	       /* as linked */
-	uint64_t file_bytes;   /* present in the file */
-	uint64_t memory_bytes; /* the rest is zero (.bss) */
+	uint64_t file_bytes;   /* size in the file */
+	uint64_t memory_bytes; /* size in memory; the rest is zero (.bss) */
 	bool executable, writable;
 };
 
 struct elf_file;
 
 /*
- * Takes fd, also on failure. `name` is for messages and is copied. Fails if the file is not an ELF
- * file of this machine's byte order; another architecture (aarch64 on x86_64) or word size is
+ * Opens a file. Takes ownership of fd, even on failure. `name` is for messages
+ * and is copied. Fails if the file is not an ELF file or has another byte order
+ * than this machine. Other architectures (aarch64 on x86_64) and word sizes are
  * accepted.
  */
 MUST_CHECK struct error *elf_file_open(int fd, const char *name, struct elf_file **ret);
-/* The same for bytes in memory (the vdso), which are copied. */
+/* Like elf_file_open(), for bytes in memory (the vdso), which are copied. */
 MUST_CHECK struct error *elf_file_from_memory(const void *data, size_t len, const char *name,
 					      struct elf_file **ret);
-/* The same for bytes of a process of this user, as if it had a file of them. */
+/*
+ * Like elf_file_from_memory(), for bytes from a process of this user. The
+ * result is treated like a file of the user.
+ */
 MUST_CHECK struct error *elf_file_from_user(const void *data, size_t len, const char *name,
 					    uid_t user, struct elf_file **ret);
 /*
- * An ELF file that a section holds, compressed with xz; NULL if there is none. `elf` must outlive
- * it.
+ * Opens the ELF file that a section contains, compressed with xz. Returns NULL
+ * if there is none. `elf` must outlive the result.
  */
 struct elf_file *elf_file_inside(struct elf_file *elf, const char *section);
 /*
- * The same file for another thread, with sections of its own. Either may be freed first; the bytes
- * of uncompressed sections live as long as one of them.
+ * Returns the same file for another thread, with its own sections. Either may
+ * be freed first. The bytes of uncompressed sections are valid as long as one
+ * of them exists.
  */
 struct elf_file *elf_file_share(const struct elf_file *elf);
 void elf_file_free(struct elf_file *elf);
 DEFINE_CLEANUP(elf_file, elf_file_free)
 
 /*
- * The budget of what is decompressed from now on, which must outlive the ELF file; without one, it
- * has a budget of its own. Shared: that of another ELF file, which must outlive this one.
+ * Sets the budget for further decompression. It must outlive the ELF file,
+ * which otherwise has its own budget. elf_file_share_budget() uses the budget
+ * of another ELF file, which must outlive this one.
  */
 void elf_file_set_budget(struct elf_file *elf, struct unpack_budget *budget);
 void elf_file_share_budget(struct elf_file *elf, struct elf_file *with);
 
-/* From 1; no other file that this process has opened has it, also after this one was freed. */
+/*
+ * Returns a number that is unique among all files that this process has opened,
+ * even after the file is freed. Numbers start at 1.
+ */
 uint64_t elf_file_number(const struct elf_file *elf);
 const char *elf_file_name(const struct elf_file *elf);
-/* The whole file. */
+/* Returns the whole file. */
 struct bytes elf_file_contents(const struct elf_file *elf);
-/* The GNU build-id note; len 0 if the file has none. */
+/* Returns the GNU build-id, with len 0 if the file has none. */
 const struct build_id *elf_file_build_id(const struct elf_file *elf);
 
 /*
- * Whose the file was when it was opened, whether somebody other than root and prof's own user may
- * write to it, also now, and its bytes without holes: see file_origin.h. What was opened from
- * memory is prof's own, unless it is of another user's process.
+ * These return the file's owner when it was opened, whether a user other than
+ * root and prof's own user may write to it, whether reads may hang, and its
+ * size without holes (file_origin.h). A file from memory belongs to prof's
+ * user, unless it came from a process of another user.
  */
 uid_t elf_file_owner(const struct elf_file *elf);
-bool elf_file_is_foreign(const struct elf_file *elf);
+bool elf_file_is_untrusted(const struct elf_file *elf);
 bool elf_file_may_stall(const struct elf_file *elf);
 uint64_t elf_file_data_bytes(const struct elf_file *elf);
 
-/* PT_LOAD segments in the order of the program headers. */
+/* Returns the PT_LOAD segments in the order of the program headers. */
 const struct elf_file_segment *elf_file_segments(const struct elf_file *elf, unsigned *count);
 /*
- * The only conversion between file offsets and vaddrs. False if no executable segment holds the
- * address. Segments are mapped in whole pages, so the rest of a segment's first and last page
- * counts as its own unless another executable segment claims it.
+ * Converts between file offsets and vaddrs. All other code must use these
+ * functions. They return false if no executable segment contains the address.
+ * Segments are mapped in whole pages, so the rest of a segment's first and last
+ * page belongs to it unless another executable segment covers it.
  */
 bool elf_file_offset_to_vaddr(const struct elf_file *elf, uint64_t offset, uint64_t *vaddr);
 bool elf_file_vaddr_to_offset(const struct elf_file *elf, uint64_t vaddr, uint64_t *offset);
 
 /*
- * By name (".debug_info" also finds ".zdebug_info"). Decompressed once and kept as long as the ELF
- * file.
+ * Finds a section by name; ".debug_info" also finds ".zdebug_info". It is
+ * decompressed once and kept as long as the ELF file.
  */
 struct elf_section elf_file_section(struct elf_file *elf, const char *name);
-/* Decompresses sections of these names (NULL: none) at the same time, for elf_file_section(). */
+/*
+ * Decompresses sections with these names at the same time, for later calls of
+ * elf_file_section(). Names may be NULL.
+ */
 void elf_file_unpack(struct elf_file *elf, const char *const *names, size_t count, elf_run *run,
 		     void *user);
 /*
- * The vaddr of a symbol of .symtab or .dynsym. A relocatable file (ET_REL, a kernel module) has
- * none before it is loaded: prof gives its sections vaddrs one after the other, unless they have
- * some (relocatable.h), which elf_file_section() and elf_file_code() know, and relocates its DWARF
- * to them.
+ * Returns the vaddr of a symbol of .symtab or .dynsym.
+ *
+ * Symbols of a relocatable file (ET_REL, a kernel module) have no vaddrs before
+ * the file is loaded. prof assigns consecutive vaddrs to its sections unless
+ * they have some (relocatable.h), and relocates its DWARF to them.
+ * elf_file_section() and elf_file_code() return these vaddrs.
  */
 uint64_t elf_file_symbol_vaddr(struct elf_file *elf, const Elf64_Sym *symbol);
 /*
- * The next section of that name after number *index, which becomes its number; false if there is
- * none. Begin with 0. Objects have one for each COMDAT group.
+ * Finds the next section with that name after section number *index, and sets
+ * *index to its number. Returns false if there is none. Start with 0. Object
+ * files have one section for each COMDAT group.
  */
 bool elf_file_next_section(struct elf_file *elf, const char *name, size_t *index,
 			   struct elf_section *ret);
-/* Whether the section exists; decompresses nothing. */
+/* Returns true if the section exists. Does not decompress anything. */
 bool elf_file_has_section(struct elf_file *elf, const char *name);
 
 /*
- * The address ranges of the sections that hold code, or of the executable segments if no section
- * does; returns their number. The caller frees *ret.
+ * Returns the number of sections with code and stores their address ranges in
+ * *ret, which the caller frees. If there are none, uses the executable
+ * segments.
  */
 size_t elf_file_code(struct elf_file *elf, struct elf_code **ret);
 
-/* Whether it is the address of a variable, or may be: a writable segment holds it. */
+/*
+ * Returns true if the address is in a writable segment, so that it may be that
+ * of a variable.
+ */
 bool elf_file_is_data(const struct elf_file *elf, uint64_t vaddr);
-/* Whether this section, by its number, holds variables that a program can change. */
+/*
+ * Returns true if the section with this number contains variables that a
+ * program can change.
+ */
 bool elf_file_section_is_data(struct elf_file *elf, size_t section);
 
 /*
- * Drops the pages of a section that has been read (MADV_DONTNEED). Later reads, also by threads
- * that read right now, fetch the same bytes from the file again. Does nothing for decompressed
- * sections and for memory that is not backed by a file.
+ * Drops the pages of a section that has been read (MADV_DONTNEED). Later reads,
+ * including those of concurrent threads, fetch the same bytes from the file
+ * again. Does nothing for decompressed sections and for memory that is not
+ * backed by a file.
  */
 void elf_file_release(const struct elf_file *elf, struct bytes part);
-/* The same for the whole file. */
+/* Like elf_file_release(), for the whole file. */
 void elf_file_release_all(const struct elf_file *elf);
 /*
- * The bytes from a vaddr to the end of its read-only segment in the file; empty for other
- * addresses.
+ * Returns the bytes from a vaddr to the end of its read-only segment in the
+ * file. Returns nothing for other addresses.
  */
 struct bytes elf_file_constants(const struct elf_file *elf, uint64_t vaddr);
-/* The same for any segment. What a program writes to its own copy is not in the file. */
+/*
+ * Like elf_file_constants(), for any segment. The values that a program has
+ * written to its own copy are not in the file.
+ */
 struct bytes elf_file_loaded(const struct elf_file *elf, uint64_t vaddr);
-/* The bytes of PT_DYNAMIC; empty if there is none. */
+/* Returns the bytes of PT_DYNAMIC, or nothing if there is none. */
 struct bytes elf_file_dynamic(const struct elf_file *elf);
 /*
- * Copies a part of the file (of a section, of elf_file_constants()) into private memory, which
- * nobody else can change. Each byte is read once. False if the file no longer has it.
+ * Copies a part of the file (from a section or from elf_file_constants()) into
+ * private memory, which no other process can change. Each byte is read once.
+ * Returns false if the file no longer contains the part.
  */
 bool elf_file_copy(const struct elf_file *elf, struct bytes from, void *into);
 /*
- * The same for a whole section, decompressed: *ret is as of elf_file_section(), but with its data
- * in *memory, which the caller frees. False, with *memory NULL, if the section has no bytes or more
- * than max_bytes, or if they cannot be read.
+ * Like elf_file_copy(), for a whole decompressed section. *ret is the result of
+ * elf_file_section(), but its data is in *memory, which the caller frees.
+ * Returns false, with *memory NULL, if the section is empty, has more than
+ * max_bytes, or cannot be read.
  */
 bool elf_file_copy_section(struct elf_file *elf, const char *name, size_t max_bytes,
 			   struct elf_section *ret, void **memory);
 /*
- * Copies the first len bytes from a vaddr; false if there are fewer. Never waits for a file that
- * may stall: false if they are not in memory, where code is that runs.
+ * Copies len bytes from a vaddr. Returns false if the segment has fewer bytes.
+ * Never blocks on a file that may hang: in that case returns false if the bytes
+ * are not in memory, as they are for running code.
  */
 bool elf_file_read(const struct elf_file *elf, uint64_t vaddr, void *into, size_t len);
 
 /*
- * The vaddr of .eh_frame_hdr from the program headers (PT_GNU_EH_FRAME), which the program itself
- * relies on whatever the section headers say; 0 if there is none. Source: LSB, "Exception Frames".
+ * Returns the vaddr of .eh_frame_hdr from the program headers
+ * (PT_GNU_EH_FRAME), or 0 if there is none. The program itself uses this
+ * address, so it is right even if the section headers are wrong. Source: LSB,
+ * "Exception Frames".
  */
 uint64_t elf_file_unwind_table(const struct elf_file *elf);
-/* The architecture: EM_X86_64, EM_AARCH64, … (elf.h). */
+/* Returns the architecture: EM_X86_64, EM_AARCH64, … (elf.h). */
 uint16_t elf_file_machine(const struct elf_file *elf);
-/* True for ELFCLASS32. */
+/* Returns true for ELFCLASS32. */
 bool elf_file_is_32(const struct elf_file *elf);
 /*
- * The vaddr of the program's entry; 0 if it has none. The files that perf inject writes for
- * functions compiled at run time have an entry too, although nothing loads them.
+ * Returns the vaddr of the program's entry, or 0 if it has none. The files that
+ * perf inject writes for JIT code have an entry, too, although nothing loads
+ * them.
  */
 uint64_t elf_file_entry(const struct elf_file *elf);
 
 /*
- * True if the file was truncated or overwritten since it was opened; once true, always true.
- * Reading a page that is gone raises SIGBUS, which prof's signal handler turns into zeros: ask
- * before relying on what was read. Costs a system call. Works without a descriptor and without
- * the file's name (which may name another file by now): pages are read through the kernel, which
- * returns EFAULT instead of raising SIGBUS, and the ELF header and build-id must still be those
- * seen at opening.
+ * Returns true if the file was truncated or overwritten after it was opened.
+ * Once true, the result stays true.
+ *
+ * Reading a page that no longer exists raises SIGBUS. prof's signal handler
+ * replaces the page by zeros, so call this function before you rely on data
+ * that was read. It costs a system call. It needs neither a descriptor nor the
+ * file's name, which may refer to another file by now: it reads pages through
+ * the kernel, which returns EFAULT instead of raising SIGBUS, and compares the
+ * ELF header and build-id with those at opening.
  */
 bool elf_file_changed(struct elf_file *elf);
 

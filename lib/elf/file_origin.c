@@ -12,7 +12,10 @@
 #define JFS_MAGIC 0x3153464a
 #define ZFS_MAGIC 0x2fc12fc1
 
-/* File systems of this machine's kernel on its own disks, in its memory or on its images. */
+/*
+ * Returns true for file systems that this machine's kernel implements on its
+ * own disks, in memory or on images.
+ */
 static bool is_local(uint32_t type)
 {
 	static const uint32_t types[] = {
@@ -39,7 +42,10 @@ static bool is_local(uint32_t type)
 	return false;
 }
 
-/* The overlay that prof itself runs in. Others can be mounted by any user, over anything. */
+/*
+ * Returns true for the overlay that prof itself runs in. Any user can mount
+ * other overlays over anything.
+ */
 static bool is_on_our_root(const struct stat *st)
 {
 	struct stat root;
@@ -59,8 +65,9 @@ static bool may_stall(int fd, const struct stat *st)
 }
 
 /*
- * Users with groups of their own, which have their numbers, create files that these can write to
- * (umask 002). Not root: the users of some containers are in group 0.
+ * Returns true for the private group of a user, which has the user's number.
+ * Such users create files that the group can write to (umask 002). This
+ * excludes root, because the users of some containers are in group 0.
  */
 static bool is_private_group(const struct stat *st)
 {
@@ -74,12 +81,15 @@ static bool is_anothers(const struct stat *st)
 	       (st->st_mode & S_IWGRP && !is_private_group(st));
 }
 
-/* Holes that are counted one by one; files that tools have made sparse have fewer. */
+/*
+ * Maximum number of holes that are counted. Sparse files written by tools have
+ * fewer.
+ */
 enum { HOLES_MAX = 1024 };
 
 /*
- * Fewer blocks than bytes can also mean that the file system compresses, so the holes are asked
- * for.
+ * Counts the holes. The number of blocks is not sufficient, because the file
+ * system may compress.
  */
 static uint64_t data_bytes(int fd, const struct stat *st)
 {
@@ -91,7 +101,7 @@ static uint64_t data_bytes(int fd, const struct stat *st)
 		return (uint64_t)size;
 	for (unsigned i = 0; i < HOLES_MAX; i++) {
 		start = lseek(fd, end, SEEK_DATA);
-		if (start < 0 && errno == ENXIO) /* nothing but a hole is left */
+		if (start < 0 && errno == ENXIO) /* only a hole remains */
 			return count;
 		end = lseek(fd, start, SEEK_HOLE);
 		if (start < 0 || end < 0)
@@ -109,7 +119,7 @@ struct file_origin file_origin_of(int fd, const struct stat *st)
 
 	return (struct file_origin){
 		.owner = st->st_uid,
-		.is_foreign = stalls || is_anothers(st),
+		.is_untrusted = stalls || is_anothers(st),
 		.may_stall = stalls,
 		.data_bytes = data_bytes(fd, st),
 	};

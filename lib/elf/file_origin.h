@@ -1,6 +1,7 @@
 /*
- * Whose a file is, and how much of it is data: what decides how far its contents are trusted, and
- * for how long and into how much memory they are read. Source: stat(2), statfs(2), lseek(2).
+ * Determines the owner of a file and its amount of data. These decide how far
+ * its contents are trusted, and for how long and into how much memory they are
+ * read. Source: stat(2), statfs(2), lseek(2).
  */
 #ifndef PROF_ELF_FILE_ORIGIN_H
 #define PROF_ELF_FILE_ORIGIN_H
@@ -12,22 +13,30 @@
 struct file_origin {
 	uid_t owner;
 	/*
-	 * Somebody other than root and prof's own user may write to the file, also while prof reads
-	 * it: its owner or its mode say so (but for the group of a user alone), or its file system
-	 * is one whose server says what it likes (network, FUSE), is a container's (its layers can
-	 * be of any kind), or is not known.
+	 * A user other than root and prof's own user may write to the file,
+	 * even while prof reads it. This is the case if the owner or the mode
+	 * permits it, except for a group with one user. It is also the case if
+	 * the file system is a network or FUSE file system, whose server can
+	 * return anything, that of a container, whose layers can be of any
+	 * kind, or an unknown one.
 	 */
-	bool is_foreign;
-	/* Its file system is one of those: reading a page may take for ever. */
+	bool is_untrusted;
+	/*
+	 * The file is in one of these file systems, so that reading a page may
+	 * take forever.
+	 */
 	bool may_stall;
 	/*
-	 * Its size without holes. A sparse file claims terabytes that cost its owner nothing and
-	 * whoever reads them hours.
+	 * Size without holes. A sparse file can have a size of terabytes that
+	 * costs its owner nothing, but takes hours to read.
 	 */
 	uint64_t data_bytes;
 };
 
-/* Asks the file system, which may take its time: on a network, or if it is another user's. */
+/*
+ * Queries the file system, which may be slow: a network file system or one of
+ * another user.
+ */
 struct file_origin file_origin_of(int fd, const struct stat *st);
 
 #endif

@@ -22,7 +22,10 @@ static const struct go_layout layouts[] = {
 	},
 };
 
-/* Indices of words of moduledata, which the linker writes into the program's data. */
+/*
+ * Indexes of words in moduledata, which the linker writes into the program's
+ * data.
+ */
 enum module_word {
 	MODULE_HEADER = 0,
 	MODULE_NAMES = 1,
@@ -31,13 +34,16 @@ enum module_word {
 
 enum {
 	HEADER_ALIGNMENT = 8,
-	/* A section is searched word by word. The largest Go programs have 200 MB. */
+	/* Limit for the word-by-word search of a section. */
 	SEARCH_BYTES_MAX = 256 << 20,
-	/* A function of a megabyte of code has pc-value tables of 200 KB. */
+	/*
+	 * Larger than the pc-value tables of a function with a megabyte of
+	 * code.
+	 */
 	VALUES_BYTES_MAX = 1 << 20,
 };
 
-static struct bytes at_most(struct bytes bytes, size_t len)
+static struct bytes go_table_at_most(struct bytes bytes, size_t len)
 {
 	if (bytes_left(&bytes) > len)
 		bytes.end = bytes.at + len;
@@ -51,7 +57,7 @@ static uint64_t word_at(const struct go_table *table, struct bytes words, unsign
 	return bytes_uint(&at, table->word_bytes);
 }
 
-static bool read_header(struct go_table *table, struct bytes section)
+static bool go_table_read_header(struct go_table *table, struct bytes section)
 {
 	struct bytes at = section;
 	uint32_t magic = bytes_u32(&at);
@@ -72,14 +78,18 @@ static bool read_header(struct go_table *table, struct bytes section)
 	table->files = bytes_at(section, word_at(table, at, 5));
 	table->values = bytes_at(section, word_at(table, at, 6));
 	table->functions = bytes_at(section, word_at(table, at, 7));
-	/* A pair per function, and the end of the last one. */
+	/*
+	 * The table has a pair per function, followed by the end of the last
+	 * one.
+	 */
 	return table->count && bytes_left(&table->functions) / 8 >= table->count + UINT64_C(1);
 }
 
 /*
- * Finds the start of the code, which the header no longer has (Go 1.26) or has only once the
- * program is loaded (PIE), and the trees of inlined calls, which it never has. moduledata has
- * both; it points to the header, then to the names.
+ * Finds the start of the code and the trees of inlined calls in moduledata. The
+ * header lacks the start since Go 1.26, and in a PIE it is only set when the
+ * program is loaded. The trees are never in the header. moduledata contains a
+ * pointer to the header and one to the names.
  */
 static bool read_module(struct go_table *table, struct elf_file *elf,
 			const struct elf_section *section, struct bytes data)
@@ -87,7 +97,7 @@ static bool read_module(struct go_table *table, struct elf_file *elf,
 	uint64_t header = section->vaddr;
 	uint64_t names = header + (uint64_t)(table->names.at - section->data.at);
 
-	for (data = at_most(data, SEARCH_BYTES_MAX);
+	for (data = go_table_at_most(data, SEARCH_BYTES_MAX);
 	     bytes_left(&data) / table->word_bytes > table->layout->trees_word;
 	     bytes_skip(&data, table->word_bytes)) {
 		uint64_t trees;
@@ -105,19 +115,22 @@ static bool read_module(struct go_table *table, struct elf_file *elf,
 	return false;
 }
 
-/* Finds the header. Linkers other than Go's put it among other data, aligned to 8 bytes. */
+/*
+ * Finds the header. Linkers other than Go's put it into another section,
+ * aligned to 8 bytes.
+ */
 static bool find_header(struct go_table *table, struct elf_file *elf, struct elf_section *ret)
 {
 	*ret = elf_file_section(elf, ".gopclntab");
 	if (!ret->present)
 		*ret = elf_file_section(elf, ".data.rel.ro.gopclntab");
 	if (ret->present)
-		return read_header(table, ret->data);
+		return go_table_read_header(table, ret->data);
 	if (!elf_file_has_section(elf, ".go.buildinfo"))
 		return false;
 	*ret = elf_file_section(elf, ".data.rel.ro");
 	for (size_t searched = 0; searched < SEARCH_BYTES_MAX; searched += HEADER_ALIGNMENT) {
-		if (read_header(table, ret->data))
+		if (go_table_read_header(table, ret->data))
 			return true;
 		bytes_skip(&ret->data, HEADER_ALIGNMENT);
 		ret->vaddr += HEADER_ALIGNMENT;
@@ -168,11 +181,13 @@ struct bytes go_table_description(const struct go_table *table, uint32_t index)
 	return bytes_at(table->functions, bytes_u32_at(table->functions, index * UINT64_C(8) + 4));
 }
 
-/* A table has pairs of the difference to the previous value and the number of bytes it applies to,
- * and ends with a difference of 0. */
+/*
+ * A table consists of pairs: the difference to the previous value, and the
+ * number of bytes that it applies to. It ends with a difference of 0.
+ */
 int32_t go_table_value(const struct go_table *table, uint32_t values, uint64_t offset)
 {
-	struct bytes at = at_most(bytes_at(table->values, values), VALUES_BYTES_MAX);
+	struct bytes at = go_table_at_most(bytes_at(table->values, values), VALUES_BYTES_MAX);
 	const unsigned char *first = at.at;
 	uint32_t value = UINT32_MAX;
 	uint64_t end = 0;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static bool begins(struct bytes file, const char *magic, size_t len)
+static bool packed_file_begins(struct bytes file, const char *magic, size_t len)
 {
 	return bytes_left(&file) > len && memcmp(file.at, magic, len) == 0;
 }
@@ -17,22 +17,25 @@ static bool unpack_any(struct bytes file, void **ret, size_t *len)
 {
 	char *text;
 
-	if (begins(file,
-		   "\xfd"
-		   "7zXZ\0",
-		   6))
+	if (packed_file_begins(file,
+			       "\xfd"
+			       "7zXZ\0",
+			       6))
 		return unpack_xz(file, PACKED_FILE_BYTES_MAX, ret, len);
-	if (begins(file, "\x28\xb5\x2f\xfd", 4))
+	if (packed_file_begins(file, "\x28\xb5\x2f\xfd", 4))
 		return unpack_zstd_stream(file, PACKED_FILE_BYTES_MAX, ret, len);
-	if (!begins(file, "\x1f\x8b", 2) ||
+	if (!packed_file_begins(file, "\x1f\x8b", 2) ||
 	    unpack_gzip(file, PACKED_FILE_BYTES_MAX, &text, len) != 0)
 		return false;
 	*ret = text;
 	return true;
 }
 
-/* A private copy: the libraries are not made for input that changes. NULL if there is no memory. */
-static void *copy_of(int fd, size_t len)
+/*
+ * Returns a private copy, because decompression libraries do not support input
+ * that changes. Returns NULL if there is not enough memory.
+ */
+static void *packed_file_copy_of(int fd, size_t len)
 {
 	void *mapped = mapped_file_new(fd, len), *copy = mapped ? malloc(len) : NULL;
 
@@ -56,7 +59,7 @@ struct error *packed_file_open(int fd, const char *name, struct elf_file **ret)
 		return error_errno(errno, "stat %s", name);
 	if (!S_ISREG(st.st_mode) || st.st_size <= 0 || st.st_size > PACKED_FILE_BYTES_MAX)
 		return error_new("%s is not a compressed file", name);
-	packed = copy_of(fd, (size_t)st.st_size);
+	packed = packed_file_copy_of(fd, (size_t)st.st_size);
 	if (!packed)
 		return error_new("%s cannot be read", name);
 	if (!unpack_any(bytes_of(packed, (size_t)st.st_size), &data, &len))

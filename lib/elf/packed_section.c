@@ -3,14 +3,17 @@
 #include <elf.h>
 #include <endian.h>
 
-/* The maximum ratio of zlib; sections that claim more are malformed and must not get memory. */
+/*
+ * The maximum ratio of zlib. Sections with a higher ratio are malformed and
+ * must not allocate memory.
+ */
 enum { UNPACK_RATIO_MAX = 1032 };
 
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2 /* missing in older C libraries */
 #endif
 
-/* "ZLIB" and 8 big-endian bytes. */
+/* Reads "ZLIB" and 8 big-endian bytes. */
 static bool read_zdebug(struct bytes *at, uint64_t *size_bytes)
 {
 	const char *magic = bytes_take(at, 4);
@@ -19,7 +22,7 @@ static bool read_zdebug(struct bytes *at, uint64_t *size_bytes)
 	return magic && memcmp(magic, "ZLIB", 4) == 0;
 }
 
-/* Elf32_Chdr or Elf64_Chdr. */
+/* Reads an Elf32_Chdr or Elf64_Chdr. */
 static bool read_chdr(struct bytes *at, bool is_32, struct packed_section *section)
 {
 	uint32_t type = bytes_u32(at);

@@ -1,6 +1,7 @@
 /*
- * Compressed sections: ELF's own (SHF_COMPRESSED; zlib and zstd) and .zdebug_* of older binutils.
- * Source: gABI, "Compression Header".
+ * Parses the headers of compressed sections: ELF's own (SHF_COMPRESSED; zlib
+ * and zstd) and .zdebug_* of older binutils. Source: gABI, "Compression
+ * Header".
  */
 #ifndef PROF_ELF_PACKED_SECTION_H
 #define PROF_ELF_PACKED_SECTION_H
@@ -12,11 +13,14 @@ enum packed_section_form { PACKED_SECTION_ELF32, PACKED_SECTION_ELF64, PACKED_SE
 
 struct packed_section {
 	enum unpack_kind kind;
-	uint64_t size_bytes; /* decompressed; plausible, never 0 */
+	uint64_t size_bytes; /* decompressed size; plausible, never 0 */
 	struct bytes packed; /* without the header */
 };
 
-/* False if the compression is unknown or the size impossible. The header is read once. */
+/*
+ * Returns false if the compression is unknown or the size is impossible. Reads
+ * the header once.
+ */
 bool packed_section_read(struct bytes section, enum packed_section_form form,
 			 struct packed_section *ret);
 

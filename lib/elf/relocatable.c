@@ -4,10 +4,13 @@
 
 #include <string.h>
 
-/* So that no code is at address 0, which linkers write for functions that they have removed. */
+/* Not 0, which linkers write as the address of removed functions. */
 #define FIRST_VADDR (UINT64_C(1) << 20)
 
-/* A section that lies about its size or alignment has no place, and there are none beyond. */
+/*
+ * Sections that would end above this address have an invalid size or alignment
+ * and get no address.
+ */
 #define LAST_VADDR (UINT64_C(1) << 40)
 
 static bool has_addresses(const Elf64_Shdr *sections, size_t count)
@@ -47,9 +50,12 @@ uint64_t relocatable_symbol(const Elf64_Sym *symbol, const Elf64_Shdr *sections,
 	return sections[symbol->st_shndx].sh_addr + symbol->st_value;
 }
 
-/* What a relocation does: how many bytes it writes, and whether relative to their place. */
+/*
+ * The effect of a relocation: how many bytes it writes, and whether the value
+ * is relative to their place.
+ */
 struct action {
-	uint8_t bytes; /* 0: nothing */
+	uint8_t bytes; /* 0 if it does nothing */
 	bool is_relative;
 };
 
@@ -81,8 +87,8 @@ static bool action_of(uint16_t machine, uint32_t type, struct action *ret)
 	return false;
 }
 
-static bool apply(const struct relocations *relocations, const Elf64_Rela *entry,
-		  unsigned char *section, size_t len)
+static bool relocatable_apply_one(const struct relocations *relocations, const Elf64_Rela *entry,
+				  unsigned char *section, size_t len)
 {
 	struct bytes at = bytes_at(relocations->symbols,
 				   ELF64_R_SYM(entry->r_info) * sizeof(Elf64_Sym));
@@ -98,7 +104,7 @@ static bool apply(const struct relocations *relocations, const Elf64_Rela *entry
 		(uint64_t)entry->r_addend;
 	if (action.is_relative)
 		value -= entry->r_offset;
-	/* The first bytes, as files are of this machine's byte order. */
+	/* Keeps the low-order bytes. The file has this machine's byte order. */
 	if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ && action.bytes)
 		value <<= 64 - 8 * action.bytes;
 	memcpy(section + entry->r_offset, &value, action.bytes);
@@ -115,7 +121,8 @@ bool relocatable_apply(const struct relocations *relocations, unsigned char *sec
 		entry.r_offset = bytes_u64(&entries);
 		entry.r_info = bytes_u64(&entries);
 		entry.r_addend = (int64_t)bytes_u64(&entries);
-		if (!bytes_ok(&entries) || !apply(relocations, &entry, section, len))
+		if (!bytes_ok(&entries) ||
+		    !relocatable_apply_one(relocations, &entry, section, len))
 			return false;
 	}
 	return true;

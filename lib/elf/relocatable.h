@@ -1,7 +1,8 @@
 /*
- * Relocatable ELF files (ET_REL), which kernel modules are: their sections have no addresses yet,
- * and their DWARF refers to code and to its own sections by relocations. Source: gABI,
- * "Relocation"; the psABIs of x86-64 and AArch64.
+ * Handles relocatable ELF files (ET_REL), such as kernel modules. Their
+ * sections have no addresses yet, and their DWARF refers to code and to its own
+ * sections through relocations. Source: gABI, "Relocation"; the psABIs of
+ * x86-64 and AArch64.
  */
 #ifndef PROF_ELF_RELOCATABLE_H
 #define PROF_ELF_RELOCATABLE_H
@@ -13,12 +14,16 @@
 #include <stddef.h>
 
 /*
- * Gives the sections that are loaded addresses (sh_addr) one after the other, from 1 MiB on. A file
- * in which one has an address keeps all of them: a JIT compiler has loaded it (proc/jit_image.h).
+ * Assigns consecutive addresses (sh_addr), starting at 1 MiB, to the sections
+ * that are loaded. If a section has an address already, all keep theirs: the
+ * file was loaded by a JIT compiler (proc/jit_image.h).
  */
 void relocatable_lay_out(Elf64_Shdr *sections, size_t count);
 
-/* The vaddr of a symbol in a file that is laid out; 0 if it is in no section. */
+/*
+ * Returns the vaddr of a symbol after relocatable_lay_out(), or 0 if it is not
+ * in a section.
+ */
 uint64_t relocatable_symbol(const Elf64_Sym *symbol, const Elf64_Shdr *sections, size_t count);
 
 struct relocations {
@@ -30,8 +35,9 @@ struct relocations {
 };
 
 /*
- * Applies them to a section that is not loaded: its address is 0. False if one is outside the
- * section or of a kind that is not known; the section is of no use then. Only of 64-bit files.
+ * Applies relocations to a section that is not loaded, so its address is 0.
+ * Returns false if one is outside of the section or of an unknown kind; the
+ * section must not be used then. Only for 64-bit files.
  */
 bool relocatable_apply(const struct relocations *relocations, unsigned char *section, size_t len);
 

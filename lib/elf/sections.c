@@ -28,7 +28,7 @@ void elf_sections_init(struct elf_sections *sections, const struct elf_bytes *by
 void elf_sections_deinit(struct elf_sections *sections)
 {
 	if (sections->unpacked_bytes)
-		unpack_budget_give(sections->budget, sections->bytes->origin.is_foreign,
+		unpack_budget_give(sections->budget, sections->bytes->origin.is_untrusted,
 				   sections->unpacked_bytes);
 	for (size_t i = 0; sections->are_loaded && i < sections->count; i++)
 		free((void *)(uintptr_t)sections->unpacked[i].at);
@@ -85,7 +85,7 @@ static void load_names(struct elf_sections *sections)
 		sections->names = bytes_of(sections->names_memory, len);
 }
 
-static void load(struct elf_sections *sections)
+static void elf_sections_load(struct elf_sections *sections)
 {
 	CLEANUP(elf_copies_deinit) struct elf_copies copies = {.from = sections->bytes};
 
@@ -112,10 +112,13 @@ static bool name_begins(const struct elf_sections *sections, size_t section, con
 	return bytes_left(&at) > len && !memcmp(at.at, prefix, len);
 }
 
-/* Not what the dynamic linker alone writes: tables of addresses (.data.rel.ro, .got). */
+/*
+ * Excludes sections that only the dynamic linker writes: tables of addresses
+ * (.data.rel.ro, .got).
+ */
 bool elf_sections_is_data(struct elf_sections *sections, size_t index)
 {
-	load(sections);
+	elf_sections_load(sections);
 	if (index >= sections->count || !(sections->headers[index].sh_flags & SHF_WRITE))
 		return false;
 	return name_begins(sections, index, ".bss") ||
@@ -127,7 +130,7 @@ size_t elf_sections_code(struct elf_sections *sections, struct elf_code **ret)
 {
 	size_t count = 0;
 
-	load(sections);
+	elf_sections_load(sections);
 	*ret = calloc(sections->count, sizeof(**ret));
 	for (size_t i = 0; *ret && i < sections->count; i++) {
 		const Elf64_Shdr *section = &sections->headers[i];
@@ -141,7 +144,9 @@ size_t elf_sections_code(struct elf_sections *sections, struct elf_code **ret)
 	return count;
 }
 
-/* Of those after number `after`; 0 if there is none. */
+/*
+ * Returns a section after number `after` with that name, or 0 if there is none.
+ */
 static size_t section_named(const struct elf_sections *sections, const char *prefix,
 			    const char *name, size_t after)
 {
@@ -163,10 +168,13 @@ struct unpacking {
 	const struct elf_bytes *file;
 	size_t index;
 	struct packed_section section;
-	void *to; /* NULL: it cannot be decompressed */
+	void *to; /* NULL if it cannot be decompressed */
 };
 
-/* A small page at a time, the kernel takes as long for large sections as decompressing takes. */
+/*
+ * Uses huge pages. With small pages, page faults for large sections take as
+ * long as the decompression.
+ */
 static void *room_for(size_t size_bytes)
 {
 	void *room = NULL;
@@ -179,8 +187,11 @@ static void *room_for(size_t size_bytes)
 	return room;
 }
 
-/* Within the budget. False: it is not to be decompressed, or that has been done. Once: the size in
- * the file can change later. */
+/*
+ * Reserves memory within the budget. Returns false if the section must not be
+ * decompressed or has been already. Reads the size once, because the file can
+ * change later.
+ */
 static bool begin_unpacking(struct elf_sections *sections, size_t index, struct bytes raw,
 			    bool is_zdebug, struct unpacking *ret)
 {
@@ -190,14 +201,14 @@ static bool begin_unpacking(struct elf_sections *sections, size_t index, struct 
 
 	*ret = (struct unpacking){.file = sections->bytes, .index = index};
 	if (sections->unpacked[index].at || !packed_section_read(raw, form, &ret->section) ||
-	    !unpack_budget_take(elf_sections_budget(sections), sections->bytes->origin.is_foreign,
+	    !unpack_budget_take(elf_sections_budget(sections), sections->bytes->origin.is_untrusted,
 				ret->section.size_bytes))
 		return false;
 	sections->unpacked_bytes += ret->section.size_bytes;
 	return true;
 }
 
-/* Thread-safe. Each thread has the copy of one packed section at a time. */
+/* Thread-safe. Each thread has the copy of one compressed section at a time. */
 static void unpack_one(void *context, size_t i)
 {
 	struct unpacking *unpacking = &((struct unpacking *)context)[i];
@@ -220,7 +231,7 @@ static void end_unpacking(struct elf_sections *sections, struct unpacking *unpac
 		return;
 	}
 	sections->unpacked_bytes -= size_bytes;
-	unpack_budget_give(elf_sections_budget(sections), sections->bytes->origin.is_foreign,
+	unpack_budget_give(elf_sections_budget(sections), sections->bytes->origin.is_untrusted,
 			   size_bytes);
 }
 
@@ -237,7 +248,10 @@ static bool find_unpacked(struct elf_sections *sections, size_t index, struct by
 	return ret->at;
 }
 
-/* The section with the relocations of another one; 0 if there is none. */
+/*
+ * Returns the section with the relocations of another one, or 0 if there is
+ * none.
+ */
 static size_t relocations_of(const struct elf_sections *sections, size_t index)
 {
 	if (sections->header->e_type != ET_REL || sections->headers[index].sh_flags & SHF_ALLOC)
@@ -258,13 +272,13 @@ static struct bytes section_bytes(const struct elf_sections *sections, size_t in
 	return elf_bytes_part(sections->bytes, section->sh_offset, section->sh_size);
 }
 
-/* A copy of a section within the budget; allocates. */
+/* Returns an allocated copy of a section, within the budget. */
 static void *copy_section(struct elf_sections *sections, struct bytes raw)
 {
 	size_t len = bytes_left(&raw);
 	void *to = NULL;
 
-	if (!unpack_budget_take(elf_sections_budget(sections), sections->bytes->origin.is_foreign,
+	if (!unpack_budget_take(elf_sections_budget(sections), sections->bytes->origin.is_untrusted,
 				len))
 		return NULL;
 	to = malloc(len ? len : 1);
@@ -272,12 +286,13 @@ static void *copy_section(struct elf_sections *sections, struct bytes raw)
 		sections->unpacked_bytes += len;
 		return to;
 	}
-	unpack_budget_give(elf_sections_budget(sections), sections->bytes->origin.is_foreign, len);
+	unpack_budget_give(elf_sections_budget(sections), sections->bytes->origin.is_untrusted,
+			   len);
 	free(to);
 	return NULL;
 }
 
-/* Relocates a section, once. False if that cannot be done. */
+/* Relocates a section once. Returns false if that is not possible. */
 static bool relocate(struct elf_sections *sections, size_t index, size_t relocations,
 		     struct bytes raw, struct bytes *ret)
 {
@@ -298,7 +313,7 @@ static bool relocate(struct elf_sections *sections, size_t index, size_t relocat
 		return false;
 	all.entries = section_bytes(sections, relocations);
 	all.symbols = section_bytes(sections, symbols);
-	/* What was decompressed is a copy already. */
+	/* A decompressed section is already a copy. */
 	data = relocated->at ? (void *)(uintptr_t)relocated->at : copy_section(sections, raw);
 	if (!data)
 		return false;
@@ -319,7 +334,7 @@ static size_t find_section(struct elf_sections *sections, const char *name, size
 {
 	size_t index;
 
-	load(sections);
+	elf_sections_load(sections);
 	index = section_named(sections, "", name, after);
 	*is_zdebug = !index && strncmp(name, ".debug_", 7) == 0;
 	return *is_zdebug ? section_named(sections, ".z", name + 1, after) : index;
@@ -332,13 +347,15 @@ bool elf_sections_has(struct elf_sections *sections, const char *name)
 	return find_section(sections, name, 0, &is_zdebug);
 }
 
-static bool is_packed(const struct elf_sections *sections, size_t index, bool is_zdebug)
+static bool elf_sections_is_packed(const struct elf_sections *sections, size_t index,
+				   bool is_zdebug)
 {
 	return sections->headers[index].sh_type != SHT_NOBITS &&
 	       (is_zdebug || sections->headers[index].sh_flags & SHF_COMPRESSED);
 }
 
-static struct elf_section section_at(struct elf_sections *sections, size_t index, bool is_zdebug)
+static struct elf_section elf_sections_section_at(struct elf_sections *sections, size_t index,
+						  bool is_zdebug)
 {
 	const Elf64_Shdr *section = &sections->headers[index];
 	struct elf_section ret = {.present = true, .vaddr = section->sh_addr};
@@ -350,7 +367,7 @@ static struct elf_section section_at(struct elf_sections *sections, size_t index
 	raw = elf_bytes_part(sections->bytes, section->sh_offset, section->sh_size);
 	if (!bytes_ok(&raw))
 		ret.unreadable = true;
-	else if (is_packed(sections, index, is_zdebug))
+	else if (elf_sections_is_packed(sections, index, is_zdebug))
 		ret.unreadable = !find_unpacked(sections, index, raw, is_zdebug, &ret.data);
 	else
 		ret.data = raw;
@@ -373,7 +390,7 @@ void elf_sections_unpack(struct elf_sections *sections, const char *const *names
 		size_t index = names[i] ? find_section(sections, names[i], 0, &is_zdebug) : 0;
 		struct bytes raw;
 
-		if (!index || !is_packed(sections, index, is_zdebug))
+		if (!index || !elf_sections_is_packed(sections, index, is_zdebug))
 			continue;
 		raw = elf_bytes_part(sections->bytes, sections->headers[index].sh_offset,
 				     sections->headers[index].sh_size);
@@ -390,7 +407,7 @@ uint64_t elf_sections_symbol_vaddr(struct elf_sections *sections, const Elf64_Sy
 {
 	if (sections->header->e_type != ET_REL)
 		return symbol->st_value;
-	load(sections);
+	elf_sections_load(sections);
 	return relocatable_symbol(symbol, sections->headers, sections->count);
 }
 
@@ -399,7 +416,8 @@ struct elf_section elf_sections_find(struct elf_sections *sections, const char *
 	bool is_zdebug;
 	size_t index = find_section(sections, name, 0, &is_zdebug);
 
-	return index ? section_at(sections, index, is_zdebug) : (struct elf_section){0};
+	return index ? elf_sections_section_at(sections, index, is_zdebug)
+		     : (struct elf_section){0};
 }
 
 bool elf_sections_find_next(struct elf_sections *sections, const char *name, size_t *index,
@@ -409,6 +427,6 @@ bool elf_sections_find_next(struct elf_sections *sections, const char *name, siz
 
 	*index = find_section(sections, name, *index, &is_zdebug);
 	if (*index)
-		*ret = section_at(sections, *index, is_zdebug);
+		*ret = elf_sections_section_at(sections, *index, is_zdebug);
 	return *index;
 }

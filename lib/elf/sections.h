@@ -1,10 +1,10 @@
 /*
- * The sections of an ELF file: found by name, decompressed and relocated when they are asked for,
- * each once, within a budget.
+ * The sections of an ELF file. They are found by name, and decompressed and
+ * relocated on demand, each once, within a budget.
  *
- * Headers and names are copied when the first section is looked up. A section cannot have more
- * bytes than the file has data. Not thread-safe. Source: elf(5); gABI (SHF_COMPRESSED); .zdebug_*
- * as older binutils wrote them.
+ * The first lookup copies headers and names. A section cannot have more bytes
+ * than the file has data. Not thread-safe. Source: elf(5); gABI
+ * (SHF_COMPRESSED); .zdebug_* as written by older binutils.
  */
 #ifndef PROF_ELF_SECTIONS_H
 #define PROF_ELF_SECTIONS_H
@@ -15,47 +15,53 @@
 
 #include <elf.h>
 
-/* Whether the relocations of a section were applied; private. */
+/* Whether the relocations of a section were applied. Private. */
 enum elf_relocation { ELF_NOT_RELOCATED, ELF_RELOCATED, ELF_NOT_RELOCATABLE };
 
-/* All private. */
+/* All members are private. */
 struct elf_sections {
 	const struct elf_bytes *bytes;
 	const Elf64_Ehdr *header;
 	bool is_32;
-	bool are_loaded; /* else count is what the file says */
+	bool are_loaded; /* otherwise `count` is the unverified number in the file */
 	Elf64_Shdr *headers;
-	struct bytes *unpacked;		/* by section; empty: not used yet, or as in the file */
+	struct bytes *unpacked;		/* by section; empty if it is unused or not compressed */
 	enum elf_relocation *relocated; /* by section */
-	size_t count, names_index;	/* the section with the names of all */
+	size_t count, names_index;	/* number of the section with the names */
 	void *names_memory;
 	struct bytes names;
 
-	struct unpack_budget *budget;	 /* NULL: its own, made when it is needed */
-	struct unpack_budget own_budget; /* … */
-	uint64_t unpacked_bytes;	 /* taken from it */
+	struct unpack_budget *budget;	 /* NULL to use own_budget */
+	struct unpack_budget own_budget; /* initialized on demand */
+	uint64_t unpacked_bytes;	 /* taken from the budget */
 };
 
-/* Borrows bytes and header. count and names_index: as the file says. */
+/*
+ * Borrows `bytes` and `header`. `count` and `names_index` are the unverified
+ * values in the file.
+ */
 void elf_sections_init(struct elf_sections *sections, const struct elf_bytes *bytes,
 		       const Elf64_Ehdr *header, size_t count, size_t names_index);
 void elf_sections_deinit(struct elf_sections *sections);
 
-/* As elf_file_set_budget(). */
+/* Like elf_file_set_budget(). */
 void elf_sections_set_budget(struct elf_sections *sections, struct unpack_budget *budget);
 struct unpack_budget *elf_sections_budget(struct elf_sections *sections);
-/* The file itself was decompressed: so many bytes of this budget are its own until it ends. */
+/*
+ * For a file that was itself decompressed: its size remains charged to this
+ * budget until the file is freed.
+ */
 void elf_sections_charge(struct elf_sections *sections, struct unpack_budget *budget,
 			 uint64_t size_bytes);
 
 /*
- * Reads section headers into *ret, which the caller frees: those of the first max_bytes. Returns
- * their number. Keeps nothing.
+ * Reads the section headers, at most max_bytes of them, into *ret, which the
+ * caller frees. Returns their number. Stores nothing in `sections`.
  */
 size_t elf_sections_read_headers(const struct elf_sections *sections, struct elf_copies *copies,
 				 size_t max_bytes, Elf64_Shdr **ret);
 
-/* The functions of elf_file.h say what these do. */
+/* See the functions with similar names in elf_file.h. */
 void elf_sections_unpack(struct elf_sections *sections, const char *const *names, size_t count,
 			 elf_run *run, void *user);
 struct elf_section elf_sections_find(struct elf_sections *sections, const char *name);

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-/* Where a sandbox hides how much memory there is. */
+/* Used if a sandbox hides the size of the memory. */
 enum { MEMORY_BYTES_DEFAULT = 1 << 30 };
 
 void unpack_budget_init(struct unpack_budget *budget)
@@ -12,24 +12,24 @@ void unpack_budget_init(struct unpack_budget *budget)
 				    : MEMORY_BYTES_DEFAULT;
 
 	atomic_init(&budget->own_left, memory / 4);
-	atomic_init(&budget->foreign_left, UNPACK_FOREIGN_BYTES_MAX);
+	atomic_init(&budget->untrusted_left, UNPACK_UNTRUSTED_BYTES_MAX);
 }
 
 void unpack_budget_init_unlimited(struct unpack_budget *budget)
 {
-	/* Half of all numbers, so that giving back cannot overflow. */
+	/* Half of the range, so that unpack_budget_give() cannot overflow. */
 	atomic_init(&budget->own_left, UINT64_MAX / 2);
-	atomic_init(&budget->foreign_left, UINT64_MAX / 2);
+	atomic_init(&budget->untrusted_left, UINT64_MAX / 2);
 }
 
-static atomic_uint_fast64_t *left(struct unpack_budget *budget, bool is_foreign)
+static atomic_uint_fast64_t *left(struct unpack_budget *budget, bool is_untrusted)
 {
-	return is_foreign ? &budget->foreign_left : &budget->own_left;
+	return is_untrusted ? &budget->untrusted_left : &budget->own_left;
 }
 
-bool unpack_budget_take(struct unpack_budget *budget, bool is_foreign, uint64_t size_bytes)
+bool unpack_budget_take(struct unpack_budget *budget, bool is_untrusted, uint64_t size_bytes)
 {
-	atomic_uint_fast64_t *from = left(budget, is_foreign);
+	atomic_uint_fast64_t *from = left(budget, is_untrusted);
 	uint_fast64_t now = atomic_load(from);
 
 	while (now >= size_bytes)
@@ -38,7 +38,7 @@ bool unpack_budget_take(struct unpack_budget *budget, bool is_foreign, uint64_t 
 	return false;
 }
 
-void unpack_budget_give(struct unpack_budget *budget, bool is_foreign, uint64_t size_bytes)
+void unpack_budget_give(struct unpack_budget *budget, bool is_untrusted, uint64_t size_bytes)
 {
-	atomic_fetch_add(left(budget, is_foreign), size_bytes);
+	atomic_fetch_add(left(budget, is_untrusted), size_bytes);
 }

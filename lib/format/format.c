@@ -7,22 +7,15 @@
 const struct format format_perfdata = {
 	.name = "perf.data",
 	.extensions = (const char *const[]){".data", NULL},
-	.summary = "the kernel's records, for perf; only from prof record",
+	.summary = "perf records; only from prof record",
 	.viewer = "perf report -i FILE",
 	.binary = true,
 };
 
-const struct format *const formats[] = {&format_html,
-					&format_pprof,
-					&format_folded,
-					&format_svg,
-					&format_firefox,
-					&format_speedscope,
-					&format_perf_script,
-					&format_ndjson,
-					&format_ndjson_gz,
-					&format_perfdata,
-					NULL};
+const struct format *const formats[] = {&format_html,	     &format_pprof,    &format_folded,
+					&format_svg,	     &format_firefox,  &format_speedscope,
+					&format_perf_script, &format_ndjson,   &format_ndjson_gz,
+					&format_summary,     &format_perfdata, NULL};
 
 event_id format_event_beside(const struct profile *profile, const struct format_options *options)
 {

@@ -1,131 +1,147 @@
 /*
- * The output formats, in one constant table, and the readers of those that prof can read.
+ * The table of output formats, and the readers of those formats that prof can
+ * read.
  *
- * A writer depends on the profile and its options only and is deterministic: equal profiles give
- * equal bytes. A reader accepts files of any producer, damaged ones included.
+ * A writer depends only on the profile and its options and is deterministic:
+ * equal profiles give equal bytes. A reader accepts files of any producer,
+ * including damaged ones.
  */
 #ifndef PROF_FORMAT_FORMAT_H
 #define PROF_FORMAT_FORMAT_H
 
 #include "base/error.h"
+#include "format/folded/options.h"
+#include "format/ndjson/labels.h"
+#include "format/page/options.h"
+#include "format/perf_script/fields.h"
+#include "format/pprof/options.h"
+#include "format/summary/options.h"
 #include "profile/profile.h"
 #include "report/display_names.h"
 
 #include <stdio.h>
 
 /*
- * WEIGHT_USUAL: samples; nanoseconds where waiting is shown, because the number of waits says
- * nothing. WEIGHT_NS is an error if the event does not measure time.
- */
-enum format_weight { WEIGHT_USUAL, WEIGHT_SAMPLES, WEIGHT_NS, WEIGHT_PERIOD };
-
-/*
- * A difference of two events, the first (after) against the second (before): by shares of the
- * total, or by weights that are scaled so that unchanged functions have equal weights.
+ * A difference of two events, the first (after) compared with the second
+ * (before): by shares of the total, or by weights that are scaled so that
+ * unchanged functions have equal weights.
  */
 enum format_difference { DIFFERENCE_NONE, DIFFERENCE_SHARES, DIFFERENCE_WEIGHTS };
 
-/* A label that all samples have. */
-struct format_label {
-	const char *key, *text;
-};
-/* The key whose text replaces the profile's host. */
-#define FORMAT_LABEL_HOST "host.name"
-
 struct format_options {
-	event_id event;		   /* the one to show, or to show first (default: the first) */
-	bool event_only;	   /* the user has chosen it: leave the others out */
-	enum format_weight weight; /* folded */
-	bool show_pid;		   /* folded: the first frame is NAME-PID … */
-	bool show_tid;		   /* … or NAME-PID/TID */
-	bool annotate;		   /* folded: append _[k], _[i] or _[j] to names */
-	bool times;		   /* pprof: include when samples were taken, to 1 ms */
-	/* pprof: the segments that the profile was merged of, by the second of Unix time in which
-	 * each begins, ascending (pprof/head.h). */
-	const uint64_t *segments;
-	size_t segment_count;
-	/* perf-script: enum script_field (perf_script/fields.h), as perf prints them, with the name
-	 * of the thread; 0: those that readers need, with that of the process. */
-	uint32_t script_fields;
-	bool no_inlines; /* perf-script: only the functions that contain the inlined ones */
-	bool small;	 /* pprof: as few bytes as possible, however long that takes */
-	bool source;	 /* html: include the text of sampled source lines */
+	event_id event;	 /* the event to show, or to show first (default: the first) */
+	bool event_only; /* the user has chosen the event: omit the others */
 	enum name_style names;
 	enum format_difference difference;
-	const struct format_label *labels; /* rows: where a sample has none of this key */
-	size_t label_count;
+	/* Options of individual formats. */
+	struct folded_options folded;
+	struct page_options page;
+	struct perf_script_options script;
+	struct pprof_options pprof;
+	struct ndjson_options rows;
+	struct summary_options summary;
 };
 
 struct format {
-	const char *name;	       /* --format NAME */
-	const char *const *extensions; /* with the dot, NULL-terminated; the longest match wins */
-	const char *summary;	       /* for --help */
-	const char *viewer;	       /* the command that shows a FILE of this format */
-	bool binary;		       /* is not written to a terminal */
-	bool needs_timestamps;	       /* shows when samples were taken */
-	bool shows_differences;	       /* can show a difference of two events */
-	bool is_rows; /* files one after the other are a file of all; has options->labels */
+	const char *name; /* --format NAME */
 	/*
-	 * Writes and flushes; does not close out. Returns an error if a write fails, e.g. because
-	 * the disk is full. NULL for perf.data, which holds records instead of a profile and is
-	 * written while recording.
+	 * File name extensions with the dot, NULL-terminated. The longest match
+	 * wins.
+	 */
+	const char *const *extensions;
+	const char *summary;	/* for --help */
+	const char *viewer;	/* the command that shows a FILE of this format */
+	bool binary;		/* not written to a terminal */
+	bool needs_timestamps;	/* shows when samples were taken */
+	bool shows_differences; /* can show a difference of two events */
+	/*
+	 * Content-Type for prof serve; NULL means prof serve does not send it.
+	 */
+	const char *media_type;
+	/*
+	 * The file name under which browsers save it; NULL means they show it.
+	 */
+	const char *download;
+	bool is_rows; /* concatenated files are a valid file; supports options->rows */
+	/*
+	 * Writes and flushes the profile; does not close out. Returns an error
+	 * if a write fails, for example because the disk is full. NULL for
+	 * perf.data, which contains records instead of a profile and is written
+	 * while recording.
 	 */
 	MUST_CHECK struct error *(*write)(const struct profile *profile,
 					  const struct format_options *options, FILE *out);
 	/*
-	 * Whether a file may have this format, by its first bytes (64 are enough; fewer if the
-	 * file is shorter). NULL, as is read, if prof cannot read the format.
+	 * Returns whether a file may have this format, judging by its first
+	 * bytes (64 are enough; fewer if the file is shorter). NULL, like read,
+	 * if prof cannot read the format.
 	 */
 	bool (*recognize)(const unsigned char *first, size_t len);
 	/*
-	 * Reads a file from its beginning into a new, empty profile. in need not be seekable.
-	 * After an error the profile must not be used.
+	 * Reads a file from its start into a new, empty profile. in need not be
+	 * seekable. After an error the profile must not be used.
 	 */
 	MUST_CHECK struct error *(*read)(FILE *in, struct profile *profile);
 };
 
 /*
- * The event that a format of one event shows together with options->event: waiting beside CPU time,
- * because they add up to the time of the threads. options->event itself if there is none.
+ * Returns the event that a format of one event shows together with
+ * options->event: off-CPU time with CPU time, because they add up to the time
+ * of the threads. Returns options->event itself if there is none.
  */
 event_id format_event_beside(const struct profile *profile, const struct format_options *options);
 
-/* Folded stacks of one event, or of CPU time and waiting. */
+/* Folded stacks of one event, or of CPU time and off-CPU time. */
 extern const struct format format_folded;
 /*
- * The values of a sample: the number of samples of the chosen event, then the weight of every
- * event. The chosen event is the default sample type.
+ * pprof. The values of a sample are the number of samples of the chosen event,
+ * then the weight of every event. The chosen event is the default sample type.
  */
 extern const struct format format_pprof;
-/* A flame graph of one event, or of CPU time and waiting. */
+/* A flame graph of one event, or of CPU time and off-CPU time. */
 extern const struct format format_svg;
-/* Threads over time, of one event. */
+/* Firefox Profiler: threads over time, of one event. */
 extern const struct format format_firefox;
-/* A track per thread and event; one of the chosen event is shown first. */
+/*
+ * speedscope: a track per thread and event. A track of the chosen event is
+ * shown first.
+ */
 extern const struct format format_speedscope;
 
 /* The text that `perf script` prints: one block per sample. */
 extern const struct format format_perf_script;
 
 /*
- * A self-contained HTML page with all events, and with a timeline if the profile has timed
- * samples.
+ * The HTML report: a self-contained page with all events, and with a timeline
+ * if the profile has timed samples.
  */
 extern const struct format format_html;
 
-/* Rows for databases, and the same compressed with gzip. */
+/* A bounded text in Markdown: what was recorded, and where the time goes. */
+extern const struct format format_summary;
+
+/* Rows for databases, plain or compressed with gzip. */
 extern const struct format format_ndjson, format_ndjson_gz;
 
-/* The perf.data file: only an entry in the table, written by lib/record while recording. */
+/*
+ * perf.data: only an entry in the table, because lib/record writes the file
+ * while recording.
+ */
 extern const struct format format_perfdata;
 
 /* All formats, NULL-terminated. */
 extern const struct format *const formats[];
 
-/* By --format NAME or by file name extension; NULL if there is no such format. */
+/*
+ * Finds a format by --format NAME, or by file name extension. Returns NULL if
+ * there is none.
+ */
 const struct format *format_by_name(const char *name);
 const struct format *format_by_path(const char *path);
-/* The readable format whose recognize() accepts these first bytes; NULL if there is none. */
+/*
+ * Returns the readable format whose recognize() accepts these first bytes, or
+ * NULL.
+ */
 const struct format *format_by_content(const unsigned char *first, size_t len);
 
 #endif

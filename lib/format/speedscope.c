@@ -1,7 +1,8 @@
 /*
- * Writes speedscope's own JSON format: one sampled profile per thread and event. Up to
- * MOST_TIMED_SAMPLES timed samples and waits are in time order; with more, or without times, each
- * distinct stack is one sample, because the viewer cannot load more. Source:
+ * Writes speedscope's own JSON format: one sampled profile per thread and
+ * event. Up to MOST_TIMED_SAMPLES timed samples and waits are in time order.
+ * With more, or without times, each distinct stack is one sample, because the
+ * viewer cannot load more. Source:
  * https://www.speedscope.app/file-format-schema.json.
  */
 #include "format/format.h"
@@ -12,6 +13,7 @@
 #include "format/tracks.h"
 #include "report/display_labels.h"
 #include "report/process_names.h"
+#include "report/title.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -29,7 +31,7 @@ struct speedscope {
 	struct stack_text stacks;
 };
 
-static void put_frames(struct speedscope *speedscope)
+static void speedscope_put_frames(struct speedscope *speedscope)
 {
 	struct json *json = &speedscope->json;
 
@@ -50,7 +52,7 @@ static void put_frames(struct speedscope *speedscope)
 	json_end_array(json);
 }
 
-/* The text of a frame in a stack: ",12,13". */
+/* Writes the text of a frame in a stack: ",12,13". */
 static void put_frame_text(FILE *out, const void *context, frame_id frame)
 {
 	const struct display_labels *labels = context;
@@ -59,7 +61,7 @@ static void put_frame_text(FILE *out, const void *context, frame_id frame)
 		fprintf(out, ",%" PRIu32, labels->lines[i].label);
 }
 
-static void put_stack(struct speedscope *speedscope, stack_id id)
+static void speedscope_put_stack(struct speedscope *speedscope, stack_id id)
 {
 	size_t len;
 	const char *text = stack_text_of(&speedscope->stacks, id, &len);
@@ -79,7 +81,10 @@ static uint64_t weight_of_track(const struct tracks *tracks, uint32_t track)
 	return weight;
 }
 
-/* The name of a track: "shop 100/101 worker 1", followed by the event if there are several. */
+/*
+ * Returns the name of a track: "shop 100/101 worker 1", followed by the event
+ * if there are several.
+ */
 static char *name_of_track(const struct speedscope *speedscope, event_id event, thread_id id)
 {
 	const struct profile *profile = speedscope->profile;
@@ -103,8 +108,8 @@ static char *name_of_track(const struct speedscope *speedscope, event_id event, 
 	return name;
 }
 
-/* The viewer's name of the event's unit. */
-static const char *unit_of(const struct profile *profile, event_id id)
+/* Returns the viewer's name of the event's unit. */
+static const char *speedscope_unit_of(const struct profile *profile, event_id id)
 {
 	static const char *const known[] = {"nanoseconds", "microseconds", "milliseconds",
 					    "seconds", "bytes"};
@@ -128,7 +133,7 @@ static void put_track(struct speedscope *speedscope, uint32_t track, uint64_t we
 	json_begin_object(json);
 	json_put_text(json, "type", "sampled");
 	json_put_text(json, "name", name);
-	json_put_text(json, "unit", unit_of(speedscope->profile, track / threads));
+	json_put_text(json, "unit", speedscope_unit_of(speedscope->profile, track / threads));
 	json_put_number(json, "startValue", 0);
 	json_put_number(json, "endValue", weight);
 	json_key(json, "samples");
@@ -136,7 +141,7 @@ static void put_track(struct speedscope *speedscope, uint32_t track, uint64_t we
 	for (size_t i = tracks->first[track]; i < tracks->first[track + 1]; i++) {
 		__builtin_prefetch(
 			&stacks.items[tracks_sample(tracks, tracks_ahead(tracks, i))->stack]);
-		put_stack(speedscope, tracks_sample(tracks, i)->stack);
+		speedscope_put_stack(speedscope, tracks_sample(tracks, i)->stack);
 	}
 	json_end_array(json);
 	json_key(json, "weights");
@@ -147,7 +152,7 @@ static void put_track(struct speedscope *speedscope, uint32_t track, uint64_t we
 	json_end_object(json);
 }
 
-/* The viewer rejects a file without any track. */
+/* The viewer rejects a file without tracks. */
 static void put_empty_track(struct json *json)
 {
 	json_begin_object(json);
@@ -191,18 +196,18 @@ static void put_tracks(struct speedscope *speedscope)
 	json_put_number(&speedscope->json, "activeProfileIndex", shown);
 }
 
-static void put_file(struct speedscope *speedscope)
+static void speedscope_put_file(struct speedscope *speedscope)
 {
 	struct json *json = &speedscope->json;
-	const struct profile_info *info = profile_get_info(speedscope->profile);
+	CLEANUP(free_ptr) char *title = title_of(speedscope->profile);
 
 	json_begin_object(json);
 	json_put_text(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
 	json_put_text(json, "exporter", "prof");
-	json_put_text(json, "name", *info->command ? info->command : "prof");
+	json_put_text(json, "name", *title ? title : "prof");
 	json_key(json, "shared");
 	json_begin_object(json);
-	put_frames(speedscope);
+	speedscope_put_frames(speedscope);
 	json_end_object(json);
 	put_tracks(speedscope);
 	json_end_object(json);
@@ -230,7 +235,7 @@ static struct error *speedscope_write(const struct profile *profile,
 	display_labels_init_named(&speedscope.labels, profile, options->names);
 	stack_text_init(&speedscope.stacks, profile, ROOT_FIRST, put_frame_text,
 			&speedscope.labels);
-	put_file(&speedscope);
+	speedscope_put_file(&speedscope);
 	if (fflush(out) || ferror(out))
 		return error_errno(errno, "write the speedscope file");
 	return NULL;
@@ -239,8 +244,10 @@ static struct error *speedscope_write(const struct profile *profile,
 const struct format format_speedscope = {
 	.name = "speedscope",
 	.extensions = (const char *const[]){".speedscope.json", NULL},
-	.summary = "for https://www.speedscope.app: threads, in time order",
+	.summary = "for https://www.speedscope.app",
 	.viewer = "npx speedscope FILE",
 	.needs_timestamps = true,
 	.write = speedscope_write,
+	.media_type = "application/json",
+	.download = "profile.speedscope.json",
 };

@@ -35,8 +35,8 @@ void stack_text_deinit(struct stack_text *stacks)
 }
 
 /*
- * Fills in the steps of a stack and its callers, up to the first one shared with the previous
- * stack. Returns the depth of that one.
+ * Fills in the steps of a stack and its callers, up to the first one shared
+ * with the previous stack. Returns the depth of that one.
  */
 static uint32_t find_steps(struct stack_text *stacks, stack_id id)
 {
@@ -55,7 +55,7 @@ static uint32_t find_steps(struct stack_text *stacks, stack_id id)
 	return depth;
 }
 
-static void make_room(struct stack_text *stacks, size_t used, size_t more)
+static void stack_text_make_room(struct stack_text *stacks, size_t used, size_t more)
 {
 	size_t old_room = stacks->text_room;
 
@@ -76,7 +76,7 @@ static void add_step(struct stack_text *stacks, uint32_t depth)
 	size_t len = stacks->first[frame + 1] - stacks->first[frame];
 	size_t used = stacks->steps[depth - 1].len;
 
-	make_room(stacks, used, len);
+	stack_text_make_room(stacks, used, len);
 	stacks->steps[depth].len = used + len;
 	memcpy(stacks->text + (stacks->order == ROOT_FIRST ? used : stacks->text_room - used - len),
 	       text, len);

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* A small file can claim many threads and events. */
+/* A small file can contain many threads and events. */
 #define MOST_TRACKS (UINT32_C(1) << 26)
 
 uint64_t tracks_weight(const struct tracks *tracks, size_t at)
@@ -22,8 +22,8 @@ uint64_t tracks_weight(const struct tracks *tracks, size_t at)
 }
 
 /*
- * By aggregated sample. There are fewer of these than of timed samples, which refer to them in
- * random order.
+ * Returns the track of each aggregated sample. There are fewer of these than of
+ * timed samples, which refer to them in random order.
  */
 static uint32_t *tracks_of_samples(const struct profile *profile, const thread_id *thread_of,
 				   uint32_t threads)
@@ -40,7 +40,9 @@ static uint32_t *tracks_of_samples(const struct profile *profile, const thread_i
 	return tracks;
 }
 
-/* By label set. Label sets of one thread share a track. */
+/*
+ * Returns the thread of each label set. Label sets of one thread share a track.
+ */
 static thread_id *threads_of_label_sets(const struct profile *profile)
 {
 	uint32_t count = profile_label_set_count(profile);
@@ -52,9 +54,10 @@ static thread_id *threads_of_label_sets(const struct profile *profile)
 }
 
 /*
- * A counting sort whose items are divided into shares: each is counted, and then placed after the
- * shares before it, by a thread of its own. By time, items are timed samples and, after them,
- * intervals; else aggregated samples.
+ * A counting sort whose items are divided into shares. A thread per share
+ * counts its items, and then places them after those of the preceding shares.
+ * By time, items are timed samples and, after them, intervals; otherwise
+ * aggregated samples.
  */
 struct sorting {
 	struct tracks *tracks;
@@ -63,10 +66,13 @@ struct sorting {
 	const uint32_t *track_of; /* by aggregated sample */
 	uint32_t count;
 	unsigned shares;
-	uint32_t *next; /* of all shares but the last one: see next_of() */
+	uint32_t *next; /* of all shares except the last: see next_of() */
 };
 
-/* The life of a block of memory: not what a thread did at a time. */
+/*
+ * Returns whether the interval is the lifetime of a block of memory, which is
+ * not part of a thread's time.
+ */
 static bool is_block(const struct profile *profile, const struct profile_interval *interval)
 {
 	enum memory_event which;
@@ -75,7 +81,7 @@ static bool is_block(const struct profile *profile, const struct profile_interva
 			       &which);
 }
 
-static uint32_t sample_of(const struct sorting *sorting, uint32_t item)
+static uint32_t tracks_sample_of(const struct sorting *sorting, uint32_t item)
 {
 	if (!sorting->tracks->by_time)
 		return item;
@@ -93,8 +99,8 @@ static uint32_t track_of_item(const struct sorting *sorting, uint32_t item)
 		     &sorting->intervals.items[item - sorting->timed_samples.count]))
 		return tracks->count;
 	if (item + 16 < sorting->count)
-		__builtin_prefetch(&sorting->track_of[sample_of(sorting, item + 16)]);
-	return sorting->track_of[sample_of(sorting, item)];
+		__builtin_prefetch(&sorting->track_of[tracks_sample_of(sorting, item + 16)]);
+	return sorting->track_of[tracks_sample_of(sorting, item)];
 }
 
 static uint64_t timed_count(const struct profile *profile)
@@ -109,8 +115,9 @@ static size_t next_len(const struct sorting *sorting)
 }
 
 /*
- * By track: the number of the share's items; then where the next one is placed. When all of the
- * last share are placed, that is where the next track begins.
+ * Returns by track the number of the share's items, and later where the next
+ * one is placed. When all items of the last share have been placed, that is the
+ * start of the next track.
  */
 static uint32_t *next_of(const struct sorting *sorting, size_t share)
 {
@@ -133,7 +140,7 @@ static void count_share(void *context, size_t share, unsigned member)
 		next[track_of_item(sorting, i)]++;
 }
 
-static void add_up(const struct sorting *sorting)
+static void tracks_add_up(const struct sorting *sorting)
 {
 	uint32_t begin = 0;
 
@@ -156,13 +163,16 @@ static void place_share(void *context, size_t share, unsigned member)
 	for (uint32_t i = share_begin(sorting, share); i < end; i++) {
 		uint32_t at = next[track_of_item(sorting, i)]++;
 
-		tracks->samples[at] = sample_of(sorting, i);
+		tracks->samples[at] = tracks_sample_of(sorting, i);
 		if (tracks->by_time)
 			tracks->timed_samples[at] = i;
 	}
 }
 
-/* Few items are sorted before a thread has started, and each share adds a pass over all tracks. */
+/*
+ * Few items are sorted before a thread would have started, and each share adds
+ * a pass over all tracks.
+ */
 static unsigned share_count(uint32_t items, uint32_t tracks)
 {
 	enum { ITEMS_MIN = 1 << 18, SHARES_MAX = 4 };
@@ -174,7 +184,7 @@ static unsigned share_count(uint32_t items, uint32_t tracks)
 	return shares < SHARES_MAX ? shares : SHARES_MAX;
 }
 
-static void sort_samples(struct tracks *tracks, const uint32_t *track_of)
+static void tracks_sort_samples(struct tracks *tracks, const uint32_t *track_of)
 {
 	uint32_t count = (uint32_t)(tracks->by_time ? timed_count(tracks->profile)
 						    : tracks->all.count);
@@ -195,7 +205,7 @@ static void sort_samples(struct tracks *tracks, const uint32_t *track_of)
 	sorting.next = xcalloc((sorting.shares - 1) * next_len(&sorting), sizeof(*sorting.next));
 	team_begin(team, sorting.shares, count_share, &sorting);
 	team_finish(team);
-	add_up(&sorting);
+	tracks_add_up(&sorting);
 	team_begin(team, sorting.shares, place_share, &sorting);
 	team_finish(team);
 	free(sorting.next);
@@ -234,11 +244,11 @@ struct error *tracks_init(struct tracks *tracks, const struct profile *profile, 
 			   !memory_event_of(profile, event, &memory),
 		.count = events * threads,
 	};
-	sort_samples(tracks, track_of);
+	tracks_sort_samples(tracks, track_of);
 	return NULL;
 }
 
-/* By aggregated sample. */
+/* Returns the track of each aggregated sample. */
 static uint32_t *tracks_of_groups(const struct profile *profile, event_id event, event_id with,
 				  const uint32_t *group_of, uint32_t groups)
 {
@@ -266,7 +276,7 @@ void tracks_init_groups(struct tracks *tracks, const struct profile *profile, ev
 		.all = profile_samples(profile),
 		.count = 2 * groups,
 	};
-	sort_samples(tracks, track_of);
+	tracks_sort_samples(tracks, track_of);
 }
 
 void tracks_deinit(struct tracks *tracks)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* After any prefix below. */
+/* Names after any of the prefixes below. */
 static const char *const functions[] = {
 	"malloc",	    "calloc",	     "realloc",		 "reallocarray",
 	"memalign",	    "aligned_alloc", "posix_memalign",	 "valloc",
@@ -15,7 +15,7 @@ static const char *const functions[] = {
 
 static const char *const prefixes[] = {"_rjem_je_", "_rjem_", "je_", "tc_", "__libc_", "__"};
 
-/* All functions whose names begin so. */
+/* Prefixes: all functions that start with one are an allocator's. */
 static const char *const families[] = {
 	"prof_backtrace",
 	"prof_alloc_prep",
@@ -36,12 +36,12 @@ static const char *const families[] = {
 	"jemallocator::",
 };
 
-static bool begins(const char *name, const char *with)
+static bool allocator_names_begins(const char *name, const char *with)
 {
 	return !strncmp(name, with, strlen(with));
 }
 
-static bool is_function(const char *name)
+static bool allocator_names_is_function(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
 		if (!strcmp(name, functions[i]))
@@ -51,23 +51,25 @@ static bool is_function(const char *name)
 
 bool is_allocator_function(const char *name)
 {
-	/* "new" alone is a function of the program's. */
-	if (is_function(name) && !begins(name, "new"))
+	/* "new" alone is a function of the program. */
+	if (allocator_names_is_function(name) && !allocator_names_begins(name, "new"))
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
-		if (begins(name, prefixes[i]) && is_function(name + strlen(prefixes[i])))
+		if (allocator_names_begins(name, prefixes[i]) &&
+		    allocator_names_is_function(name + strlen(prefixes[i])))
 			return true;
 	for (size_t i = 0; i < ARRAY_SIZE(families); i++)
-		if (begins(name, families[i]))
+		if (allocator_names_begins(name, families[i]))
 			return true;
 	return false;
 }
 
 bool is_allocator_library(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = basename(path);
 
-	return begins(name, "libjemalloc.") || begins(name, "libjemalloc-") ||
-	       begins(name, "libtcmalloc.") || begins(name, "libtcmalloc_");
+	return allocator_names_begins(name, "libjemalloc.") ||
+	       allocator_names_begins(name, "libjemalloc-") ||
+	       allocator_names_begins(name, "libtcmalloc.") ||
+	       allocator_names_begins(name, "libtcmalloc_");
 }

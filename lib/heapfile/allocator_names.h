@@ -1,15 +1,17 @@
 /*
- * Functions of allocators, which heap files have at the leaf of their stacks: jemalloc's and
- * tcmalloc's own, malloc() and its kin, operator new, and those of Rust that lead to them.
+ * Recognizes functions of allocators, which are at the leaf of stacks in heap
+ * files: those of jemalloc and tcmalloc, malloc() and similar functions,
+ * operator new, and the Rust functions that lead to them.
  */
 #ifndef PROF_HEAPFILE_ALLOCATOR_NAMES_H
 #define PROF_HEAPFILE_ALLOCATOR_NAMES_H
 
 #include <stdbool.h>
 
-/* name: demangled, or as in the symbol table. */
+/* name is demangled, or as in the symbol table. */
 bool is_allocator_function(const char *name);
-/* The library, by its path: what it does not name is its own, too. */
+/* Returns whether the path is that of an allocator library, whose unsymbolized
+ * frames belong to the allocator, too. */
 bool is_allocator_library(const char *path);
 
 #endif

@@ -10,9 +10,9 @@
 #define JEMALLOC "heap_v2/"
 #define TCMALLOC "heap profile:"
 
-/* More than any machine has; products of it do not overflow a double's digits. */
+/* More than any machine has. A double holds it exactly. */
 #define COUNT_MAX (UINT64_C(1) << 53)
-/* gperftools' own default where a file of version 1 does not say its period. */
+/* Default of gperftools for files of version 1 without a period. */
 #define PERIOD_BYTES_DEFAULT (UINT64_C(128) << 10)
 
 bool heap_file_recognize(const unsigned char *first, size_t len)
@@ -22,8 +22,8 @@ bool heap_file_recognize(const unsigned char *first, size_t len)
 	return bytes_begin(text, JEMALLOC) || bytes_begin(text, TCMALLOC);
 }
 
-/* Without its end; counts lines. */
-static struct bytes take_line(struct heap_file *file)
+/* Returns the line without its end, and counts lines. */
+static struct bytes heap_file_take_line(struct heap_file *file)
 {
 	size_t left = bytes_left(&file->rest);
 	const unsigned char *newline = left ? memchr(file->rest.at, '\n', left) : NULL;
@@ -38,22 +38,22 @@ static struct bytes take_line(struct heap_file *file)
 	return line;
 }
 
-static void skip_blanks(struct bytes *line)
+static void heap_file_skip_blanks(struct bytes *line)
 {
 	while (bytes_left(line) && (*line->at == ' ' || *line->at == '\t'))
 		line->at++;
 }
 
-static bool take_word(struct bytes *line, const char *word)
+static bool heap_file_take_word(struct bytes *line, const char *word)
 {
-	skip_blanks(line);
+	heap_file_skip_blanks(line);
 	if (!bytes_begin(*line, word))
 		return false;
 	bytes_skip(line, strlen(word));
 	return true;
 }
 
-static unsigned digit_value(unsigned char c)
+static unsigned heap_file_digit_value(unsigned char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -61,29 +61,31 @@ static unsigned digit_value(unsigned char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10U : 16;
 }
 
-static bool take_number(struct bytes *line, unsigned base, uint64_t *ret)
+static bool heap_file_take_number(struct bytes *line, unsigned base, uint64_t *ret)
 {
 	const unsigned char *first;
 	uint64_t value = 0;
 
-	skip_blanks(line);
-	for (first = line->at; bytes_left(line) && digit_value(*line->at) < base; line->at++)
+	heap_file_skip_blanks(line);
+	for (first = line->at; bytes_left(line) && heap_file_digit_value(*line->at) < base;
+	     line->at++)
 		if (__builtin_mul_overflow(value, base, &value) ||
-		    __builtin_add_overflow(value, digit_value(*line->at), &value))
+		    __builtin_add_overflow(value, heap_file_digit_value(*line->at), &value))
 			return false;
 	*ret = value;
 	return line->at != first;
 }
 
-/* "2: 300 [5: 800]", with any blanks. */
+/* Parses "2: 300 [5: 800]", with any blanks. */
 static bool take_counts(struct bytes *line, struct heap_file_stack *stack)
 {
 	struct heap_file_counts *inuse = &stack->inuse, *allocated = &stack->allocated;
 
-	if (!take_number(line, 10, &inuse->samples) || !take_word(line, ":") ||
-	    !take_number(line, 10, &inuse->bytes) || !take_word(line, "[") ||
-	    !take_number(line, 10, &allocated->samples) || !take_word(line, ":") ||
-	    !take_number(line, 10, &allocated->bytes) || !take_word(line, "]"))
+	if (!heap_file_take_number(line, 10, &inuse->samples) || !heap_file_take_word(line, ":") ||
+	    !heap_file_take_number(line, 10, &inuse->bytes) || !heap_file_take_word(line, "[") ||
+	    !heap_file_take_number(line, 10, &allocated->samples) ||
+	    !heap_file_take_word(line, ":") ||
+	    !heap_file_take_number(line, 10, &allocated->bytes) || !heap_file_take_word(line, "]"))
 		return false;
 	inuse->objects = inuse->samples;
 	allocated->objects = allocated->samples;
@@ -91,7 +93,7 @@ static bool take_counts(struct bytes *line, struct heap_file_stack *stack)
 	       allocated->samples <= COUNT_MAX && allocated->bytes <= COUNT_MAX;
 }
 
-static uint64_t scaled(uint64_t count, double factor)
+static uint64_t heap_file_scaled(uint64_t count, double factor)
 {
 	double value = (double)count * factor;
 
@@ -106,20 +108,20 @@ static void scale(struct heap_file_counts *counts, uint64_t period_bytes)
 		return;
 	size_bytes = (double)counts->bytes / (double)counts->samples;
 	factor = poisson_objects(size_bytes, (double)period_bytes);
-	counts->objects = scaled(counts->samples, factor);
-	counts->bytes = scaled(counts->bytes, factor);
+	counts->objects = heap_file_scaled(counts->samples, factor);
+	counts->bytes = heap_file_scaled(counts->bytes, factor);
 }
 
-/* "0x7f30716a2630 0x5567f8789279" to the end of the line. */
+/* Parses "0x7f30716a2630 0x5567f8789279" up to the end of the line. */
 static bool take_pcs(struct heap_file *file, struct bytes line, struct heap_file_stack *stack)
 {
 	uint64_t pc;
 
 	stack->pcs = file->pcs;
 	stack->depth = 0;
-	for (skip_blanks(&line); bytes_left(&line); skip_blanks(&line)) {
-		take_word(&line, "0x");
-		if (!take_number(&line, 16, &pc))
+	for (heap_file_skip_blanks(&line); bytes_left(&line); heap_file_skip_blanks(&line)) {
+		heap_file_take_word(&line, "0x");
+		if (!heap_file_take_number(&line, 16, &pc))
 			return false;
 		stack->is_cut = stack->depth == HEAP_FILE_DEPTH_MAX;
 		if (stack->is_cut)
@@ -129,7 +131,8 @@ static bool take_pcs(struct heap_file *file, struct bytes line, struct heap_file
 	return true;
 }
 
-/* "#	0x4a1b2b	main.leak+0x2b	/src/main.go:12" */
+/* Returns the error for lines such as "#  0x4a1b2b        main.leak+0x2b
+ * /src/main.go:12". */
 static struct error *written_by_go(void)
 {
 	return error_hint(error_new("it is a heap profile of Go as text (debug=1)"),
@@ -144,13 +147,14 @@ static struct error *not_understood(const struct heap_file *file)
 static struct error *open_jemalloc(struct heap_file *file, struct bytes header)
 {
 	file->is_jemalloc = true;
-	if (!take_word(&header, JEMALLOC) || !take_number(&header, 10, &file->period_bytes) ||
-	    bytes_left(&header) || !file->period_bytes || file->period_bytes > COUNT_MAX)
+	if (!heap_file_take_word(&header, JEMALLOC) ||
+	    !heap_file_take_number(&header, 10, &file->period_bytes) || bytes_left(&header) ||
+	    !file->period_bytes || file->period_bytes > COUNT_MAX)
 		return not_understood(file);
 	return NULL;
 }
 
-/* What sampled it knows only what is in use, and may write that twice. */
+/* A sampler that counts only in-use memory may write that count twice. */
 static bool tells_allocated(const struct heap_file_stack *total)
 {
 	return (total->allocated.samples && total->allocated.samples != total->inuse.samples) ||
@@ -167,28 +171,30 @@ static struct error *unknown_kind(struct bytes kind)
 			  "prof reads heap profiles (heapprofile, heap, heap_v2) of tcmalloc");
 }
 
-/* "heap profile:  137: 11996 [ 200: 18899] @ heap_v2/524288"; what follows the @ may lack. */
+/* Parses "heap profile:  137: 11996 [ 200: 18899] @ heap_v2/524288". The part
+ * after the @ may be missing. */
 static struct error *open_tcmalloc(struct heap_file *file, struct bytes header)
 {
 	struct heap_file_stack total = {0};
 	struct bytes kind;
 	uint64_t period = 0;
 
-	if (!take_word(&header, TCMALLOC) || !take_counts(&header, &total))
+	if (!heap_file_take_word(&header, TCMALLOC) || !take_counts(&header, &total))
 		return not_understood(file);
-	take_word(&header, "@");
-	skip_blanks(&header);
+	heap_file_take_word(&header, "@");
+	heap_file_skip_blanks(&header);
 	kind = header;
 	if (!bytes_left(&kind) || bytes_are(kind, "heapprofile")) {
 		file->has_allocated = true;
 		return NULL;
 	}
 	file->has_allocated = tells_allocated(&total);
-	if (take_word(&header, "heap_v2") || take_word(&header, "heapz_v2")) {
-		if (take_word(&header, "/") && !take_number(&header, 10, &period))
+	if (heap_file_take_word(&header, "heap_v2") || heap_file_take_word(&header, "heapz_v2")) {
+		if (heap_file_take_word(&header, "/") &&
+		    !heap_file_take_number(&header, 10, &period))
 			return not_understood(file);
-	} else if (take_word(&header, "heap/") || bytes_are(kind, "heap")) {
-		if (bytes_left(&header) && !take_number(&header, 10, &period))
+	} else if (heap_file_take_word(&header, "heap/") || bytes_are(kind, "heap")) {
+		if (bytes_left(&header) && !heap_file_take_number(&header, 10, &period))
 			return not_understood(file);
 		period /= 2;
 	} else {
@@ -200,7 +206,7 @@ static struct error *open_tcmalloc(struct heap_file *file, struct bytes header)
 	return NULL;
 }
 
-/* The part before is what holds stacks. */
+/* The part before the maps holds the stacks. */
 static struct bytes find_maps(struct bytes text, struct bytes *before)
 {
 	static const char *const titles[] = {"\nMAPPED_LIBRARIES:", "\n--- Memory map:"};
@@ -218,15 +224,16 @@ static struct bytes find_maps(struct bytes text, struct bytes *before)
 	return (struct bytes){.at = text.end, .end = text.end};
 }
 
-/* has_allocated of jemalloc: what the sum of all threads says, before the first stack. */
+/* For jemalloc, the total of all threads before the first stack determines
+ * has_allocated. */
 static struct error *read_total(struct heap_file *file)
 {
 	struct bytes text = file->rest;
 	uint64_t number = file->line_number;
-	struct bytes line = take_line(file);
+	struct bytes line = heap_file_take_line(file);
 	struct heap_file_stack total = {0};
 
-	if (take_word(&line, "t*:") && take_counts(&line, &total))
+	if (heap_file_take_word(&line, "t*:") && take_counts(&line, &total))
 		file->has_allocated = total.allocated.samples || total.allocated.bytes;
 	file->rest = text;
 	file->line_number = number;
@@ -240,7 +247,7 @@ struct error *heap_file_open(struct bytes text, struct heap_file *ret)
 	struct bytes header;
 
 	file.maps = find_maps(text, &file.rest);
-	header = take_line(&file);
+	header = heap_file_take_line(&file);
 	err = bytes_begin(header, JEMALLOC) ? open_jemalloc(&file, header)
 					    : open_tcmalloc(&file, header);
 	if (!err && file.is_jemalloc)
@@ -262,32 +269,33 @@ void heap_file_rewind(struct heap_file *file, struct bytes text)
 {
 	find_maps(text, &file->rest);
 	file->line_number = 0;
-	take_line(file);
+	heap_file_take_line(file);
 }
 
-/* A line of pcs, whose counts are in the next one, "t*: …"; lines of single threads are between. */
+/* Reads a line of pcs and its counts in the line "t*: …". Lines of single
+ * threads are skipped. */
 static struct error *next_of_jemalloc(struct heap_file *file, struct heap_file_stack *ret,
 				      bool *got)
 {
 	bool has_pcs = false;
 
 	while (bytes_left(&file->rest)) {
-		struct bytes line = take_line(file);
+		struct bytes line = heap_file_take_line(file);
 
-		skip_blanks(&line);
+		heap_file_skip_blanks(&line);
 		if (!bytes_left(&line))
 			continue;
-		if (take_word(&line, "@")) {
+		if (heap_file_take_word(&line, "@")) {
 			if (!take_pcs(file, line, ret))
 				return not_understood(file);
 			has_pcs = true;
-		} else if (take_word(&line, "t*:")) {
+		} else if (heap_file_take_word(&line, "t*:")) {
 			if (!take_counts(&line, ret) || bytes_left(&line))
 				return not_understood(file);
 			*got = has_pcs;
 			if (has_pcs)
 				return NULL;
-		} else if (!take_word(&line, "t")) {
+		} else if (!heap_file_take_word(&line, "t")) {
 			return not_understood(file);
 		}
 	}
@@ -298,13 +306,13 @@ static struct error *next_of_tcmalloc(struct heap_file *file, struct heap_file_s
 				      bool *got)
 {
 	while (bytes_left(&file->rest)) {
-		struct bytes line = take_line(file);
+		struct bytes line = heap_file_take_line(file);
 
 		if (!bytes_left(&line))
 			continue;
 		if (*line.at == '#')
 			return written_by_go();
-		if (!take_counts(&line, ret) || !take_word(&line, "@") ||
+		if (!take_counts(&line, ret) || !heap_file_take_word(&line, "@") ||
 		    !take_pcs(file, line, ret))
 			return not_understood(file);
 		*got = true;

@@ -4,7 +4,7 @@
 
 enum { ABI_64 = 2 }; /* PERF_SAMPLE_REGS_ABI_64 */
 
-static bool take_stack(struct bytes *from, unsigned pc_bit, struct record_sample *ret)
+static bool decode_take_stack(struct bytes *from, unsigned pc_bit, struct record_sample *ret)
 {
 	uint64_t mask = bytes_u64(from);
 	uint64_t stack_bytes = bytes_u64(from);
@@ -23,10 +23,10 @@ static bool decode_cpu(struct bytes body, unsigned pc_bit, struct record *ret)
 {
 	ret->type = RECORD_SAMPLE;
 	ret->sample.period = bytes_u64(&body);
-	return take_stack(&body, pc_bit, &ret->sample);
+	return decode_take_stack(&body, pc_bit, &ret->sample);
 }
 
-static bool decode_alloc(const struct lane_record *from, unsigned pc_bit, struct record *ret)
+static bool decode_alloc(const struct agent_ring_record *from, unsigned pc_bit, struct record *ret)
 {
 	struct bytes body = from->body;
 
@@ -36,7 +36,7 @@ static bool decode_alloc(const struct lane_record *from, unsigned pc_bit, struct
 	ret->allocation.period_bytes = bytes_u64(&body);
 	ret->allocation.is_untracked = from->flags & INSIDE_ALLOC_UNTRACKED;
 	ret->allocation.is_mapping = from->flags & INSIDE_ALLOC_MAPPING;
-	return take_stack(&body, pc_bit, &ret->sample);
+	return decode_take_stack(&body, pc_bit, &ret->sample);
 }
 
 static bool decode_free(struct bytes body, struct record *ret)
@@ -47,7 +47,7 @@ static bool decode_free(struct bytes body, struct record *ret)
 	return bytes_ok(&body);
 }
 
-bool inside_decode(const struct lane_record *from, unsigned pc_bit, struct record *ret)
+bool inside_decode(const struct agent_ring_record *from, unsigned pc_bit, struct record *ret)
 {
 	*ret = (struct record){.pid = from->pid, .tid = from->tid, .time_ns = from->time_ns};
 	switch (from->type) {
@@ -62,7 +62,7 @@ bool inside_decode(const struct lane_record *from, unsigned pc_bit, struct recor
 	}
 }
 
-bool inside_decode_start(const struct lane_record *from, struct inside_beginning *ret)
+bool inside_decode_start(const struct agent_ring_record *from, struct inside_beginning *ret)
 {
 	struct bytes body = from->body;
 	const char *name;
@@ -77,7 +77,7 @@ bool inside_decode_start(const struct lane_record *from, struct inside_beginning
 	return true;
 }
 
-bool inside_decode_maps(const struct lane_record *from, struct bytes *ret)
+bool inside_decode_maps(const struct agent_ring_record *from, struct bytes *ret)
 {
 	struct bytes body = from->body;
 	uint32_t text_bytes = bytes_u32(&body);

@@ -1,25 +1,31 @@
 /*
- * Decodes what a record of the library says of a sample, an allocation or a free block. Pure and
- * bounded: any bytes give a record or false.
+ * Decodes the records of samples, allocations, frees, process starts and
+ * mappings that libprof-inside.so writes. The functions are pure and
+ * bounds-checked: for any bytes they return a record or false.
  */
 #ifndef PROF_INSIDE_DECODE_H
 #define PROF_INSIDE_DECODE_H
 
-#include "inside/lane.h"
+#include "inside/agent_ring.h"
 #include "perf/record.h"
 
-/* Of INSIDE_CPU, INSIDE_ALLOC and INSIDE_FREE. pc_bit: of the pc among the registers. The bytes in
- * *ret are borrowed from the lane's record. */
-bool inside_decode(const struct lane_record *from, unsigned pc_bit, struct record *ret);
+/*
+ * Decodes INSIDE_CPU, INSIDE_ALLOC and INSIDE_FREE. `pc_bit` is the bit of the
+ * pc in the register mask. The bytes in *ret are borrowed from the record.
+ */
+bool inside_decode(const struct agent_ring_record *from, unsigned pc_bit, struct record *ret);
 
-/* The process that a process of INSIDE_START was forked by, and its name. */
+/*
+ * The content of INSIDE_START: the parent of the process, whether it starts by
+ * an exec, and its name.
+ */
 struct inside_beginning {
 	pid_t parent;
 	bool is_exec;
 	char name[16];
 };
-bool inside_decode_start(const struct lane_record *from, struct inside_beginning *ret);
-/* The text of INSIDE_MAPS, borrowed. */
-bool inside_decode_maps(const struct lane_record *from, struct bytes *ret);
+bool inside_decode_start(const struct agent_ring_record *from, struct inside_beginning *ret);
+/* Returns the text of INSIDE_MAPS, borrowed from the record. */
+bool inside_decode_maps(const struct agent_ring_record *from, struct bytes *ret);
 
 #endif

@@ -13,10 +13,13 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-/* Above what shells and programs use, and within the usual limit of 1,024. */
+/*
+ * Above the descriptors that shells and programs use, and below the usual limit
+ * of 1,024.
+ */
 enum { HIGH_DESCRIPTOR = 960 };
 
-/* What a memfd is called in /proc/PID/fd. */
+/* The target of a memfd's link in /proc/PID/fd. */
 #define LINK_NAME "/memfd:" INSIDE_FILE_NAME " (deleted)"
 
 static struct error *map(struct inside_file *file)
@@ -31,7 +34,10 @@ static struct error *map(struct inside_file *file)
 	return NULL;
 }
 
-/* 0: unknown; the library takes that for another one. */
+/*
+ * Returns the inode of a namespace file, or 0 if unknown, which the library
+ * takes for another namespace.
+ */
 static uint32_t own_namespace(const char *path)
 {
 	struct stat st;
@@ -44,7 +50,10 @@ static uint32_t own_pid_namespace(void)
 	return own_namespace("/proc/self/ns/pid");
 }
 
-/* With SHRINK, because reading beyond the end of a mapped file kills the reader. */
+/*
+ * F_SEAL_SHRINK is needed because an access beyond the end of a mapped file
+ * raises SIGBUS in the reader.
+ */
 enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL };
 
 struct error *inside_file_make(struct inside_file *ret)
@@ -83,7 +92,7 @@ static bool is_link(const char *path)
 	return len == sizeof(LINK_NAME) - 1 && memcmp(link, LINK_NAME, sizeof(LINK_NAME) - 1) == 0;
 }
 
-/* A file that could shrink would kill its reader. */
+/* A file that could shrink could kill its reader. */
 static bool is_sealed(const struct inside_file *file)
 {
 	struct stat st;
@@ -92,7 +101,7 @@ static bool is_sealed(const struct inside_file *file)
 	       (fcntl(file->fd, F_GET_SEALS) & F_SEAL_SHRINK);
 }
 
-static struct error *check(pid_t pid, const struct inside_file *file)
+static struct error *inside_file_check(pid_t pid, const struct inside_file *file)
 {
 	const struct inside_control *control = file->control;
 
@@ -104,13 +113,16 @@ static struct error *check(pid_t pid, const struct inside_file *file)
 			"start it again: prof inside COMMAND");
 	if (__atomic_load_n(&control->pid_namespace, __ATOMIC_RELAXED) != own_pid_namespace())
 		return error_hint(
-			error_new("process %d was started in another pid namespace", (int)pid),
+			error_new("process %d was started in another PID namespace", (int)pid),
 			"run prof in its container");
 	return NULL;
 }
 
-/* All memfds are on a file system of the kernel's own. A link's text alone can be that of a file
- * anywhere, whose file system may never answer. */
+/*
+ * All memfds are on one kernel-internal file system. The text of a link is not
+ * enough, because a file on a file system that never answers can have the same
+ * name.
+ */
 static bool is_memfd(int fd)
 {
 	CLEANUP(close_fd) int own = memfd_create(INSIDE_FILE_NAME, MFD_CLOEXEC);
@@ -120,7 +132,10 @@ static bool is_memfd(int fd)
 	       it.st_dev == known.st_dev;
 }
 
-/* Not to wait for whoever has a lease on it. */
+/*
+ * Opens O_PATH first, because opening another file could wait for the holder of
+ * a lease.
+ */
 static int open_memfd(const char *path)
 {
 	CLEANUP(close_fd) int found = open(path, O_PATH | O_CLOEXEC);
@@ -141,12 +156,12 @@ static struct error *open_shared(pid_t pid, const char *path, struct inside_file
 	if (file.fd < 0)
 		return error_hint(error_errno(errno, "open %s", path), "run prof as root (sudo)");
 	if (!is_sealed(&file))
-		err = error_new("process %d has damaged the file of " INSIDE_LIBRARY_NAME,
+		err = error_new("process %d has an unsealed memory file of " INSIDE_LIBRARY_NAME,
 				(int)pid);
 	else
 		err = map(&file);
 	if (!err)
-		err = check(pid, &file);
+		err = inside_file_check(pid, &file);
 	if (err)
 		inside_file_close(&file);
 	else
@@ -154,7 +169,7 @@ static struct error *open_shared(pid_t pid, const char *path, struct inside_file
 	return err;
 }
 
-static struct error *missing(pid_t pid)
+static struct error *inside_file_missing(pid_t pid)
 {
 	return error_hint(
 		error_errno(ENOENT, "process %d does not run " INSIDE_LIBRARY_NAME, (int)pid),
@@ -162,10 +177,10 @@ static struct error *missing(pid_t pid)
 }
 
 /*
- * A program can close all descriptors. What the library has mapped stays; /proc/PID/map_files leads
- * to it, for root.
+ * Finds the file of a program that has closed all descriptors. The library's
+ * mapping is still there, and root can open it through /proc/PID/map_files.
  */
-static struct error *find_mapping(pid_t pid, struct inside_file *ret)
+static struct error *inside_file_find_mapping(pid_t pid, struct inside_file *ret)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d/maps", (int)pid);
 	CLEANUP(close_file) FILE *maps = fopen(path, "re");
@@ -183,7 +198,7 @@ static struct error *find_mapping(pid_t pid, struct inside_file *ret)
 		mapped = xasprintf("/proc/%d/map_files/%lx-%lx", (int)pid, start, end);
 		return open_shared(pid, mapped, ret);
 	}
-	return missing(pid);
+	return inside_file_missing(pid);
 }
 
 struct error *inside_file_find(pid_t pid, struct inside_file *ret)
@@ -201,7 +216,7 @@ struct error *inside_file_find(pid_t pid, struct inside_file *ret)
 		if (is_link(link))
 			return open_shared(pid, link, ret);
 	}
-	return find_mapping(pid, ret);
+	return inside_file_find_mapping(pid, ret);
 }
 
 void inside_file_close(struct inside_file *file)
@@ -213,8 +228,10 @@ void inside_file_close(struct inside_file *file)
 	*file = (struct inside_file){.fd = -1, .claim_fd = -1};
 }
 
-/* The programs share the open file of a file that was made here, and with it a lock: the claim is
- * of another open file. */
+/*
+ * The programs share the open file description, and with it any lock on it. So
+ * the claim uses a file description of its own.
+ */
 bool inside_file_claim(struct inside_file *file)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("/proc/self/fd/%d", file->fd);
@@ -228,8 +245,10 @@ bool inside_file_claim(struct inside_file *file)
 	return true;
 }
 
-/* The highest number that is free and not too high for the limit; the descriptor itself if none
- * is. */
+/*
+ * Returns the descriptor under the highest free number below the limit, or `fd`
+ * itself if none is free.
+ */
 static int raise_descriptor(int fd)
 {
 	struct rlimit limit = {.rlim_cur = 1024};

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* NULL: there is no such file. */
-static char *find_beside(const char *directory, const char *from_there)
+/* Returns NULL if there is no such file. */
+static char *library_path_find_beside(const char *directory, const char *from_there)
 {
 	CLEANUP(free_ptr)
 	char *path = xasprintf("%s/%s/" INSIDE_LIBRARY_NAME, directory, from_there);
@@ -15,8 +15,8 @@ static char *find_beside(const char *directory, const char *from_there)
 	return realpath(path, NULL);
 }
 
-/* Takes the path. */
-static struct error *check(char *path, char **ret)
+/* Takes ownership of the path. */
+static struct error *library_path_check(char *path, char **ret)
 {
 	CLEANUP(free_ptr) char *own = path;
 
@@ -33,21 +33,26 @@ struct error *inside_library_path(char **ret)
 {
 	char program[4096], *slash, *path = NULL;
 	ssize_t len = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	int number = errno;
 
 	if (len > 0) {
 		program[len] = '\0';
 		slash = strrchr(program, '/');
 		if (slash)
 			*slash = '\0';
-		path = find_beside(program, "../lib/inside/library");
+		path = library_path_find_beside(program, "../lib/inside/library");
 		if (!path)
-			path = find_beside(program, INSIDE_LIBRARY_FROM_BIN);
+			path = library_path_find_beside(program, INSIDE_LIBRARY_FROM_BIN);
 	}
 	if (!path)
 		path = realpath(INSIDE_LIBRARY_DIRECTORY "/" INSIDE_LIBRARY_NAME, NULL);
+	if (!path && len < 0)
+		return error_hint(
+			error_errno(number, "find " INSIDE_LIBRARY_NAME ": read /proc/self/exe"),
+			"mount /proc: mount -t proc proc /proc");
 	if (!path)
 		return error_hint(error_errno(errno, "find " INSIDE_LIBRARY_NAME
 						     " in " INSIDE_LIBRARY_DIRECTORY),
 				  "install prof with its library (meson install)");
-	return check(path, ret);
+	return library_path_check(path, ret);
 }

@@ -12,15 +12,20 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* A process maps the file as soon as its program runs, and an ended one's number is used again. */
+/*
+ * When to look up a process again. It maps the file once its program runs, and
+ * pids are reused.
+ */
 enum { AGAIN_MS = 50 };
 
 enum {
-	STATES_MAX = 64 << 10, /* records can claim any process */
+	STATES_MAX = 64 << 10, /* limits the table, because records can claim any pid */
 	ANCESTORS_MAX = 64,
 };
 
-/* A state, and above it when it was found. */
+/*
+ * A value is a state in the low bits and, above it, the time when it was found.
+ */
 enum { STATE_BITS = 2 };
 
 void members_init(struct members *members, int fd, const pid_t *targets, size_t target_count)
@@ -80,7 +85,10 @@ static bool descends_from_target(const struct members *members, pid_t pid)
 	return false;
 }
 
-/* Somebody else's process may map any file that it is sent, as display servers do. */
+/*
+ * Returns whether the process is related to a target. An unrelated process may
+ * also map a file that is sent to it, as display servers do.
+ */
 static bool is_related(const struct members *members, pid_t pid, uid_t user)
 {
 	size_t count = members->target_count ? members->target_count : 1;
@@ -92,17 +100,18 @@ static bool is_related(const struct members *members, pid_t pid, uid_t user)
 }
 
 /*
- * The user is read before and after the mappings: a process that gains rights by execve(), and
- * another one with the number of one that has ended, differ in one of them.
+ * Reads the user before and after the mappings. If the process gained
+ * privileges by execve() or its pid was reused in between, one of the checks
+ * fails.
  */
-static enum membership load(const struct members *members, pid_t pid, char **text, size_t *len,
-			    uid_t *user)
+static enum membership members_load(const struct members *members, pid_t pid, char **text,
+				    size_t *len, uid_t *user)
 {
 	uid_t before = process_user("/proc", pid);
 
 	*text = maps_load("/proc", pid, len);
 	*user = process_user("/proc", pid);
-	if (!*text || !*len)
+	if (!*text || !*len || *user == (uid_t)-1)
 		return MEMBERSHIP_UNKNOWN;
 	if (*user == before && maps_file(members, bytes_of(*text, *len)) &&
 	    is_related(members, pid, before))
@@ -115,28 +124,31 @@ char *members_load_maps(const struct members *members, pid_t pid, size_t *len, u
 	CLEANUP(free_ptr) char *text = NULL;
 	uid_t found;
 
-	if (load(members, pid, &text, len, &found) != MEMBERSHIP_MEMBER)
+	if (members_load(members, pid, &text, len, &found) != MEMBERSHIP_MEMBER)
 		return NULL;
 	if (user)
 		*user = found;
 	return STEAL(text);
 }
 
-enum membership members_check(struct members *members, pid_t pid, uint64_t now_ns)
+enum membership members_check(struct members *members, pid_t pid, bool has_begun, uint64_t now_ns)
 {
 	CLEANUP(free_ptr) char *text = NULL;
 	uint32_t now_ms = (uint32_t)(now_ns / NS_PER_MS) & (UINT32_MAX >> (STATE_BITS + 1));
 	uint32_t known = idmap_get(&members->states, (uint64_t)pid, 0);
-	enum membership membership;
+	enum membership before = MEMBERSHIP_UNKNOWN, membership;
 	size_t len;
 	uid_t user;
 
 	if (known != IDMAP_NONE) {
-		membership = known & ((1u << STATE_BITS) - 1);
-		if (membership == MEMBERSHIP_MEMBER || now_ms - (known >> STATE_BITS) < AGAIN_MS)
-			return membership;
+		before = known & ((1u << STATE_BITS) - 1);
+		if (before == MEMBERSHIP_MEMBER ||
+		    (!has_begun && now_ms - (known >> STATE_BITS) < AGAIN_MS))
+			return before;
 	}
-	membership = load(members, pid, &text, &len, &user);
+	membership = members_load(members, pid, &text, &len, &user);
+	if (membership == MEMBERSHIP_UNKNOWN && before == MEMBERSHIP_STRANGER && !has_begun)
+		membership = MEMBERSHIP_STRANGER;
 	if (members->states.count >= STATES_MAX)
 		idmap_deinit(&members->states);
 	*idmap_put(&members->states, (uint64_t)pid, 0) = now_ms << STATE_BITS | membership;

@@ -1,13 +1,16 @@
 /*
- * Which processes share a file of libprof-inside.so (file.h), as the kernel shows it.
+ * Determines which processes share a file of libprof-inside.so (file.h),
+ * according to the kernel.
  *
- * Records can name any process. One that runs the library maps the file, and is a target, or has
- * the user of a target, or descends from one: /proc/PID/maps, /proc/PID/status and /proc/PID/stat
- * show this. Nothing that records claim of another process is used, and the mappings of a process
+ * Records are untrusted and can name any process. A process that runs the
+ * library maps the file and is a target, has the same user as a target, or
+ * descends from one. /proc/PID/maps, /proc/PID/status and /proc/PID/stat show
+ * this. Records about any other process are ignored. The mappings of a process
  * are read only while it maps the file.
  *
- * A process that has ended, or whose mappings prof may not read, is unknown: the kernel gives
- * nothing of it away, so its records can claim nothing but what they contain.
+ * A process is unknown if it has ended or prof may not read its mappings. Its
+ * records are accepted, because prof adds no information from the kernel to
+ * them.
  */
 #ifndef PROF_INSIDE_MEMBERS_H
 #define PROF_INSIDE_MEMBERS_H
@@ -20,26 +23,34 @@
 
 enum membership {
 	MEMBERSHIP_UNKNOWN,
-	MEMBERSHIP_STRANGER, /* it does not share the file */
+	MEMBERSHIP_STRANGER, /* does not share the file */
 	MEMBERSHIP_MEMBER,
 };
 
 struct members {
 	uint32_t device_major, device_minor; /* of the file */
-	uint64_t inode;			     /* 0: unknown, and there are no members */
-	const pid_t *targets;		     /* borrowed; none: the children of this process */
+	uint64_t inode;			     /* 0 if unknown; then there are no members */
+	/* Borrowed; if empty, the children of this process are the targets. */
+	const pid_t *targets;
 	size_t target_count;
-	uid_t *users;	     /* of the targets */
-	struct idmap states; /* by pid: state and time */
+	uid_t *users;	     /* users of the targets */
+	struct idmap states; /* state and time, by pid */
 };
 
 void members_init(struct members *members, int fd, const pid_t *targets, size_t target_count);
 void members_deinit(struct members *members);
-/* Asks the kernel about a member once, and about others again after some milliseconds. */
-enum membership members_check(struct members *members, pid_t pid, uint64_t now_ns);
 /*
- * The text of /proc/PID/maps of a member, and its effective user; the caller frees it. Returns NULL
- * if the process is no member now. user: may be NULL.
+ * Returns the membership of a process. A member is looked up once, others again
+ * after some milliseconds. `has_begun` means that the record is a process
+ * start, after which a process that was not a member is looked up again,
+ * because a process does not map the file between execve() and the start of its
+ * program. If it ends before the next lookup, it stays a stranger.
+ */
+enum membership members_check(struct members *members, pid_t pid, bool has_begun, uint64_t now_ns);
+/*
+ * Returns the text of /proc/PID/maps of a member, and its effective user in
+ * *user, which may be NULL. Returns NULL if the process is not a member now.
+ * The caller frees the text.
  */
 char *members_load_maps(const struct members *members, pid_t pid, size_t *len, uid_t *user);
 

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Takes both. */
-static struct inside_program *open_file(int fd, char *path)
+/* Takes ownership of both arguments. */
+static struct inside_program *inside_program_open_file(int fd, char *path)
 {
 	CLEANUP(inside_program_cleanup)
 	struct inside_program *program = xcalloc(1, sizeof(*program));
@@ -29,9 +29,12 @@ static struct inside_program *open_file(int fd, char *path)
 	return err ? NULL : STEAL(program);
 }
 
-/* ---- Programs that the dynamic loader is given ---- */
+/* ---- Programs that are passed to the dynamic loader ---- */
 
-/* Whatever its file is called. glibc's libraries need the name, but they have a loader, too. */
+/*
+ * Recognizes glibc's loader whatever its file is called. glibc's libraries
+ * contain the name, too, but they have an interpreter.
+ */
 static bool is_loader(const struct inside_program *program)
 {
 	static const char name[] = "_rtld_global_ro";
@@ -57,7 +60,7 @@ static bool takes_argument(const char *option)
 	return false;
 }
 
-/* The words after the loader's, which env(1) may precede. */
+/* Returns the arguments after the loader's name, which env(1) may precede. */
 static char *const *after_loader(char *const *argv, const char *path)
 {
 	while (*argv && strcmp(basename(*argv), basename(path)) != 0)
@@ -65,7 +68,7 @@ static char *const *after_loader(char *const *argv, const char *path)
 	return *argv ? argv + 1 : argv;
 }
 
-/* Returns NULL if there is none: the loader prints something. */
+/* Returns NULL if the loader gets no program and only prints something. */
 static const char *find_given(char *const *argv)
 {
 	char *const *at = argv;
@@ -80,7 +83,10 @@ static const char *find_given(char *const *argv)
 	return *at;
 }
 
-/* The name of a file in a directory: without a slash it is one of a library. */
+/*
+ * Opens the program by its file name. Without a slash, the name is that of a
+ * library.
+ */
 static struct inside_program *open_given(const struct inside_program *loader, char *const *argv)
 {
 	const char *name = find_given(argv);
@@ -88,7 +94,8 @@ static struct inside_program *open_given(const struct inside_program *loader, ch
 
 	if (!name || !strchr(name, '/'))
 		return NULL;
-	given = open_file(open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), xstrdup(name));
+	given = inside_program_open_file(open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY),
+					 xstrdup(name));
 	if (!given)
 		return NULL;
 	given->file = loader->file;
@@ -99,21 +106,25 @@ struct inside_program *inside_program_of_command(char *const *argv)
 {
 	char *path;
 	int fd = executed_file_open(argv, &path);
-	CLEANUP(inside_program_cleanup) struct inside_program *program = open_file(fd, path);
+	CLEANUP(inside_program_cleanup)
+	struct inside_program *program = inside_program_open_file(fd, path);
 
 	if (program && is_loader(program))
 		return open_given(program, after_loader(argv, program->path));
 	return STEAL(program);
 }
 
-/* A descriptor that can be read; -1: another user could write to the file while it is read. */
+/*
+ * Returns a readable descriptor, or -1 if another user could write to the file
+ * while it is read.
+ */
 static int open_own(const char *name)
 {
 	CLEANUP(close_fd) int fd = open(name, O_PATH | O_CLOEXEC);
 	CLEANUP(free_ptr) char *again = xasprintf("/proc/self/fd/%d", fd);
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || file_origin_of(fd, &st).is_foreign)
+	if (fd < 0 || fstat(fd, &st) < 0 || file_origin_of(fd, &st).is_untrusted)
 		return -1;
 	return open(again, O_RDONLY | O_CLOEXEC);
 }
@@ -128,7 +139,7 @@ struct inside_program *inside_program_of_process(pid_t pid)
 	if (len < 0)
 		return NULL;
 	path[len] = '\0';
-	program = open_file(open_own(link), xstrdup(path));
+	program = inside_program_open_file(open_own(link), xstrdup(path));
 	return program && is_loader(program) ? NULL : STEAL(program);
 }
 

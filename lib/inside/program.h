@@ -1,7 +1,7 @@
 /*
- * The program that a command executes (proc/executed_file.h), or that a process runs, as an open
- * file. If that is glibc's dynamic loader, it is the program that the loader is given. Source:
- * ld.so(8).
+ * Opens the program that a command executes (proc/executed_file.h), or that a
+ * process runs. If that is glibc's dynamic loader, opens the program that is
+ * passed to the loader. Source: ld.so(8).
  */
 #ifndef PROF_INSIDE_PROGRAM_H
 #define PROF_INSIDE_PROGRAM_H
@@ -14,13 +14,23 @@ struct inside_program {
 	char *path;
 	struct elf_file *elf;
 	struct stat
-		file; /* executed by the kernel: the loader's, where that is given the program */
+		/*
+		 * The file that the kernel executes, which is the loader if the
+		 * program is passed to it.
+		 */
+		file;
 };
 
-/* argv ends with NULL. Returns NULL if it is not found, is not an ELF file, or cannot be read. */
+/*
+ * `argv` ends with NULL. Returns NULL if the program is not found, is not an
+ * ELF file, or cannot be read.
+ */
 struct inside_program *inside_program_of_command(char *const *argv);
-/* Returns NULL also if another user than root and prof's own may write to the file, or if the
- * process executes the loader: what that was given is not known. */
+/*
+ * Like inside_program_of_command(), for a process. Also returns NULL if a user
+ * other than root and prof's own may write to the file, and if the process
+ * executes the loader, whose arguments are unknown.
+ */
 struct inside_program *inside_program_of_process(pid_t pid);
 /* Accepts NULL. */
 void inside_program_free(struct inside_program *program);

@@ -17,9 +17,12 @@ enum { OWN_MACHINE = EM_AARCH64 };
 enum { OWN_MACHINE = EM_NONE };
 #endif
 
-/* ---- What keeps a library out ---- */
+/* ---- Reasons why the library is not loaded ---- */
 
-/* The path of the dynamic loader; false: the program has none. */
+/*
+ * Returns the path of the dynamic loader in `loader`, or false if the program
+ * has none.
+ */
 static bool find_loader(const struct elf_file *elf, char *loader, size_t room)
 {
 	struct bytes all = elf_file_contents(elf), at = all;
@@ -51,7 +54,7 @@ static bool find_loader(const struct elf_file *elf, char *loader, size_t room)
 	return false;
 }
 
-static bool is_go(struct elf_file *elf)
+static bool inside_refusal_is_go(struct elf_file *elf)
 {
 	return elf_file_has_section(elf, ".note.go.buildid") ||
 	       elf_file_has_section(elf, ".go.buildinfo");
@@ -64,13 +67,13 @@ static bool section_holds(struct elf_file *elf, const char *section, const char 
 	return data.at && memmem(data.at, bytes_left(&data), text, strlen(text));
 }
 
-/* The name of its library is that of a DT_NEEDED entry. */
+/* AddressSanitizer's library has a DT_NEEDED entry with its name. */
 static bool needs_address_sanitizer(struct elf_file *elf)
 {
 	return section_holds(elf, ".dynstr", "libasan.so.");
 }
 
-/* The dynamic loader ignores LD_PRELOAD then. */
+/* If so, the dynamic loader ignores LD_PRELOAD. */
 static bool gains_rights(const struct inside_program *program)
 {
 	enum exec_privileges after = exec_privileges_of(program->path, &program->file);
@@ -84,7 +87,7 @@ static const char go_hint[] =
 	"--growth shows where memory grows";
 static const char growth_hint[] =
 	"prof record --growth shows where its memory grows, whatever its allocator";
-static const char rights_hint[] = "run prof as the user whose rights it gains";
+static const char rights_hint[] = "run prof as the user whose privileges it gains";
 #define LENIENT "verify_asan_link_order=0"
 static const char sanitizer_hint[] = "ASAN_OPTIONS=" LENIENT " lets it run with prof's library";
 
@@ -95,8 +98,10 @@ static bool is_sanitizer_lenient(void)
 	return options && strstr(options, LENIENT);
 }
 
-/* What keeps the library out, after the path; NULL: nothing. *hint: NULL if there is none of its
- * own. */
+/*
+ * Returns why the library is not loaded, to follow the path, or NULL. *hint is
+ * NULL if there is no specific one.
+ */
 static const char *find_obstacle(const struct inside_program *program, const char **hint)
 {
 	struct elf_file *elf = program->elf;
@@ -104,22 +109,22 @@ static const char *find_obstacle(const struct inside_program *program, const cha
 
 	*hint = NULL;
 	if (elf_file_is_32(elf))
-		return "is a 32-bit program, and prof's library is not";
+		return "is a 32-bit program, but prof's library is 64-bit";
 	if (OWN_MACHINE != EM_NONE && elf_file_machine(elf) != OWN_MACHINE)
 		return "is a program of another architecture";
 	if (!find_loader(elf, loader, sizeof(loader)))
-		return is_go(elf) ? "is a static Go program, which loads no library"
-				  : "is statically linked: it loads no library";
+		return inside_refusal_is_go(elf) ? "is a static Go program, which loads no library"
+						 : "is statically linked and loads no library";
 	if (strstr(loader, "ld-musl"))
-		return "runs with musl, and prof's library needs glibc";
+		return "uses musl, but prof's library needs glibc";
 	*hint = rights_hint;
 	if (gains_rights(program))
-		return "gains rights when it is executed (set-user-ID, set-group-ID or file "
-		       "capabilities): it loads no library of others";
+		return "gains privileges when executed (set-user-ID, set-group-ID or file "
+		       "capabilities), so the dynamic loader ignores LD_PRELOAD";
 	*hint = sanitizer_hint;
 	if (needs_address_sanitizer(elf) && !is_sanitizer_lenient())
-		return "is built with AddressSanitizer, which ends it if another library comes "
-		       "first";
+		return "is built with AddressSanitizer, which aborts if another library is "
+		       "loaded before its own";
 	return NULL;
 }
 
@@ -127,7 +132,7 @@ static const char *hint_of(const struct inside_program *program, enum inside_use
 {
 	if (use == INSIDE_FOR_CPU)
 		return "--via perf samples it from outside";
-	return is_go(program->elf) ? go_hint : growth_hint;
+	return inside_refusal_is_go(program->elf) ? go_hint : growth_hint;
 }
 
 struct error *inside_check_program(const struct inside_program *program, enum inside_use use)
@@ -151,7 +156,7 @@ struct error *inside_check_program(const struct inside_program *program, enum in
 			 "with --enable-prof)"
 #define TCMALLOC_HINT "HEAPPROFILE=PREFIX makes it write PREFIX.*.heap, which prof report shows"
 
-/* The first one that a program defines is its own. */
+/* In order of precedence: the first that a program defines is its allocator. */
 static const struct own_allocator {
 	const char *symbol, *name, *hint;
 } allocators[] = {
@@ -165,8 +170,9 @@ static const struct own_allocator {
 };
 
 /*
- * Stripped programs keep the texts of their allocator's messages. The array is not in .rodata,
- * where they are looked for: prof itself has no jemalloc.
+ * Stripped programs keep the texts of their allocator's messages. The array
+ * must not be in .rodata, where these texts are searched, so that prof itself
+ * is not taken for a user of jemalloc.
  */
 static const struct stripped_allocator {
 	char text[24];
@@ -187,7 +193,9 @@ static const char *name_at(struct bytes names, uint32_t offset)
 	return bytes_ok(&at) && memchr(at.at, '\0', bytes_left(&at)) ? (const char *)at.at : "";
 }
 
-/* The lowest index of an allocator that the symbols define. */
+/*
+ * Returns the lowest index of an allocator that the symbols define, or `best`.
+ */
 static size_t find_defined(struct bytes symbols, struct bytes names, size_t best)
 {
 	const void *taken;
@@ -233,16 +241,19 @@ struct error *inside_find_own_allocator(const struct inside_program *program)
 
 	if (!program)
 		return NULL;
-	if (is_go(program->elf))
-		return error_hint(error_new("of %s, a Go program, only what C code allocates is "
-					    "seen",
+	if (inside_refusal_is_go(program->elf))
+		return error_hint(error_new("%s is a Go program: only allocations of its C code "
+					    "are recorded",
 					    program->path),
 				  "%s", go_hint);
 	allocator = find_allocator(program->elf);
-	return allocator ? error_hint(error_new("%s has %s linked in, whose blocks are not seen",
-						program->path, allocator->name),
-				      "%s", allocator->hint)
-			 : NULL;
+	return allocator
+		       ? error_hint(
+				 error_new(
+					 "%s has %s linked in, whose allocations are not recorded",
+					 program->path, allocator->name),
+				 "%s", allocator->hint)
+		       : NULL;
 }
 
 struct error *inside_explain_process(pid_t pid)

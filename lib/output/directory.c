@@ -7,14 +7,15 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* Each open has an offset of its own. */
-static int open_again(int fd, int flags)
+/* Opens the directory again, because an open file description has only one
+ * offset. */
+static int directory_open_again(int fd, int flags)
 {
 	return openat(fd, ".", flags | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Takes fd. */
-static struct error *take(int fd, const char *path, struct output_directory *ret)
+/* Takes ownership of fd. */
+static struct error *directory_take(int fd, const char *path, struct output_directory *ret)
 {
 	struct output_directory directory = {.fd = fd};
 	size_t len = strlen(path);
@@ -52,17 +53,18 @@ struct error *output_directory_open(const char *path, bool creates, struct outpu
 	if (err)
 		return err;
 	if (!place.name)
-		fd = open_again(place.folder, O_RDONLY);
+		fd = directory_open_again(place.folder, O_RDONLY);
 	else if (creates)
 		err = create(&place, path, &fd);
 	else
 		errno = ENOENT;
-	return err ? err : take(fd, path, ret);
+	return err ? err : directory_take(fd, path, ret);
 }
 
 struct error *output_directory_open_to_read(const char *path, struct output_directory *ret)
 {
-	struct error *err = take(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path, ret);
+	struct error *err = directory_take(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path,
+					   ret);
 
 	if (!err)
 		ret->takes_all = true;
@@ -78,8 +80,8 @@ void output_directory_close(struct output_directory *directory)
 	*directory = (struct output_directory){0};
 }
 
-/* A file that was replaced since it was opened has no link. */
-static bool is_ours(const struct output_directory *directory, const struct stat *st)
+/* Accepts 0 links: the file was replaced after it was opened. */
+static bool directory_is_ours(const struct output_directory *directory, const struct stat *st)
 {
 	return directory->takes_all ||
 	       (is_trusted_user(st->st_uid) && (st->st_nlink <= 1 || !directory->is_shared));
@@ -88,7 +90,7 @@ static bool is_ours(const struct output_directory *directory, const struct stat 
 struct error *output_directory_each(const struct output_directory *directory,
 				    output_directory_visit *visit, void *user)
 {
-	int fd = open_again(directory->fd, O_RDONLY);
+	int fd = directory_open_again(directory->fd, O_RDONLY);
 	CLEANUP(close_dir) DIR *stream = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
 	struct stat st;
@@ -102,7 +104,7 @@ struct error *output_directory_each(const struct output_directory *directory,
 	while ((entry = readdir(stream)))
 		if (fstatat(directory->fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 		    S_ISREG(st.st_mode))
-			visit(user, entry->d_name, &st, is_ours(directory, &st));
+			visit(user, entry->d_name, &st, directory_is_ours(directory, &st));
 	return NULL;
 }
 
@@ -116,7 +118,7 @@ int output_directory_open_file(const struct output_directory *directory, const c
 	if (fd < 0 || fstat(fd, ret) < 0)
 		return -1;
 	errno = S_ISREG(ret->st_mode) ? EPERM : EINVAL;
-	return S_ISREG(ret->st_mode) && is_ours(directory, ret) ? steal_fd(&fd) : -1;
+	return S_ISREG(ret->st_mode) && directory_is_ours(directory, ret) ? steal_fd(&fd) : -1;
 }
 
 bool output_directory_remove(const struct output_directory *directory, const char *name)
@@ -131,10 +133,11 @@ struct error *output_directory_place(const struct output_directory *directory, c
 	struct stat st;
 
 	if (fstat(directory->fd, &st) == 0 && !st.st_nlink)
-		return error_hint(error_errno(ENOENT, "write into %s", directory->path),
-				  "the directory was removed: end prof, and start it again");
-	/* A lock of the directory (flock(2)) does not go with it. */
-	place.folder = open_again(directory->fd, O_PATH);
+		return error_hint(error_errno(ENOENT, "write to %s", directory->path),
+				  "the directory was removed; restart prof");
+	/* With O_PATH, the descriptor does not share the directory's lock
+	 * (flock(2)). */
+	place.folder = directory_open_again(directory->fd, O_PATH);
 	if (place.folder < 0)
 		return error_errno(errno, "open %s", directory->path);
 	place.path = xasprintf("%s/%s", directory->path, name);

@@ -1,6 +1,7 @@
 #include "output/file.h"
 
 #include "base/alloc.h"
+#include "base/forked_child.h"
 #include "base/trusted_user.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* If that fails it stays root's, which is safe. */
+/* If this fails, the file remains root's, which is safe. */
 static void give_to_sudo_user(int fd)
 {
 	uid_t uid;
@@ -28,7 +29,7 @@ static char *hidden_name(void)
 {
 	uint64_t number = 0;
 
-	/* A number that is not random is only more likely to be taken. */
+	/* A number that is not random only collides more often. */
 	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) < 0)
 		number = (uint64_t)getpid();
 	return xasprintf(HIDDEN "%016" PRIx64, number);
@@ -42,10 +43,8 @@ bool output_file_is_hidden_name(const char *name)
 	       strspn(name + prefix, "0123456789abcdef") == 16;
 }
 
-/*
- * Where the file system, such as NFS, does not support files without a name, or a container has no
- * /proc to give them one.
- */
+/* For file systems without O_TMPFILE, such as NFS, and for containers without
+ * /proc, which is needed to link a nameless file. */
 static int create_hidden(int folder, char **ret)
 {
 	CLEANUP(free_ptr) char *name = hidden_name();
@@ -83,7 +82,7 @@ void output_file_discard(struct output_file *file)
 	*file = (struct output_file)OUTPUT_FILE_INIT;
 }
 
-/* A file without a name gets this one; fails with EEXIST if there is a file of the name. */
+/* Links a nameless file to this name. Fails with EEXIST if the name exists. */
 static int link_as(const struct output_file *file, int folder, const char *name)
 {
 	char path[64];
@@ -92,23 +91,41 @@ static int link_as(const struct output_file *file, int folder, const char *name)
 	return linkat(AT_FDCWD, path, folder, name, AT_SYMLINK_FOLLOW);
 }
 
-/* The old and the new file exchange their names, so that there is never a name too many. */
-static bool exchange_with_old(const struct output_file *file, const struct output_place *place,
+/* Moves the new file from NAME.old to a hidden name: a file that has lost its
+ * last name cannot be linked again. */
+static void output_file_hide(struct output_file *file, const struct output_place *place,
+			     const char *old)
+{
+	CLEANUP(free_ptr) char *hidden = hidden_name();
+
+	if (renameat(place->folder, old, place->folder, hidden) < 0) {
+		unlinkat(place->folder, old, 0);
+		return;
+	}
+	file->name = STEAL(hidden);
+	file->folder = fcntl(place->folder, F_DUPFD_CLOEXEC, 3);
+}
+
+/* Links the new file as NAME.old and then exchanges both names atomically. At
+ * no time is an additional name needed, unless the exchange fails. */
+static bool exchange_with_old(struct output_file *file, const struct output_place *place,
 			      const char *old)
 {
 	if (file->name || link_as(file, place->folder, old) < 0)
 		return false;
 	if (renameat2(place->folder, old, place->folder, place->name, RENAME_EXCHANGE) == 0)
 		return true;
-	unlinkat(place->folder, old, 0);
+	output_file_hide(file, place, old);
 	return false;
 }
 
 /*
- * Keeps the old file as NAME.old. It also keeps its name until the new file replaces it, unless the
- * file system has neither exchanges nor hard links. *replaced: the new file has its name already.
+ * Keeps the old file as NAME.old. The old file also keeps its own name until
+ * the new file replaces it, unless the file system supports neither
+ * RENAME_EXCHANGE nor hard links. Sets *replaced if the new file has its name
+ * already.
  */
-static struct error *keep_old(const struct output_file *file, const struct output_place *place,
+static struct error *keep_old(struct output_file *file, const struct output_place *place,
 			      bool *replaced)
 {
 	CLEANUP(free_ptr) char *old = xasprintf("%s.old", place->name);
@@ -128,7 +145,7 @@ static int rename_hidden(const struct output_file *file, const struct output_pla
 	return renameat(place->folder, file->name, place->folder, place->name);
 }
 
-/* Gives a file without a name a hidden one for a moment. */
+/* Links a nameless file to a hidden name, then renames that. */
 static int link_and_rename(const struct output_file *file, const struct output_place *place)
 {
 	CLEANUP(free_ptr) char *hidden = hidden_name();
@@ -144,18 +161,31 @@ static int link_and_rename(const struct output_file *file, const struct output_p
 	return -1;
 }
 
-/* By a child, so that a SIGKILL of prof does not come in between and leave the hidden name. */
+struct output_file_replacement {
+	const struct output_file *file;
+	const struct output_place *place;
+};
+
+static int output_file_replace_named(void *user)
+{
+	const struct output_file_replacement *replacement = user;
+
+	return link_and_rename(replacement->file, replacement->place) < 0 ? errno : 0;
+}
+
+/* Runs in a child, so that a SIGKILL of prof between both steps does not leave
+ * the hidden name behind the new file. */
 static int replace_nameless(const struct output_file *file, const struct output_place *place)
 {
-	pid_t child = fork();
-	int status = 0;
+	CLEANUP(error_cleanup) struct error *err = NULL;
+	int status;
+	pid_t child;
 
-	if (child == 0)
-		_exit(link_and_rename(file, place) < 0 ? errno : 0);
-	if (child < 0)
+	err = forked_child_start(FORKED_CHILD_LIVES_ON, output_file_replace_named,
+				 &(struct output_file_replacement){file, place}, &child);
+	if (err)
 		return link_and_rename(file, place);
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-		continue;
+	status = forked_child_wait(child).status;
 	errno = WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
 	return errno ? -1 : 0;
 }
@@ -189,7 +219,7 @@ bool output_file_remove(const char *path, const struct stat *st)
 	       unlinkat(place.folder, place.name, 0) == 0;
 }
 
-static bool exists(const struct output_place *place)
+static bool output_file_exists(const struct output_place *place)
 {
 	return faccessat(place->folder, place->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
@@ -202,7 +232,7 @@ struct error *output_file_publish(struct output_file *file, const struct output_
 	*old_lost = NULL;
 	if (!file->name && link_as(file, place->folder, place->name) == 0)
 		return NULL;
-	if (exists(place) && !output_file_is_at(own, place))
+	if (output_file_exists(place) && !output_file_is_at(own, place))
 		*old_lost = keep_old(file, place, &replaced);
 	return replaced ? NULL : output_file_replace(file, place);
 }

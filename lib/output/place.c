@@ -18,21 +18,21 @@
 /* The kernel's limit: path_resolution(7). */
 enum { LINKS_MAX = 40 };
 
-/* A walk along a path. */
+/* State of walking a path. */
 struct walk {
-	const char *path; /* as it was given */
+	const char *path; /* as given */
 	bool to_directory;
-	char *done; /* what has been walked, without links; ends with / or is empty */
-	char *rest; /* what is to be walked from there */
+	char *done; /* the part that was walked, without symbolic links; ends with / or is empty */
+	char *rest; /* the remaining part */
 	int at;	    /* O_PATH descriptor of `done` */
 	unsigned links;
 };
 
-/* What a component of a path is. */
+/* One component of a path. */
 struct component {
 	char *name;
 	bool is_last;
-	int fd; /* O_PATH; -1: it does not exist */
+	int fd; /* O_PATH descriptor; -1 if it does not exist */
 	struct stat st;
 };
 
@@ -67,14 +67,15 @@ int output_descriptor(const char *path)
 	return -1;
 }
 
-/* Whether others can neither add nor exchange what trusted users own there. */
+/* Whether other users cannot add files to the directory, or replace files of
+ * trusted users in it. */
 static bool is_guarded(const struct stat *folder)
 {
 	return is_trusted_user(folder->st_uid) &&
 	       (!is_writable_by_others(folder) || folder->st_mode & S_ISVTX);
 }
 
-/* /dev and /dev/pts, where terminals belong to the users who have logged in. */
+/* Accepts /dev and /dev/pts, where terminals belong to the logged-in users. */
 static bool is_of_devices(int fd, const struct stat *folder)
 {
 	struct statfs fs;
@@ -87,7 +88,7 @@ static bool is_of_devices(int fd, const struct stat *folder)
 	       (fstatfs(fd, &fs) == 0 && fs.f_type == DEVPTS_SUPER_MAGIC);
 }
 
-static const char *kind_of(mode_t mode)
+static const char *output_place_kind_of(mode_t mode)
 {
 	if (S_ISLNK(mode))
 		return "symbolic link";
@@ -96,11 +97,11 @@ static const char *kind_of(mode_t mode)
 	return S_ISSOCK(mode) ? "socket" : "device";
 }
 
-/* What is neither a regular file nor a directory acts when it is used: it must be from a trusted
- * user. */
+/* Opening or following anything but a regular file or a directory has side
+ * effects. It must come from a trusted user. */
 static struct error *check_trust(const struct walk *walk, const struct component *component)
 {
-	const char *kind = kind_of(component->st.st_mode);
+	const char *kind = output_place_kind_of(component->st.st_mode);
 	struct stat folder;
 
 	if (fstat(walk->at, &folder) < 0)
@@ -111,16 +112,16 @@ static struct error *check_trust(const struct walk *walk, const struct component
 		return error_hint(error_new("%s%s is a %s of another user", walk->done,
 					    component->name, kind),
 				  S_ISLNK(component->st.st_mode)
-					  ? "remove it, or use the file that it leads to"
+					  ? "remove it, or use the file that it points to"
 					  : "remove it, or use another file");
 	if (!is_guarded(&folder))
-		return error_hint(error_new("%s%s is a %s that another user could have put there",
+		return error_hint(error_new("%s%s is a %s that another user could have created",
 					    walk->done, component->name, kind),
 				  "use a directory that only you can write to");
 	return NULL;
 }
 
-static struct error *begin(struct walk *walk, char *rest)
+static struct error *output_place_begin(struct walk *walk, char *rest)
 {
 	bool is_absolute = *rest == '/';
 
@@ -135,8 +136,9 @@ static struct error *begin(struct walk *walk, char *rest)
 	return walk->at < 0 ? error_errno(errno, "open %s", walk->path) : NULL;
 }
 
-/* Takes the next component off the rest. False if nothing is left: the path names a directory. */
-static bool take(struct walk *walk, struct component *ret)
+/* Removes the next component from the rest. Returns false if there is none: the
+ * path names a directory. */
+static bool output_place_take(struct walk *walk, struct component *ret)
 {
 	char *start = walk->rest + strspn(walk->rest, "/");
 	size_t len = strcspn(start, "/");
@@ -150,17 +152,31 @@ static bool take(struct walk *walk, struct component *ret)
 	return true;
 }
 
-static struct error *look_at(const struct walk *walk, struct component *component)
+/* The directory of the file does not exist. */
+static struct error *output_place_lacks_folder(const struct walk *walk)
+{
+	struct error *err = error_errno(ENOENT, "open %s", walk->path);
+	const char *slash = strrchr(walk->path, '/');
+
+	if (!slash || walk->links)
+		return err;
+	return error_hint(err, "create its directory first: mkdir -p %.*s",
+			  (int)(slash - walk->path), walk->path);
+}
+
+static struct error *output_place_look_at(const struct walk *walk, struct component *component)
 {
 	component->fd = openat(walk->at, component->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (component->fd < 0 && component->is_last && errno == ENOENT)
 		return NULL;
+	if (component->fd < 0 && errno == ENOENT)
+		return output_place_lacks_folder(walk);
 	if (component->fd < 0 || fstat(component->fd, &component->st) < 0)
 		return error_errno(errno, "open %s", walk->path);
 	return NULL;
 }
 
-static void enter(struct walk *walk, struct component *component)
+static void output_place_enter(struct walk *walk, struct component *component)
 {
 	char *done = xasprintf("%s%s/", walk->done, component->name);
 
@@ -170,7 +186,7 @@ static void enter(struct walk *walk, struct component *component)
 	walk->at = steal_fd(&component->fd);
 }
 
-/* Links in /proc can lead to what has no name, such as a pipe. */
+/* Links in /proc can refer to objects without a name, such as pipes. */
 static bool is_special_in_proc(const struct walk *walk, struct component *link)
 {
 	struct statfs fs;
@@ -189,7 +205,7 @@ static bool is_special_in_proc(const struct walk *walk, struct component *link)
 	return true;
 }
 
-static struct error *follow(struct walk *walk, const struct component *link)
+static struct error *output_place_follow(struct walk *walk, const struct component *link)
 {
 	char target[PATH_MAX];
 	ssize_t len = readlinkat(link->fd, "", target, sizeof(target) - 1);
@@ -199,10 +215,10 @@ static struct error *follow(struct walk *walk, const struct component *link)
 	if (walk->links++ == LINKS_MAX)
 		return error_errno(ELOOP, "follow the link %s", walk->path);
 	target[len] = '\0';
-	return begin(walk, xasprintf("%s%s", target, walk->rest));
+	return output_place_begin(walk, xasprintf("%s%s", target, walk->rest));
 }
 
-/* The path leads to the directory where the walk is. */
+/* The path ends at the directory where the walk is. */
 static struct error *arrive_at_directory(struct walk *walk, struct output_place *ret)
 {
 	if (!walk->to_directory || !*walk->path)
@@ -214,7 +230,7 @@ static struct error *arrive_at_directory(struct walk *walk, struct output_place 
 static struct error *arrive(struct walk *walk, struct component *last, struct output_place *ret)
 {
 	if (last->fd >= 0 && S_ISDIR(last->st.st_mode)) {
-		enter(walk, last);
+		output_place_enter(walk, last);
 		return arrive_at_directory(walk, ret);
 	}
 	if (last->fd >= 0 && walk->to_directory)
@@ -229,17 +245,17 @@ static struct error *arrive(struct walk *walk, struct component *last, struct ou
 	return NULL;
 }
 
-/* *arrived: ret is set. */
-static struct error *step(struct walk *walk, struct output_place *ret, bool *arrived)
+/* Sets *arrived when ret is complete. */
+static struct error *output_place_step(struct walk *walk, struct output_place *ret, bool *arrived)
 {
 	CLEANUP(component_deinit) struct component component = {.fd = -1};
 	struct error *err;
 	bool is_link;
 
-	*arrived = !take(walk, &component);
+	*arrived = !output_place_take(walk, &component);
 	if (*arrived)
 		return arrive_at_directory(walk, ret);
-	err = look_at(walk, &component);
+	err = output_place_look_at(walk, &component);
 	is_link = !err && component.fd >= 0 && S_ISLNK(component.st.st_mode);
 	if (!err && component.fd >= 0 && !S_ISREG(component.st.st_mode) &&
 	    !S_ISDIR(component.st.st_mode))
@@ -247,20 +263,21 @@ static struct error *step(struct walk *walk, struct output_place *ret, bool *arr
 	if (err)
 		return err;
 	if (is_link && !is_special_in_proc(walk, &component))
-		return follow(walk, &component);
+		return output_place_follow(walk, &component);
 	*arrived = component.is_last;
 	if (component.is_last)
 		return arrive(walk, &component, ret);
-	enter(walk, &component);
+	output_place_enter(walk, &component);
 	return NULL;
 }
 
-static struct error *find(const char *path, bool to_directory, struct output_place *ret)
+static struct error *place_find_folder(const char *path, bool to_directory,
+				       struct output_place *ret)
 {
 	CLEANUP(walk_deinit)
 	struct walk walk = {.path = path, .to_directory = to_directory, .at = -1};
 	struct output_place place = OUTPUT_PLACE_INIT;
-	struct error *err = begin(&walk, xstrdup(path));
+	struct error *err = output_place_begin(&walk, xstrdup(path));
 	bool arrived = false;
 
 	while (!err && !arrived) {
@@ -272,7 +289,7 @@ static struct error *find(const char *path, bool to_directory, struct output_pla
 		if (arrived)
 			place.path = STEAL(whole);
 		else
-			err = step(&walk, &place, &arrived);
+			err = output_place_step(&walk, &place, &arrived);
 	}
 	if (!err)
 		*ret = place;
@@ -281,12 +298,12 @@ static struct error *find(const char *path, bool to_directory, struct output_pla
 
 struct error *output_place_find(const char *path, struct output_place *ret)
 {
-	return find(path, false, ret);
+	return place_find_folder(path, false, ret);
 }
 
 struct error *output_place_find_directory(const char *path, struct output_place *ret)
 {
-	return find(path, true, ret);
+	return place_find_folder(path, true, ret);
 }
 
 void output_place_deinit(struct output_place *place)

@@ -15,10 +15,10 @@ enum { SECRET_BYTES_MAX = 64 << 10 };
 static struct error *not_regular(const char *path)
 {
 	return error_hint(error_new("%s is not a regular file", path),
-			  "write the secret into a file: (umask 077; cat >FILE)");
+			  "write the secret to a file: (umask 077; cat >FILE)");
 }
 
-static struct error *check(int fd, const char *path, bool is_secret)
+static struct error *secret_file_check(int fd, const char *path, bool is_secret)
 {
 	struct stat st;
 
@@ -28,8 +28,8 @@ static struct error *check(int fd, const char *path, bool is_secret)
 		return not_regular(path);
 	if (is_secret && !is_trusted_user(st.st_uid))
 		return error_hint(
-			error_new("%s belongs to another user, who knows what is in it", path),
-			"make a new file: who could write to this one may have it open");
+			error_new("%s belongs to another user, who can read the secret", path),
+			"create a new file: users who could write to this one may have it open");
 	if (is_secret && st.st_mode & (S_IRWXG | S_IRWXO))
 		return error_hint(
 			error_new("%s is not secret: its mode is %03o", path, st.st_mode & 0777U),
@@ -37,7 +37,7 @@ static struct error *check(int fd, const char *path, bool is_secret)
 	return NULL;
 }
 
-static struct error *open_checked(const char *path, bool is_secret, int *ret)
+static struct error *secret_file_open_checked(const char *path, bool is_secret, int *ret)
 {
 	CLEANUP(output_place_deinit) struct output_place place = OUTPUT_PLACE_INIT;
 	struct error *err = output_place_find(path, &place);
@@ -51,18 +51,18 @@ static struct error *open_checked(const char *path, bool is_secret, int *ret)
 		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return error_errno(errno, "open %s", path);
-	err = check(fd, path, is_secret);
+	err = secret_file_check(fd, path, is_secret);
 	if (!err)
 		*ret = steal_fd(&fd);
 	return err;
 }
 
-static struct error *read_text(const char *path, bool is_secret, char **ret)
+static struct error *secret_file_read_text(const char *path, bool is_secret, char **ret)
 {
 	CLEANUP(free_ptr) char *bytes = NULL;
 	CLEANUP(close_file) FILE *in = NULL;
 	int fd = -1;
-	struct error *err = open_checked(path, is_secret, &fd);
+	struct error *err = secret_file_open_checked(path, is_secret, &fd);
 	size_t len = 0;
 	int number;
 
@@ -73,17 +73,17 @@ static struct error *read_text(const char *path, bool is_secret, char **ret)
 	if (number)
 		return error_errno(number, "read %s", path);
 	if (memchr(bytes, '\0', len))
-		return error_new("%s is not a text", path);
+		return error_new("%s is not a text file", path);
 	*ret = xstrndup(bytes, len);
 	return NULL;
 }
 
 struct error *secret_file_read(const char *path, char **ret)
 {
-	return read_text(path, true, ret);
+	return secret_file_read_text(path, true, ret);
 }
 
 struct error *secret_file_read_public(const char *path, char **ret)
 {
-	return read_text(path, false, ret);
+	return secret_file_read_text(path, false, ret);
 }

@@ -10,12 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* PERF_FORMAT_LOST; an enumerator, so headers older than Linux 6.0 cannot be asked for it. */
-static const uint64_t format_lost = 1U << 4;
+/* PERF_FORMAT_LOST. It is an enumerator, so #ifdef cannot detect whether the
+ * headers define it (Linux 6.0). */
+static const uint64_t attr_format_lost = 1U << 4;
 
 /*
- * defer_callchain and defer_output, Linux 6.19: bits of the flags, which follow read_format. Older
- * headers lack them.
+ * defer_callchain and defer_output (Linux 6.19), which older headers lack. They
+ * are in the bit field after read_format.
  */
 static const uint64_t defer_flags = UINT64_C(3) << 38;
 
@@ -33,7 +34,7 @@ static void attr_init(struct perf_event_attr *attr, uint32_t type, uint64_t conf
 	};
 }
 
-/* It counts nothing, and may be opened by anybody. */
+/* Initializes an event that counts nothing and needs no privileges. */
 static void init_dummy(struct perf_event_attr *attr)
 {
 	attr_init(attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
@@ -44,14 +45,14 @@ void attr_ring_owner(struct perf_event_attr *attr, uint32_t watermark_bytes)
 {
 	init_dummy(attr);
 	attr->disabled = 1;
-	/* Not wakeup_events: that counts samples alone, and the side band has none. */
+	/* wakeup_events counts only samples, and the side band has none. */
 	attr->watermark = 1;
 	attr->wakeup_watermark = watermark_bytes;
 }
 
 /*
- * Without build_id: records with a build-id lack device and inode, and anybody can write any
- * build-id into a file.
+ * Does not set build_id: records with a build-id lack device and inode, and the
+ * build-id in a file can be forged.
  */
 void attr_add_side_band(struct perf_event_attr *attr)
 {
@@ -75,7 +76,7 @@ void attr_switches(struct perf_event_attr *attr, bool inherit, const struct attr
 	attr->disabled = 1;
 	attr->inherit = inherit;
 	attr->context_switch = 1;
-	attr->read_format = features->lost ? format_lost : 0;
+	attr->read_format = features->lost ? attr_format_lost : 0;
 }
 
 static void ask_for_fields(struct perf_event_attr *attr, const struct sample_fields *fields)
@@ -108,9 +109,10 @@ static void ask_for_fields(struct perf_event_attr *attr, const struct sample_fie
 }
 
 /*
- * The event that takes the samples writes the user parts, too, and not the side band, each of whose
- * records wakes the reader. Of an event of a CPU that comm_exec makes the kernel look at it
- * (is_sb_event() in kernel/events/core.c); without comm it does nothing else.
+ * The sampling event also writes the deferred user chains. A side-band event
+ * would wake the reader for each of them. comm_exec makes the kernel consider a
+ * per-CPU event for deferred chains (is_sb_event() in kernel/events/core.c);
+ * without comm it has no other effect.
  */
 static void defer_chains(struct perf_event_attr *attr)
 {
@@ -125,10 +127,12 @@ static void defer_chains(struct perf_event_attr *attr)
 }
 
 /*
- * A fixed period is not asked for: for a software event the kernel would take one sample per event
- * to report it (perf_swevent_event() in kernel/events/core.c). The layout knows it.
+ * Does not request PERF_SAMPLE_PERIOD for a fixed period, which the layout
+ * holds. For a software event the kernel would otherwise take one sample per
+ * occurrence to report the period (perf_swevent_event() in
+ * kernel/events/core.c).
  */
-static void set_rate(struct perf_event_attr *attr, const struct event *event)
+static void attr_set_rate(struct perf_event_attr *attr, const struct event *event)
 {
 	if (event->role == EVENT_COUNTED)
 		return;
@@ -148,17 +152,17 @@ void attr_samples(struct perf_event_attr *attr, const struct event *event,
 #ifdef PERF_ATTR_SIZE_VER8
 	attr->config3 = event->config3;
 #endif
-	/* In a group the leader's state is that of all. */
+	/* The state of a group is that of its leader. */
 	attr->disabled = event->role == EVENT_ALONE || event->role == EVENT_LEADS;
 	attr->sample_type |= PERF_SAMPLE_IP;
-	set_rate(attr, event);
+	attr_set_rate(attr, event);
 	attr->exclude_user = event->exclude_user;
 	attr->exclude_kernel = event->exclude_kernel;
 	attr->exclude_hv = event->exclude_hypervisor;
 	attr->exclude_host = event->exclude_host;
 	attr->exclude_guest = event->exclude_guest;
 	attr->precise_ip = event->precise & 3;
-	attr->read_format = features->lost ? format_lost : 0;
+	attr->read_format = features->lost ? attr_format_lost : 0;
 	attr->context_switch = event->switches;
 	ask_for_fields(attr, &event->fields);
 	if (event->fields.may_defer_chain && features->defers_chains)
@@ -225,8 +229,8 @@ void attr_exclude_kernel(struct perf_event_attr *attr)
 	attr->exclude_callchain_kernel = 1;
 }
 
-static int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu, int leader_fd,
-		      unsigned long flags)
+static int attr_open_event(const struct perf_event_attr *attr, pid_t pid, int cpu, int leader_fd,
+			   unsigned long flags)
 {
 	for (;;) {
 		long fd = syscall(SYS_perf_event_open, attr, pid, cpu, leader_fd,
@@ -241,17 +245,17 @@ static int open_event(const struct perf_event_attr *attr, pid_t pid, int cpu, in
 
 int attr_open(const struct perf_event_attr *attr, pid_t pid, int cpu)
 {
-	return open_event(attr, pid, cpu, -1, 0);
+	return attr_open_event(attr, pid, cpu, -1, 0);
 }
 
 int attr_open_in_group(const struct perf_event_attr *attr, pid_t pid, int cpu, int leader_fd)
 {
-	return open_event(attr, pid, cpu, leader_fd, 0);
+	return attr_open_event(attr, pid, cpu, leader_fd, 0);
 }
 
 int attr_open_cgroup(const struct perf_event_attr *attr, int cgroup, int cpu, int leader_fd)
 {
-	return open_event(attr, cgroup, cpu, leader_fd, PERF_FLAG_PID_CGROUP);
+	return attr_open_event(attr, cgroup, cpu, leader_fd, PERF_FLAG_PID_CGROUP);
 }
 
 static bool kernel_takes(const struct perf_event_attr *attr, pid_t pid, int cpu)
@@ -290,7 +294,7 @@ void attr_counts_only(struct perf_event_attr *attr)
 	attr->context_switch = 0;
 }
 
-/* Counters of the hardware stand still there anyway, or refuse the bit. */
+/* On an idle CPU hardware counters stop anyway. Some PMUs reject the bit. */
 void attr_exclude_idle(struct perf_event_attr *attr)
 {
 	attr->exclude_idle = attr->type == PERF_TYPE_SOFTWARE;
@@ -305,7 +309,7 @@ struct error *attr_probe(struct attr_features *ret)
 	fd = attr_open(&attr, 0, -1);
 	if (fd < 0)
 		return refusal_explain(&(struct refusal){.number = -fd});
-	attr.read_format = format_lost;
+	attr.read_format = attr_format_lost;
 	ret->lost = kernel_takes(&attr, 0, -1);
 	attr.read_format = 0;
 	defer_chains(&attr);

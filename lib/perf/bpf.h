@@ -1,5 +1,6 @@
 /*
- * BPF programs written as instructions: arrays that they share with this process, and loading.
+ * Assembles and loads BPF programs, and opens arrays that they share with this
+ * process.
  * Source: Documentation/bpf/standardization/instruction-set.rst; bpf(2).
  */
 #ifndef PROF_PERF_BPF_H
@@ -17,27 +18,29 @@ struct bpf_code {
 	struct bpf_insn insns[BPF_CODE_MAX];
 };
 
-/* An array in memory of the kernel's that is mapped here, too. */
+/* A BPF array map that is mapped into this process. */
 struct bpf_array {
-	int fd;	  /* -1: closed */
-	void *at; /* NULL: not mapped */
+	int fd;	  /* -1 if closed */
+	void *at; /* NULL if not mapped */
 	size_t bytes;
 };
 
-/* item_bytes: a multiple of 8. False: not possible here (before Linux 5.5, or without CAP_BPF). */
+/* item_bytes must be a multiple of 8. Returns false if the kernel does not
+ * support this (Linux 5.5) or CAP_BPF is missing. */
 bool bpf_array_open(struct bpf_array *array, size_t item_bytes, size_t count);
 void bpf_array_close(struct bpf_array *array);
 
 void bpf_append(struct bpf_code *code, const struct bpf_insn *insns, size_t count);
-/* The descriptor of the loaded program, or -1. */
+/* Returns the descriptor of the loaded program, or -1. */
 int bpf_load(enum bpf_prog_type type, const struct bpf_code *code);
 
-/* pids are those that programs see. */
+/* Returns whether prof's pids are the pids that BPF programs see. */
 bool bpf_is_in_first_pid_namespace(void);
 
-/* BPF_ADD and BPF_K are both 0, which linters take for a mistake. */
+/* Use this instead of BPF_ADD: BPF_ADD and BPF_K are both 0, and linters report
+ * an OR of the two. */
 enum { INSN_ADD = 0 };
-/* BPF_FETCH and BPF_JCOND, missing in older headers. */
+/* BPF_FETCH and BPF_JCOND, which older headers do not define. */
 enum { INSN_FETCH = 1, INSN_JCOND = 0xe0 };
 
 #define INSN_MOVE(to, from)                                                                        \
@@ -70,14 +73,14 @@ enum { INSN_FETCH = 1, INSN_JCOND = 0xe0 };
 		.code = BPF_STX | BPF_MEM | (size), .dst_reg = (to), .src_reg = (from),            \
 		.off = (int16_t)(offset)                                                           \
 	}
-/* Linux 5.12: of 64 bits; with INSN_FETCH, `from` becomes what was there, and it is a full barrier.
- */
+/* A 64-bit atomic operation (Linux 5.12). With INSN_FETCH it is a full barrier
+ * and stores the previous value in `from`. */
 #define INSN_ATOMIC(operation, to, offset, from)                                                   \
 	{                                                                                          \
 		.code = BPF_STX | BPF_XADD | BPF_DW, .dst_reg = (to), .src_reg = (from),           \
 		.off = (int16_t)(offset), .imm = (operation)                                       \
 	}
-/* Jumps over `skipped` instructions. */
+/* Skips `skipped` instructions if the condition holds. */
 #define INSN_JUMP_IF(condition, left, right, skipped)                                              \
 	{                                                                                          \
 		.code = BPF_JMP | (condition) | BPF_X, .dst_reg = (left), .src_reg = (right),      \
@@ -92,8 +95,9 @@ enum { INSN_FETCH = 1, INSN_JCOND = 0xe0 };
 	{                                                                                          \
 		.code = BPF_JMP | BPF_JA, .off = (skipped)                                         \
 	}
-/* Linux 6.9: at the begin of a loop whose state does not differ from turn to turn, for the kernel
- * to know that it ends; hardly ever jumps. */
+/* Marks the start of a loop whose verifier state is the same in each iteration,
+ * so that the verifier accepts it as bounded (may_goto, Linux 6.9). The jump is
+ * taken only if the loop runs extremely long. */
 #define INSN_MAY_END(skipped)                                                                      \
 	{                                                                                          \
 		.code = BPF_JMP | INSN_JCOND, .off = (skipped)                                     \
@@ -107,8 +111,9 @@ enum { INSN_FETCH = 1, INSN_JCOND = 0xe0 };
 		.code = BPF_JMP | BPF_EXIT                                                         \
 	}
 
-/* The item of an array as a pointer in r0, 0 if there is none; the index is a
- * register. r1 to r5 and the 32 bits at r10 - 4 are used. */
+/* Looks up an item of an array; `index` is a register. r0 becomes a pointer to
+ * the item, or 0 if the index is out of bounds. Clobbers r1 to r5 and the 32
+ * bits at r10 - 4. */
 #define INSNS_FIND(array, index)                                                                   \
 	INSN_STORE(BPF_W, BPF_REG_10, -4, index), INSN_MOVE(BPF_REG_2, BPF_REG_10),                \
 		INSN_CALCULATE_NUMBER(INSN_ADD, BPF_REG_2, -4),                                    \

@@ -6,7 +6,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-/* Bits of the third word of a struct perf_branch_entry. */
+/* Bit fields of the third word of struct perf_branch_entry. */
 enum {
 	MISPREDICTED = 1 << 0,
 	PREDICTED = 1 << 1,
@@ -19,7 +19,8 @@ enum {
 };
 
 const uint64_t branch_filter_any = PERF_SAMPLE_BRANCH_ANY;
-/* What the others say of a call is of no use, and takes the kernel's time. */
+/* Omits flags and cycles, which are useless for calls and cost the kernel
+ * time. */
 const uint64_t branch_filter_call_stack = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
 					  PERF_SAMPLE_BRANCH_NO_CYCLES |
 					  PERF_SAMPLE_BRANCH_NO_FLAGS;
@@ -41,7 +42,7 @@ bool branch_next(struct bytes *branches, struct branch *ret)
 	return bytes_ok(branches);
 }
 
-/* PERF_BR_*, of which old headers lack the last ones. */
+/* The names are indexed by PERF_BR_*, whose last values old headers lack. */
 const char *branch_type_name(unsigned type)
 {
 	static const char *const names[] = {NULL,	"COND", "UNCOND",  "IND",    "CALL",
@@ -74,7 +75,7 @@ static const struct {
 	{"hw_index", PERF_SAMPLE_BRANCH_HW_INDEX},
 };
 
-/* What says where or how, and chooses no branches. */
+/* Filter bits that choose a privilege level or an output, but no branches. */
 static const uint64_t companions = PERF_SAMPLE_BRANCH_PLM_ALL | PERF_SAMPLE_BRANCH_NO_FLAGS |
 				   PERF_SAMPLE_BRANCH_NO_CYCLES | PERF_SAMPLE_BRANCH_TYPE_SAVE |
 				   PERF_SAMPLE_BRANCH_HW_INDEX;
@@ -87,10 +88,10 @@ static struct error *unknown_filter(const char *word)
 	for (size_t i = 0; i < ARRAY_SIZE(filters); i++)
 		words[i] = filters[i].word;
 	near = nearest(word, words);
-	return error_hint(error_new("\"%s\" is not a kind of branch", word),
+	return error_hint(error_new("\"%s\" is not a branch filter", word),
 			  near ? "did you mean %s?"
 			       : "use any, any_call, any_ret, ind_call, ind_jmp, "
-				 "call, cond, u and k are",
+				 "call, cond, u or k",
 			  near);
 }
 

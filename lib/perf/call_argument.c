@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Bits of the registers, in the order of the arguments. */
+/* Bits of the argument registers, in order. */
 #ifdef __x86_64__
 static const uint8_t registers[] = {5, 4, 3, 2, 16, 17}; /* di, si, dx, cx, r8, r9 */
 #else

@@ -1,6 +1,7 @@
 /*
- * Arguments of functions as weights of a probe's samples: at the entry of a function its first six
- * integers and pointers are in registers (System V ABI for AMD64, 3.2.3; AAPCS64, 6.8.2).
+ * Uses a function argument as the weight of a probe's samples. At the entry of
+ * a function the first six integer and pointer arguments are in registers
+ * (System V ABI for AMD64, 3.2.3; AAPCS64, 6.8.2).
  */
 #ifndef PROF_PERF_CALL_ARGUMENT_H
 #define PROF_PERF_CALL_ARGUMENT_H
@@ -13,17 +14,21 @@
 
 struct record_regs;
 
-/* No sample weighs more: what a register holds can be anything. */
+/* Upper bound of a sample's weight, because a register can hold any value. */
 #define CALL_ARGUMENT_MAX (UINT64_C(1) << 40)
 
 struct call_argument {
-	uint64_t register_bit; /* its bit alone in a mask of registers (asm/perf_regs.h); 0: none */
-	enum value_kind kind;  /* of the weights */
+	/* The register's bit in a register mask (asm/perf_regs.h), or 0 for no
+	 * argument. */
+	uint64_t register_bit;
+	enum value_kind kind; /* unit of the weights */
 };
 
-/* "arg1" to "arg6", a count, or "bytes:arg1"; false for anything else. */
+/* Parses "arg1" to "arg6", which are counts, or "bytes:arg1". Returns false for
+ * any other text. */
 MUST_CHECK bool call_argument_parse(const char *text, struct call_argument *ret);
-/* 0 if the sample lacks the register, or its value is negative. */
+/* Returns the argument, or 0 if it is negative or the sample lacks the
+ * register. */
 uint64_t call_argument_value(struct call_argument argument, const struct record_regs *regs);
 
 #endif

@@ -2,9 +2,9 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/foreign_read.h"
 #include "base/hung_processes.h"
 #include "base/sched_attributes.h"
+#include "base/untrusted_read.h"
 #include "perf/captured_stacks.h"
 #include "perf/go_thread.h"
 #include "perf/stack_extents.h"
@@ -19,29 +19,30 @@
 #include <unistd.h>
 
 enum {
-	/* A copier rests as long as it has worked. */
+	/* A copier pauses for as long as it has worked. */
 	REST_SHARE = 1,
 	THREAD_STACK_BYTES = 64 << 10,
-	/* The number of samples that their average cost is taken of. */
+	/* Number of samples over which the cost is averaged. */
 	AVERAGED_SAMPLES = 16,
 };
 
-/* A read takes microseconds. Its copier is left behind after this time, while sampling (unless
- * options.read_patience_ns says otherwise) and at the end; if the machine was just busy, some
- * stacks stay cut. */
-#define PATIENCE_NS NS_PER_SECOND
-#define END_PATIENCE_NS (100 * NS_PER_MS)
+/* A read takes microseconds. A copier whose read takes longer than this is
+ * abandoned: TIMEOUT_NS while sampling (unless options.read_timeout_ns is set),
+ * END_TIMEOUT_NS at the end. On an overloaded machine this can truncate some
+ * stacks. */
+#define TIMEOUT_NS NS_PER_SECOND
+#define END_TIMEOUT_NS (100 * NS_PER_MS)
 
-/* Once left behind, it belongs to its thread. */
+/* Owned by its thread once it is abandoned. */
 struct copier {
-	struct capture *all; /* not valid once left behind */
+	struct capture *all; /* invalid once abandoned */
 	unsigned cpu;
-	struct ring ring; /* the reader's ring, with a position of its own */
+	struct ring ring; /* the reader's ring, with its own read position */
 	pthread_t thread;
-	uint64_t rests_until_ns;
+	uint64_t throttled_until_ns;
 	uint64_t used_ns;	  /* its CPU time when it last went to sleep */
 	_Atomic uint64_t cost_ns; /* see capture_cost_ns() */
-	struct foreign_read read;
+	struct untrusted_read read;
 	struct standstill standstill;
 	struct captured_stacks stacks;
 };
@@ -50,17 +51,18 @@ struct capture {
 	const struct layouts *layouts;
 	const struct process_tree *tree;
 	memory_reader *read;
-	uint64_t patience_ns;
+	uint64_t timeout_ns;
 	unsigned sp_bit, pc_bit, g_bit;
 	bool idle_priority;
 	int stop_fd;
 	struct stack_extents extents;
-	struct captured_stack *given; /* to the caller of capture_complete(); or NULL */
+	/* Passed to the caller of capture_complete(); may be NULL. */
+	struct captured_stack *given;
 	struct hung_processes hung;
 	const struct ring *rings;
 	const unsigned *cpus;
 	size_t count;
-	struct copier *items[]; /* one per CPU; NULL: none */
+	struct copier *items[]; /* one per CPU; may be NULL */
 };
 
 void capture_note_stack(struct capture *all, pid_t tid, struct stack_extent extent)
@@ -68,8 +70,10 @@ void capture_note_stack(struct capture *all, pid_t tid, struct stack_extent exte
 	stack_extents_note(&all->extents, tid, extent);
 }
 
-/* A sample of an event without registers or stack cannot be completed. */
-static bool decode_sample(const struct layouts *layouts, struct bytes raw, struct record *ret)
+/* Returns false for samples without registers or a stack, which cannot be
+ * completed. */
+static bool capture_decode_sample(const struct layouts *layouts, struct bytes raw,
+				  struct record *ret)
 {
 	const struct record_layout *layout = layouts_find(layouts, raw);
 
@@ -77,7 +81,8 @@ static bool decode_sample(const struct layouts *layouts, struct bytes raw, struc
 	       bytes_left(&ret->sample.regs.values) && bytes_left(&ret->sample.stack);
 }
 
-/* Only the thread of the newest sample can still stand where it was sampled. */
+/* Finds the newest sample. Only its thread can still be where it was
+ * sampled. */
 static bool newest_sample(struct copier *copier, struct sampled_thread *ret, size_t *dumped_bytes)
 {
 	const struct capture *all = copier->all;
@@ -92,7 +97,7 @@ static bool newest_sample(struct copier *copier, struct sampled_thread *ret, siz
 		ring->tail = read;
 	ring_note_head(ring);
 	for (; (front = ring_front(ring, &raw)) != RING_EMPTY; ring_skip(ring)) {
-		if (front != RING_RECORD || !decode_sample(all->layouts, raw, &record))
+		if (front != RING_RECORD || !capture_decode_sample(all->layouts, raw, &record))
 			continue;
 		*ret = (struct sampled_thread){
 			.pid = record.pid,
@@ -107,13 +112,14 @@ static bool newest_sample(struct copier *copier, struct sampled_thread *ret, siz
 		at = ring->tail;
 		found = true;
 	}
-	/* What the reader has given back may have been overwritten while it was decoded. */
+	/* Space that the reader has released may have been overwritten during
+	 * decoding. */
 	return found && at >= ring_given_back(ring);
 }
 
 enum copied { COPIED, NOT_COPIED, LEFT_BEHIND };
 
-/* Copies as much of the other stack, from sp on, as is worth copying. */
+/* Copies the relevant part of the other stack, from sp on. */
 static void copy_other(const struct capture *all, pid_t tid, uint64_t sp,
 		       struct captured_stack *into)
 {
@@ -125,8 +131,9 @@ static void copy_other(const struct capture *all, pid_t tid, uint64_t sp,
 }
 
 /*
- * Copies the stack that a signal handler has interrupted, whose stack pointer was saved here. After
- * a stack overflow that points into the page below the stack.
+ * Copies the stack that a signal handler has interrupted. Its stack pointer is
+ * saved at saved_sp_at. After a stack overflow the stack pointer is in the page
+ * below the stack.
  */
 static void copy_interrupted(const struct capture *all, pid_t tid, uint64_t saved_sp_at,
 			     struct captured_stack *into)
@@ -142,8 +149,9 @@ static void copy_interrupted(const struct capture *all, pid_t tid, uint64_t save
 }
 
 /*
- * Copies the stack of the goroutine that a thread executes, while it runs on its system stack. Its
- * g is in a register while it runs Go, and on the system stack while it runs C.
+ * Copies the goroutine's stack while the thread runs on its system stack. The g
+ * is in a register while the thread runs Go, and on the system stack while it
+ * runs C.
  */
 static void copy_goroutine(const struct capture *all, const struct sampled_thread *thread,
 			   struct captured_stack *into)
@@ -159,8 +167,8 @@ static void copy_goroutine(const struct capture *all, const struct sampled_threa
 		copy_other(all, thread->tid, into->go.sp, into);
 }
 
-static enum copied copy_stack(struct copier *copier, const struct sampled_thread *thread,
-			      size_t dumped_bytes, struct captured_stack *into)
+static enum copied capture_copy_stack(struct copier *copier, const struct sampled_thread *thread,
+				      size_t dumped_bytes, struct captured_stack *into)
 {
 	const struct capture *all = copier->all;
 	size_t wanted = stack_extents_wanted(&all->extents, thread->tid, thread->sp, dumped_bytes);
@@ -177,17 +185,17 @@ static enum copied copy_stack(struct copier *copier, const struct sampled_thread
 	from = captured_stack_prepare(into, wanted, dumped_bytes);
 	into->tid = thread->tid;
 	into->time_ns = thread->time_ns;
-	foreign_read_begin(&copier->read, thread->pid);
+	untrusted_read_begin(&copier->read, thread->pid);
 	into->len = from + read(thread->tid, thread->sp + from, into->memory + from, wanted - from);
 	copy_goroutine(all, thread, into);
 	if (saved_sp_at && !into->interrupted_len)
 		copy_interrupted(all, thread->tid, saved_sp_at, into);
-	if (!foreign_read_end(&copier->read))
+	if (!untrusted_read_end(&copier->read))
 		return LEFT_BEHIND;
 	return into->len > dumped_bytes || into->interrupted_len ? COPIED : NOT_COPIED;
 }
 
-/* Whether stacks of the process are wanted. */
+/* Returns whether stacks of the process are wanted. */
 static bool concerns(const struct capture *all, pid_t pid)
 {
 	return pid != getpid() && !(all->tree && process_tree_knows_as_stranger(all->tree, pid));
@@ -197,17 +205,17 @@ static bool may_copy(const struct copier *copier, const struct sampled_thread *t
 {
 	const struct standstill *standstill = &copier->standstill;
 
-	return standstill->woken_ns >= copier->rests_until_ns &&
+	return standstill->woken_ns >= copier->throttled_until_ns &&
 	       !standstill_is_late(standstill, thread) &&
 	       !hung_processes_have(&copier->all->hung, thread->pid);
 }
 
-/* False: the copier was left behind. */
+/* Returns false if the copier was abandoned. */
 static bool capture_stack(struct copier *copier, const struct sampled_thread *thread,
 			  size_t dumped_bytes, struct captured_stack *into)
 {
 	struct standstill *standstill = &copier->standstill;
-	enum copied copied = copy_stack(copier, thread, dumped_bytes, into);
+	enum copied copied = capture_copy_stack(copier, thread, dumped_bytes, into);
 	uint64_t done_ns;
 
 	if (copied == LEFT_BEHIND)
@@ -215,11 +223,11 @@ static bool capture_stack(struct copier *copier, const struct sampled_thread *th
 	if (copied == COPIED && standstill_is_proved(standstill, thread))
 		captured_stack_publish(into);
 	done_ns = clock_now_ns();
-	copier->rests_until_ns = done_ns + REST_SHARE * (done_ns - standstill->woken_ns);
+	copier->throttled_until_ns = done_ns + REST_SHARE * (done_ns - standstill->woken_ns);
 	return true;
 }
 
-/* The copier is about to sleep; it was woken by a sample. */
+/* Called when the copier is about to sleep after it was woken by a sample. */
 static void note_cost(struct copier *copier, bool is_wanted)
 {
 	uint64_t used_ns = clock_thread_cpu_ns(), before_ns = atomic_load(&copier->cost_ns);
@@ -231,7 +239,8 @@ static void note_cost(struct copier *copier, bool is_wanted)
 	copier->used_ns = used_ns;
 }
 
-/* Runs in place of the sampled thread. False: the copier was left behind. */
+/* Runs on the CPU of the sampled thread, which it has preempted. Returns false
+ * if the copier was abandoned. */
 static bool capture_newest(struct copier *copier)
 {
 	struct captured_stack *into = captured_stacks_next(&copier->stacks);
@@ -249,7 +258,7 @@ static bool capture_newest(struct copier *copier)
 	return true;
 }
 
-/* Whether the calling thread is a real-time thread now. */
+/* Returns whether the calling thread has a real-time priority now. */
 static bool set_priority(bool idle_priority)
 {
 	struct sched_param first = {.sched_priority = 1}, none = {0};
@@ -280,7 +289,7 @@ static void copier_free(struct copier *copier)
 	free(copier);
 }
 
-static void *run(void *arg)
+static void *capture_run(void *arg)
 {
 	struct copier *copier = arg;
 	struct pollfd fds[] = {
@@ -302,7 +311,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* NULL: the system lacks the resources. */
+/* Returns NULL if the system lacks the resources. */
 static struct copier *copier_start(struct capture *all, size_t index)
 {
 	struct copier *copier = xcalloc(1, sizeof(*copier));
@@ -316,7 +325,7 @@ static struct copier *copier_start(struct capture *all, size_t index)
 	number = pthread_attr_init(&attr);
 	if (!number) {
 		pthread_attr_setstacksize(&attr, THREAD_STACK_BYTES);
-		number = pthread_create(&copier->thread, &attr, run, copier);
+		number = pthread_create(&copier->thread, &attr, capture_run, copier);
 		pthread_attr_destroy(&attr);
 	}
 	if (!number)
@@ -334,7 +343,7 @@ struct capture *capture_new(const struct ring *rings, const unsigned *cpus, size
 	all->layouts = layouts;
 	all->tree = tree;
 	all->read = options->read_memory;
-	all->patience_ns = options->read_patience_ns ? options->read_patience_ns : PATIENCE_NS;
+	all->timeout_ns = options->read_timeout_ns ? options->read_timeout_ns : TIMEOUT_NS;
 	all->sp_bit = options->sp_bit;
 	all->pc_bit = options->pc_bit;
 	all->g_bit = options->g_bit;
@@ -352,13 +361,13 @@ struct capture *capture_new(const struct ring *rings, const unsigned *cpus, size
 	return all;
 }
 
-/* pid: of the process that it reads. */
-static bool leave_behind(struct copier *copier, uint64_t patience_ns, pid_t *pid)
+/* Sets *pid to the process whose memory the copier is reading. */
+static bool capture_leave_behind(struct copier *copier, uint64_t timeout_ns, pid_t *pid)
 {
 	pthread_t thread = copier->thread;
 
-	/* Then the copier may be freed at any time. */
-	if (!foreign_read_abandon(&copier->read, patience_ns, pid))
+	/* After this, the copier's thread may free it at any time. */
+	if (!untrusted_read_abandon(&copier->read, timeout_ns, pid))
 		return false;
 	pthread_detach(thread);
 	return true;
@@ -369,7 +378,7 @@ static void copier_end(struct copier *copier)
 	pid_t pid;
 
 	while (pthread_tryjoin_np(copier->thread, NULL) == EBUSY) {
-		if (leave_behind(copier, END_PATIENCE_NS, &pid))
+		if (capture_leave_behind(copier, END_TIMEOUT_NS, &pid))
 			return;
 		usleep(500);
 	}
@@ -388,12 +397,12 @@ void capture_free(struct capture *all)
 	free(all);
 }
 
-/* A copier that hangs is replaced, until too many have done so. */
-static void replace_if_hung(struct capture *all, size_t cpu)
+/* Replaces the copier if it hangs, up to a maximum number of replacements. */
+static void capture_replace_if_hung(struct capture *all, size_t cpu)
 {
 	pid_t pid;
 
-	if (!leave_behind(all->items[cpu], all->patience_ns, &pid))
+	if (!capture_leave_behind(all->items[cpu], all->timeout_ns, &pid))
 		return;
 	all->items[cpu] = NULL;
 	if (hung_processes_add(&all->hung, pid))
@@ -419,7 +428,7 @@ void capture_complete(struct capture *all, size_t cpu, struct record *sample)
 	if (all->given)
 		captured_stack_release(STEAL(all->given));
 	if (all->items[cpu])
-		replace_if_hung(all, cpu);
+		capture_replace_if_hung(all, cpu);
 	if (all->items[cpu])
 		stack = captured_stacks_take(&all->items[cpu]->stacks, sample);
 	if (stack) {

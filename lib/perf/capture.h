@@ -1,27 +1,30 @@
 /*
- * Deep-stack capture, for what the kernel cannot copy with a sample (stack_program.h): one helper
- * thread per CPU, the copier, copies the part of a sampled thread's stack that did not fit into the
- * sample.
+ * Deep-stack capture: copies the part of a sampled thread's stack that did not
+ * fit into the sample. It is used where the kernel cannot copy deep stacks
+ * itself (stack_program.h). Each CPU has a helper thread, the copier.
  *
- * Of a thread whose signal handlers run on a stack of their own (sigaltstack), it copies the stack
- * that the handler has interrupted, too, and of a thread that runs C or the runtime of a Go program
- * the stack of its goroutine (go_thread.h).
+ * If a signal handler runs on an alternate stack (sigaltstack), the copier also
+ * copies the interrupted stack. If the thread runs C or the runtime of a Go
+ * program, it also copies the stack of the goroutine (go_thread.h).
  *
- * Each sample in a capture ring wakes the copier of its CPU. The kernel gives it the CPU in place
- * of the sampled thread, usually before the interrupt that took the sample returns. So the stack is
- * read while the thread stands where it was sampled. This is verified, not assumed:
+ * Each sample in a capture ring wakes the copier of its CPU. The kernel
+ * preempts the sampled thread in favour of the copier, usually before the
+ * sampling interrupt returns, so the stack is read while the thread is still
+ * where it was sampled. The copier verifies this:
  *
- *  - the thread has stood still since the sample (standstill.h). With CAP_SYS_NICE copiers run at
- *    real-time priority, so before the thread can return to user space; else the scheduler may let
- *    it run on, and what was copied is thrown away;
- *  - the outermost KiB of the kernel's own copy of the stack is unchanged.
+ *  - The thread has not run since the sample (standstill.h). With CAP_SYS_NICE
+ *    copiers have a real-time priority and run before the thread can return to
+ *    user space. Without it the scheduler may let the thread run first; the
+ *    copy is then discarded.
+ *  - The outermost KiB of the kernel's own copy of the stack is unchanged.
  *
  * A copier uses at most half of its CPU.
  *
- * Reading the stack can hang if its owner wants that (foreign_read.h). After a second the copier is
- * left behind and replaced, up to 16 times in all, and nothing more is copied of that process, nor
- * of any of its user unless that is root or prof's; at the end it is left behind after a tenth of a
- * second.
+ * The owner of a stack can make reads of it hang (untrusted_read.h). A copier
+ * that hangs for a second is abandoned and replaced, at most 16 times. No stack
+ * of that process is copied any more, nor of its user unless that is root or
+ * prof's user. capture_free() waits only a tenth of a second for a hanging
+ * copier.
  */
 #ifndef PROF_PERF_CAPTURE_H
 #define PROF_PERF_CAPTURE_H
@@ -34,18 +37,23 @@
 #include "perf/ring.h"
 
 enum {
-	/* A copier has finished with a sample, or dropped it, when the sample is this old. */
+	/* A copier has finished or dropped every sample that is older than
+	 * this. */
 	CAPTURE_SETTLED_NS = 2000000,
 };
 
 struct capture;
 
 /*
- * rings: one per CPU; each of their samples must wake (ring.h). All arguments are borrowed. A CPU
- * to which no thread can be bound has no copier. tree: stacks of processes that it knows as
- * strangers are not copied; NULL: there is no such tree. idle_priority: copiers run only where
- * nothing else wants to, and so copy stacks of waiting threads only. NULL: the system lacks the
- * resources.
+ * Starts the copiers. Returns NULL if the system lacks the resources. All
+ * arguments are borrowed.
+ *
+ *  - rings: one per CPU; every sample in them must wake the reader (ring.h). A
+ *    CPU to which no thread can be bound has no copier.
+ *  - tree: stacks of processes that it knows to be outside the target are not
+ *    copied; may be NULL.
+ *  - idle_priority: copiers run only on idle CPUs, and so copy stacks of
+ *    waiting threads only.
  */
 struct capture *capture_new(const struct ring *rings, const unsigned *cpus, size_t count,
 			    const struct layouts *layouts, const struct sampler_options *options,
@@ -54,24 +62,27 @@ void capture_free(struct capture *capture);
 DEFINE_CLEANUP(capture, capture_free)
 
 /*
- * Lengthens the stack of a sample of rings[cpu] if its copier has captured more of it; the stack is
- * borrowed until the next call. For the reader of the ring, for all samples in order.
+ * Lengthens the stack of a sample of rings[cpu] if its copier has captured more
+ * of it. The stack is borrowed until the next call. Called by the reader of the
+ * ring for all samples in order.
  */
 void capture_complete(struct capture *capture, size_t cpu, struct record *sample);
 
-/* Whether copiers copy of the thread what the kernel never does: the stack of its goroutine. */
+/* Returns whether the thread's samples need the stack of a goroutine, which
+ * only copiers can copy. */
 bool capture_is_needed(const struct capture *capture, pid_t tid);
 
 /*
- * For the reader: the CPU time that the copier of rings[cpu] has lately taken per sample. It comes
- * right after samples, so none is ever taken of it.
+ * Returns the recent CPU time of the copier of rings[cpu] per sample. No sample
+ * ever hits a copier, because it runs right after samples. Called by the
+ * reader.
  */
 uint64_t capture_cost_ns(const struct capture *capture, size_t cpu);
 
 /*
- * For the reader, after each sample: how large the stack was, so that the next ones of that thread
- * are copied up to its end. Of a thread that switches stacks, as those of Go do, nothing is copied
- * until a stack is deep.
+ * Records the extent of the stack after each sample, so that later samples of
+ * the thread are copied up to its end. If a thread switches stacks, as Go
+ * threads do, nothing is copied until a stack is deep. Called by the reader.
  */
 void capture_note_stack(struct capture *capture, pid_t tid, struct stack_extent extent);
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the kernel's copy, this much at its end must still be the same. More need not be: the kernel
- * and other threads write into it. */
+/* Size of the outermost part of the kernel's copy that must be unchanged. The
+ * rest need not be, because the kernel and other threads write into it. */
 enum { OVERLAP_BYTES = 1 << 10 };
 
-enum owner { OWNER_COPIER, OWNER_READER };
+enum captured_stacks_owner { OWNER_COPIER, OWNER_READER };
 
 void captured_stacks_deinit(struct captured_stacks *stacks)
 {
@@ -32,8 +32,8 @@ static size_t overlap_start(size_t dumped_bytes)
 	return dumped_bytes < OVERLAP_BYTES ? 0 : dumped_bytes - OVERLAP_BYTES;
 }
 
-/* What was in it is no longer needed. */
-static void make_room(unsigned char **memory, size_t *room, size_t bytes)
+/* Discards the old contents. */
+static void captured_stacks_make_room(unsigned char **memory, size_t *room, size_t bytes)
 {
 	if (bytes <= *room)
 		return;
@@ -44,7 +44,7 @@ static void make_room(unsigned char **memory, size_t *room, size_t bytes)
 
 size_t captured_stack_prepare(struct captured_stack *stack, size_t bytes, size_t dumped_bytes)
 {
-	make_room(&stack->memory, &stack->room, bytes);
+	captured_stacks_make_room(&stack->memory, &stack->room, bytes);
 	stack->interrupted_len = 0;
 	stack->go.sp = 0;
 	return overlap_start(dumped_bytes);
@@ -52,7 +52,7 @@ size_t captured_stack_prepare(struct captured_stack *stack, size_t bytes, size_t
 
 void captured_stack_prepare_interrupted(struct captured_stack *stack, size_t bytes)
 {
-	make_room(&stack->interrupted, &stack->interrupted_room, bytes);
+	captured_stacks_make_room(&stack->interrupted, &stack->interrupted_room, bytes);
 }
 
 void captured_stack_publish(struct captured_stack *stack)
@@ -65,8 +65,10 @@ void captured_stack_release(struct captured_stack *stack)
 	atomic_store(&stack->owner, OWNER_COPIER);
 }
 
-/* Puts the kernel's copy where it belongs. False: it is of another stack. */
-static bool complete(struct captured_stack *stack, const struct record_sample *sample)
+/* Inserts the kernel's copy. Returns false if the captured stack is a different
+ * one. */
+static bool captured_stacks_complete(struct captured_stack *stack,
+				     const struct record_sample *sample)
 {
 	const unsigned char *dump = sample->stack.at;
 	size_t dumped = sample->dumped_bytes, from = overlap_start(dumped);
@@ -78,7 +80,8 @@ static bool complete(struct captured_stack *stack, const struct record_sample *s
 	return true;
 }
 
-static struct captured_stack *find(struct captured_stacks *stacks, const struct record *sample)
+static struct captured_stack *captured_stacks_find(struct captured_stacks *stacks,
+						   const struct record *sample)
 {
 	struct captured_stack *found = NULL;
 
@@ -98,9 +101,9 @@ static struct captured_stack *find(struct captured_stacks *stacks, const struct 
 struct captured_stack *captured_stacks_take(struct captured_stacks *stacks,
 					    const struct record *sample)
 {
-	struct captured_stack *stack = find(stacks, sample);
+	struct captured_stack *stack = captured_stacks_find(stacks, sample);
 
-	if (!stack || complete(stack, &sample->sample))
+	if (!stack || captured_stacks_complete(stack, &sample->sample))
 		return stack;
 	captured_stack_release(stack);
 	return NULL;

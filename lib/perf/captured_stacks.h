@@ -1,6 +1,7 @@
 /*
- * Copied stacks on their way from a copier to the reader: a fixed number of buffers, each owned by
- * one of the two threads. No lock is needed: only the owner touches a buffer.
+ * Passes copied stacks from a copier to the reader in a fixed number of
+ * buffers. Each buffer is owned by one of the two threads. Only the owner
+ * touches it, so no lock is needed.
  */
 #ifndef PROF_PERF_CAPTURED_STACKS_H
 #define PROF_PERF_CAPTURED_STACKS_H
@@ -13,18 +14,20 @@
 enum { CAPTURED_STACKS = 64 };
 
 struct captured_stack {
-	atomic_int owner; /* 0: the copier, 1: the reader */
-	pid_t tid;	  /* with time_ns: which sample it is of */
+	atomic_int owner; /* 0 for the copier, 1 for the reader */
+	pid_t tid;	  /* identifies the sample together with time_ns */
 	uint64_t time_ns;
 	size_t len, room;
-	/* From the stack pointer on. What the kernel has copied is missing, but for its end, which
-	 * is copied again for comparison. */
+	/* Starts at the stack pointer. The part that the kernel has copied is
+	 * missing except for its end, which is copied again for comparison. */
 	unsigned char *memory;
-	/* Likewise of the stack that a signal handler has interrupted; interrupted_len 0: none. */
+	/* The stack that a signal handler has interrupted, likewise;
+	 * interrupted_len is 0 if there is none. */
 	uint64_t interrupted_start;
 	size_t interrupted_len, interrupted_room;
 	unsigned char *interrupted;
-	struct go_sched go; /* sp 0: the other stack is none of a goroutine */
+	/* Sp is 0 if the interrupted stack is not a goroutine's. */
+	struct go_sched go;
 };
 
 /* Zeroed: empty. */
@@ -34,25 +37,26 @@ struct captured_stacks {
 
 void captured_stacks_deinit(struct captured_stacks *stacks);
 
-/* --- for the copier --- */
+/* --- Functions for the copier. --- */
 
-/* A buffer to fill; NULL while the reader owns all. */
+/* Returns a buffer to fill, or NULL while the reader owns all of them. */
 struct captured_stack *captured_stacks_next(struct captured_stacks *stacks);
-/* Makes room for a stack of which the kernel has copied dumped_bytes; returns the offset from which
- * on to copy. */
+/* Makes room for a stack of which the kernel has copied dumped_bytes. Returns
+ * the offset at which the copier starts to copy. */
 size_t captured_stack_prepare(struct captured_stack *stack, size_t bytes, size_t dumped_bytes);
 /* Makes room for the interrupted stack. */
 void captured_stack_prepare_interrupted(struct captured_stack *stack, size_t bytes);
 /* Passes a filled buffer to the reader. */
 void captured_stack_publish(struct captured_stack *stack);
 
-/* --- for the reader --- */
+/* --- Functions for the reader. --- */
 
-/* The buffer of this sample, whose stack it completes; NULL: there is none, or it is of another
- * stack. Samples must come in order: buffers of earlier ones go back to the copier. */
+/* Returns the buffer that completes the stack of this sample, or NULL if there
+ * is none or it belongs to another stack. Samples must come in order: buffers
+ * of earlier samples return to the copier. */
 struct captured_stack *captured_stacks_take(struct captured_stacks *stacks,
 					    const struct record *sample);
-/* Gives a buffer back to the copier. */
+/* Returns a buffer to the copier. */
 void captured_stack_release(struct captured_stack *stack);
 
 #endif

@@ -9,13 +9,14 @@
 
 struct command {
 	pid_t pid;
-	struct counter *counters; /* by event */
+	struct counter *counters; /* one per event */
 };
 
 struct command_counters {
 	size_t event_count;
-	uint64_t *ended;  /* by event: of commands whose counters are closed */
-	bool *is_unknown; /* by event */
+	/* Per event: final counts of the commands whose counters are closed. */
+	uint64_t *ended;
+	bool *is_unknown; /* one per event */
 	struct command *commands;
 	size_t count, room;
 };
@@ -49,7 +50,7 @@ void command_counters_free(struct command_counters *all)
 	free(all);
 }
 
-static bool has_ended(const struct command *command)
+static bool command_counters_has_ended(const struct command *command)
 {
 	return kill(command->pid, 0) < 0 && errno == ESRCH;
 }
@@ -70,7 +71,7 @@ static void end_commands(struct command_counters *all)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < all->count; i++) {
-		if (has_ended(&all->commands[i]))
+		if (command_counters_has_ended(&all->commands[i]))
 			end_command(all, &all->commands[i]);
 		else
 			all->commands[kept++] = all->commands[i];
@@ -93,7 +94,8 @@ void command_counters_add(struct command_counters *all, const struct event *even
 		struct counter *counter = &command.counters[event];
 		struct perf_event_attr attr = opened[i].attr;
 
-		/* The first variant is counted with all others. A probe cannot be inherited. */
+		/* The counter of the first variant includes all others. Probes
+		 * cannot be inherited. */
 		all->is_unknown[event] |= events[event].is_probe;
 		if (events[event].is_probe || !opened[i].is_open || counter->count)
 			continue;

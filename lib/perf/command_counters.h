@@ -1,11 +1,11 @@
 /*
- * What the kernel counts of the sampled events in commands: each command's process and its
- * descendants, whether they live or have ended. Where whole CPUs or more than the commands are
- * sampled, no descriptor that samples can tell that.
+ * Counts the sampled events in each command and its descendants. It is needed
+ * when prof samples whole CPUs or more processes than the commands, because the
+ * sampling descriptors then count other processes as well.
  *
- * A counter per event and command, inherited. Those of a command that has ended are read for the
- * last time and closed when the next command is added: descendants that outlive it are not counted
- * from then on.
+ * There is one inherited counter per event and command. The counters of a
+ * command that has exited are read a last time and closed when the next command
+ * is added. From then on, descendants that outlive it are not counted.
  */
 #ifndef PROF_PERF_COMMAND_COUNTERS_H
 #define PROF_PERF_COMMAND_COUNTERS_H
@@ -26,9 +26,10 @@ void command_counters_free(struct command_counters *counters);
 DEFINE_CLEANUP(command_counters, command_counters_free)
 
 /*
- * pid: a process that will execute its program. What is counted is that of `opened`, the variants
- * of all events, from the exec on, or from command_counters_enable() on. An event that cannot be
- * counted is unknown from now on.
+ * Counts a process that is about to exec its program. Opens counters for the
+ * variants of all events, `opened`. They count from the exec on if
+ * starts_at_exec is set, otherwise from command_counters_enable() on. If an
+ * event cannot be counted, its count is unknown from then on.
  */
 void command_counters_add(struct command_counters *counters, const struct event *events,
 			  const struct opened_event *opened, size_t opened_count, pid_t pid,
@@ -37,7 +38,7 @@ void command_counters_add(struct command_counters *counters, const struct event 
 void command_counters_enable(const struct command_counters *counters);
 void command_counters_disable(const struct command_counters *counters);
 
-/* False: unknown. */
+/* Returns false if the count is unknown. */
 bool command_counters_read(const struct command_counters *counters, unsigned event, uint64_t *ret);
 
 #endif

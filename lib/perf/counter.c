@@ -6,7 +6,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static int add(struct counter *counter, const struct perf_event_attr *attr, pid_t pid, int cpu)
+static int counter_add(struct counter *counter, const struct perf_event_attr *attr, pid_t pid,
+		       int cpu)
 {
 	int fd = attr_open(attr, pid, cpu);
 
@@ -18,16 +19,16 @@ static int add(struct counter *counter, const struct perf_event_attr *attr, pid_
 }
 
 /* Returns 0 or an errno. */
-static int add_variant(struct counter *counter, const struct perf_event_attr *attr, pid_t pid,
-		       const struct event_variant *variant)
+static int counter_add_variant(struct counter *counter, const struct perf_event_attr *attr,
+			       pid_t pid, const struct event_variant *variant)
 {
 	struct perf_event_attr of_cpu = *attr;
-	int number = add(counter, attr, pid, -1);
+	int number = counter_add(counter, attr, pid, -1);
 
 	if (!number || !variant || !attr_relax(&of_cpu, false, number))
 		return number;
 	for (size_t i = 0; i < variant->cpu_count; i++)
-		number = add(counter, &of_cpu, pid, (int)variant->cpus[i]);
+		number = counter_add(counter, &of_cpu, pid, (int)variant->cpus[i]);
 	return number;
 }
 
@@ -40,8 +41,8 @@ int counter_open(struct counter *counter, const struct event *event,
 		struct perf_event_attr of_variant = *attr;
 
 		attr_choose_variant(&of_variant, event, i);
-		number = add_variant(counter, &of_variant, pid,
-				     event->variant_count ? &event->variants[i] : NULL);
+		number = counter_add_variant(counter, &of_variant, pid,
+					     event->variant_count ? &event->variants[i] : NULL);
 	}
 	return counter->count ? 0 : number;
 }
@@ -68,7 +69,8 @@ void counter_disable(const struct counter *counter)
 
 bool counter_read(const struct counter *counter, uint64_t *ret)
 {
-	uint64_t values[8]; /* the largest read_format but of groups */
+	/* Room for the largest read_format without PERF_FORMAT_GROUP. */
+	uint64_t values[8];
 
 	*ret = 0;
 	for (size_t i = 0; i < counter->count; i++) {

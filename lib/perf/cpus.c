@@ -11,7 +11,7 @@
 
 enum { CPU_LIMIT = 65536 };
 
-static bool parse_number(const char **at, unsigned *ret)
+static bool cpus_parse_number(const char **at, unsigned *ret)
 {
 	char *end = NULL;
 	unsigned long value = 0;
@@ -26,16 +26,16 @@ static bool parse_number(const char **at, unsigned *ret)
 	return true;
 }
 
-static bool parse_range(const char **at, bool *chosen)
+static bool cpus_parse_range(const char **at, bool *chosen)
 {
 	unsigned first = 0, last = 0;
 
-	if (!parse_number(at, &first))
+	if (!cpus_parse_number(at, &first))
 		return false;
 	last = first;
 	if (**at == '-') {
 		++*at;
-		if (!parse_number(at, &last) || last < first)
+		if (!cpus_parse_number(at, &last) || last < first)
 			return false;
 	}
 	for (unsigned cpu = first; cpu <= last; cpu++)
@@ -50,7 +50,7 @@ bool cpus_parse(const char *list, unsigned **ret, size_t *ret_count)
 	size_t count = 0, room = 0;
 
 	do {
-		if (!parse_range(&list, chosen))
+		if (!cpus_parse_range(&list, chosen))
 			return false;
 	} while (*list++ == ',');
 	if (list[-1] != '\0' && list[-1] != '\n')
@@ -66,7 +66,7 @@ bool cpus_parse(const char *list, unsigned **ret, size_t *ret_count)
 	return true;
 }
 
-/* The CPUs that prof itself may run on. */
+/* Returns the CPUs that prof itself may run on. */
 static struct error *cpus_of_affinity(unsigned **ret, size_t *ret_count)
 {
 	size_t bytes = CPU_ALLOC_SIZE(CPU_LIMIT), count = 0, room = 0;

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The words of the bits of a field, from the lowest; NULL: a bit that is no word. */
+/* Names of the bits of each field, from the lowest bit; NULL for bits without a
+ * name. */
 static const char *const accesses[] = {NULL, "LOAD", "STORE", "PFETCH", "EXEC"};
 static const char *const levels[] = {NULL,
 				     NULL, /* hit */
@@ -25,13 +26,13 @@ static const char *const levels[] = {NULL,
 static const char *const snoops[] = {NULL, "None", "Hit", "Miss", "HitM"};
 static const char *const more_snoops[] = {"Fwd", "Peer"};
 static const char *const tlbs[] = {NULL, NULL, NULL, "L1", "L2", "Walker", "Fault"};
-/* PERF_MEM_LVLNUM_*; of newer kernels, too. */
+/* PERF_MEM_LVLNUM_*, including values of newer kernels. */
 static const char *const level_numbers[16] = {NULL,  "L1",  "L2",	"L3",  "L4",  "L2 MHB",
 					      "MSC", NULL,  "Uncached", "CXL", "I/O", "Any cache",
 					      "LFB", "RAM", "PMEM",	NULL};
 
-/* Appends " or " between words. */
-static void append(char *text, const char *more)
+/* Separates the names with " or ". */
+static void data_source_append(char *text, const char *more)
 {
 	size_t len = strlen(text);
 
@@ -42,7 +43,7 @@ static void append_words(char *text, uint64_t bits, const char *const *words, si
 {
 	for (size_t i = 0; i < count; i++)
 		if (bits >> i & 1 && words[i])
-			append(text, words[i]);
+			data_source_append(text, words[i]);
 }
 
 static void append_outcome(char *text, bool is_hit, bool is_miss)
@@ -53,7 +54,7 @@ static void append_outcome(char *text, bool is_hit, bool is_miss)
 		snprintf(text + len, DATA_SOURCE_WORDS - len, " %s", is_hit ? "hit" : "miss");
 }
 
-/* The number is newer than the bits, and says the same where there are both. */
+/* The level number supersedes the level bits. If both are set, they agree. */
 static void put_level(const union perf_mem_data_src *source, char *text)
 {
 	const char *number = level_numbers[source->mem_lvl_num];
@@ -67,7 +68,7 @@ static void put_level(const union perf_mem_data_src *source, char *text)
 		       source->mem_lvl & PERF_MEM_LVL_MISS);
 }
 
-static void add_label(struct data_source *ret, const char *name, const char *text)
+static void data_source_add_label(struct data_source *ret, const char *name, const char *text)
 {
 	if (*text)
 		ret->labels[ret->count++] = (struct record_field){
@@ -86,9 +87,9 @@ void data_source_decode(uint64_t value, struct data_source *ret)
 	append_words(ret->tlb, source.mem_dtlb, tlbs, ARRAY_SIZE(tlbs));
 	append_outcome(ret->tlb, source.mem_dtlb & PERF_MEM_TLB_HIT,
 		       source.mem_dtlb & PERF_MEM_TLB_MISS);
-	add_label(ret, "mem", ret->level);
-	add_label(ret, "access", ret->access);
-	add_label(ret, "snoop", ret->snoop);
-	add_label(ret, "tlb", ret->tlb);
-	add_label(ret, "locked", source.mem_lock & PERF_MEM_LOCK_LOCKED ? "yes" : "");
+	data_source_add_label(ret, "mem", ret->level);
+	data_source_add_label(ret, "access", ret->access);
+	data_source_add_label(ret, "snoop", ret->snoop);
+	data_source_add_label(ret, "tlb", ret->tlb);
+	data_source_add_label(ret, "locked", source.mem_lock & PERF_MEM_LOCK_LOCKED ? "yes" : "");
 }

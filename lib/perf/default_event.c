@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 
-/* Counts the cycles of our own half a millisecond. Returns the count or a negative errno. */
+/* Counts the cycles of prof itself for half a millisecond. Returns the count or
+ * a negative errno. */
 static int64_t count_own(const struct event *cycles)
 {
 	struct perf_event_attr attr = {
@@ -46,7 +47,7 @@ const char *event_why_not_cycles(int64_t cycles_counted)
 
 void event_default(const struct pmus *pmus, struct event *ret, const char **reason)
 {
-	/* It cannot fail for names that perf knows. */
+	/* Cannot fail for a generic event. */
 	error_free(event_parse("cycles", pmus, ret));
 	*reason = event_why_not_cycles(count_own(ret));
 	if (!*reason)

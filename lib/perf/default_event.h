@@ -1,5 +1,5 @@
 /*
- * The event to sample when the user names none.
+ * Chooses the event to sample when the user names none.
  */
 #ifndef PROF_PERF_DEFAULT_EVENT_H
 #define PROF_PERF_DEFAULT_EVENT_H
@@ -7,14 +7,16 @@
 #include "perf/event.h"
 
 /*
- * `cycles` if this machine has a counter that counts (it is opened on this process and tried), else
- * `cpu-clock`, with `*reason` set to a static clause that says why ("no hardware counter: …"); NULL
- * for cycles.
+ * Returns `cycles` if this machine has a working hardware counter, which is
+ * tested by counting on this process. Otherwise returns `cpu-clock`. *reason
+ * becomes NULL for `cycles`, otherwise a static clause ("no hardware counter:
+ * …").
  */
 void event_default(const struct pmus *pmus, struct event *ret, const char **reason);
 
-/* The reason. cycles_counted: what the counters of all kinds of CPU have counted while we were
- * running, or a negative errno if none could be opened. */
+/* Returns the reason why `cycles` is not used. cycles_counted is the total of
+ * the counters on all kinds of CPU while prof was running, or a negative errno
+ * if none could be opened. */
 const char *event_why_not_cycles(int64_t cycles_counted);
 
 #endif

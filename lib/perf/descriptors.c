@@ -15,13 +15,14 @@
 #include <unistd.h>
 
 /*
- * A listing of /proc/PID/task misses only threads that are being started. A thread stays unseen
- * only if its parent was new in the last listing, so a few listings are enough. Two equal listings
- * may never come, if a program starts threads all the time.
+ * Maximum number of listings. A listing of /proc/PID/task misses only threads
+ * that are being created. A thread remains unseen only if its parent was new in
+ * the last listing, so a few listings suffice. Two equal listings may never
+ * occur if a program creates threads all the time.
  */
 enum { LISTINGS_MAX = 8 };
 
-/* Descriptors for the rest of the program. */
+/* Reserved for the rest of prof. */
 enum { SPARE_DESCRIPTORS = 128 };
 
 static void close_list(struct fd_list *list)
@@ -34,7 +35,7 @@ static void close_list(struct fd_list *list)
 	*list = (struct fd_list){0};
 }
 
-static void close_all(struct descriptors *d)
+static void descriptors_close_all(struct descriptors *d)
 {
 	close_list(&d->samples);
 	close_list(&d->side);
@@ -49,11 +50,11 @@ static void close_all(struct descriptors *d)
 
 void descriptors_deinit(struct descriptors *descriptors)
 {
-	close_all(descriptors);
+	descriptors_close_all(descriptors);
 	free(descriptors->opened);
 }
 
-/* Best effort: if it is not enough, opening fails with EMFILE. */
+/* Best effort: if the limit remains too low, opening fails with EMFILE. */
 static void raise_descriptor_limit(size_t needed)
 {
 	struct rlimit limit;
@@ -64,7 +65,7 @@ static void raise_descriptor_limit(size_t needed)
 	setrlimit(RLIMIT_NOFILE, &limit);
 	if (limit.rlim_max >= needed)
 		return;
-	/* Only root may. */
+	/* Only root may raise the hard limit. */
 	limit.rlim_cur = limit.rlim_max = needed;
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
@@ -76,7 +77,8 @@ static void reserve_descriptors(const struct descriptors *d, size_t threads)
 		threads * d->cpu_count * (d->opened_count + d->needs_switches + !d->is_joint));
 }
 
-/* Such an event happens in the kernel only: without the kernel it gives no samples. */
+/* Returns whether the event occurs only in the kernel, so that it has no
+ * samples if the kernel is excluded. */
 static bool happens_in_kernel(const struct event *event)
 {
 	return event->exclude_user || event->type == PERF_TYPE_TRACEPOINT ||
@@ -85,7 +87,8 @@ static bool happens_in_kernel(const struct event *event)
 		 event->config == PERF_COUNT_SW_CPU_MIGRATIONS));
 }
 
-/* Leaves the kernel out from now on. False: that does not help after this error. */
+/* Excludes the kernel from now on. Returns false if that does not help after
+ * this error. */
 static bool give_up_kernel(struct descriptors *d, int number)
 {
 	if ((number != EACCES && number != EPERM) || d->kernel_excluded || d->samples.count)
@@ -114,8 +117,8 @@ static void add_fd(struct fd_list *list, int fd, unsigned cpu)
 	list->items[list->count++] = fd;
 }
 
-/* Adds a descriptor on the CPU with that index and redirects it to the ring. Returns 0 or an errno.
- */
+/* Adds a descriptor on the CPU with this index and redirects it to the ring.
+ * Returns 0 or an errno. */
 static int add_redirected(struct fd_list *list, int fd, unsigned cpu, const struct ring *ring)
 {
 	if (fd < 0)
@@ -124,7 +127,8 @@ static int add_redirected(struct fd_list *list, int fd, unsigned cpu, const stru
 	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) < 0 ? errno : 0;
 }
 
-/* Notes the id of the sampling descriptor that was opened last. Returns 0 or an errno. */
+/* Stores the id of the sampling descriptor that was opened last. Returns 0 or
+ * an errno. */
 static int note_id(struct descriptors *d, struct opened_event *opened, uint32_t late)
 {
 	uint64_t id = 0;
@@ -141,8 +145,8 @@ static int note_id(struct descriptors *d, struct opened_event *opened, uint32_t 
 	return 0;
 }
 
-/* The descriptor of the group's leader; -1: none. */
-static int group_of(struct descriptors *d, const struct opened_event *opened)
+/* Returns the descriptor of the group's leader, or -1. */
+static int descriptors_group_of(struct descriptors *d, const struct opened_event *opened)
 {
 	enum event_role role = d->events[opened->event].role;
 
@@ -157,17 +161,18 @@ static int open_samples(struct descriptors *d, struct opened_event *opened, pid_
 	int number = 0;
 
 	do
-		number = add_redirected(
-			&d->samples,
-			opened_event_open(opened, tid, d->cpus[cpu], group_of(d, opened)), cpu,
-			&d->sample_rings[cpu]);
+		number = add_redirected(&d->samples,
+					opened_event_open(opened, tid, d->cpus[cpu],
+							  descriptors_group_of(d, opened)),
+					cpu, &d->sample_rings[cpu]);
 	while (number && give_up_kernel(d, number));
 	if (!number && d->events[opened->event].role == EVENT_LEADS)
 		d->leader_fd = d->samples.items[d->samples.count - 1];
 	return number ? number : note_id(d, opened, late);
 }
 
-/* Whose rights matter where the event that was refused is not a sampled one. */
+/* Returns a probe among the events, to explain why a dummy event was
+ * refused. */
 static const struct event *probe_of(const struct descriptors *d)
 {
 	for (size_t i = 0; i < d->event_count; i++)
@@ -176,8 +181,8 @@ static const struct event *probe_of(const struct descriptors *d)
 	return NULL;
 }
 
-static struct error *explain(const struct descriptors *d, int number, const struct event *event,
-			     pid_t tid, unsigned cpu)
+static struct error *descriptors_explain(const struct descriptors *d, int number,
+					 const struct event *event, pid_t tid, unsigned cpu)
 {
 	if (!event)
 		event = probe_of(d);
@@ -185,7 +190,7 @@ static struct error *explain(const struct descriptors *d, int number, const stru
 		.number = number, .event = event, .tid = tid, .cpu = d->cpus[cpu]});
 }
 
-/* Whether other CPUs may have the counter that is missing on this one. */
+/* Returns whether other CPUs may have the counter that this CPU lacks. */
 static bool may_lack(const struct event *event, int number)
 {
 	return !event->is_probe &&
@@ -198,9 +203,10 @@ static bool samples_write_side_band(const struct descriptors *d)
 	return d->is_joint && !d->needs_switches;
 }
 
-/* Of the sampling descriptor that was opened last. Those that inherit from it are filtered alike.
- */
-static struct error *filter_samples(const struct descriptors *d, const struct event *event)
+/* Filters the sampling descriptor that was opened last. Descriptors that
+ * inherit from it have the same filter. */
+static struct error *descriptors_filter_samples(const struct descriptors *d,
+						const struct event *event)
 {
 	if (ioctl(d->samples.items[d->samples.count - 1], PERF_EVENT_IOC_SET_FILTER,
 		  event->filter) == 0)
@@ -209,7 +215,8 @@ static struct error *filter_samples(const struct descriptors *d, const struct ev
 			   event->name);
 }
 
-/* Opens the variant of an event that is of the CPU. It is no error if the CPU lacks its counter. */
+/* Opens the variant of the event for the CPU. A CPU that lacks the counter is
+ * not an error. */
 static struct error *open_variant(struct descriptors *d, struct opened_event *opened, pid_t tid,
 				  unsigned cpu, uint32_t late)
 {
@@ -221,14 +228,14 @@ static struct error *open_variant(struct descriptors *d, struct opened_event *op
 		return NULL;
 	number = open_samples(d, opened, tid, cpu, late);
 	if (!number)
-		return event->filter ? filter_samples(d, event) : NULL;
+		return event->filter ? descriptors_filter_samples(d, event) : NULL;
 	if (!may_lack(event, number) || samples_write_side_band(d))
-		return explain(d, number, event, tid, cpu);
+		return descriptors_explain(d, number, event, tid, cpu);
 	opened_event_note_lack(opened, cpu, number, d->cpu_count);
 	return NULL;
 }
 
-/* It is an event of one PMU, whose CPUs were not chosen. */
+/* For an event of one PMU of which no CPU was chosen. */
 static struct error *explain_no_cpu(const struct event *event)
 {
 	const struct event_variant *variant = &event->variants[0];
@@ -237,7 +244,7 @@ static struct error *explain_no_cpu(const struct event *event)
 	return error_new("%s is counted on CPUs %s only", event->name, cpus);
 }
 
-/* An error if the event is open on no CPU. */
+/* Fails if the event is open on no CPU. */
 static struct error *check_open(const struct descriptors *d, unsigned event, pid_t tid)
 {
 	const struct opened_event *first = NULL;
@@ -252,7 +259,8 @@ static struct error *check_open(const struct descriptors *d, unsigned event, pid
 		if (!first && opened->lacks)
 			first = opened;
 	}
-	return first ? explain(d, first->lack_number, &d->events[event], tid, first->lack_cpu)
+	return first ? descriptors_explain(d, first->lack_number, &d->events[event], tid,
+					   first->lack_cpu)
 		     : explain_no_cpu(&d->events[event]);
 }
 
@@ -277,7 +285,7 @@ static struct error *open_needed_switches(struct descriptors *d, pid_t tid, uint
 		int number = open_switch(d, tid, cpu, late);
 
 		if (number)
-			return explain(d, number, NULL, tid, cpu);
+			return descriptors_explain(d, number, NULL, tid, cpu);
 	}
 	return NULL;
 }
@@ -297,9 +305,11 @@ static struct error *open_samples_of(struct descriptors *d, pid_t tid, uint32_t 
 }
 
 /*
- * tid -1: everyone. switching: whose switches are recorded; usually tid. late: its number among the
- * late threads, or IDMAP_NONE. ESRCH: it has exited. The side band is opened on all CPUs first: it
- * must report every child that inherits another event.
+ * Opens all events of a thread; tid is -1 for all processes. `switching` is the
+ * thread whose switches are recorded, usually tid. `late` is its number among
+ * the late threads, or IDMAP_NONE. The error number is ESRCH if the thread has
+ * exited. The side band is opened on all CPUs first, because it must report
+ * every child that inherits another event.
  */
 static struct error *open_thread(struct descriptors *d, pid_t tid, pid_t switching, uint32_t late)
 {
@@ -310,13 +320,14 @@ static struct error *open_thread(struct descriptors *d, pid_t tid, pid_t switchi
 		int number = add_redirected(&d->side, fd, cpu, &d->side_rings[cpu]);
 
 		if (number)
-			return explain(d, number, NULL, tid, cpu);
+			return descriptors_explain(d, number, NULL, tid, cpu);
 	}
 	err = open_needed_switches(d, switching, late);
 	return err ? err : open_samples_of(d, tid, late);
 }
 
-/* The same for a thread from a listing: it is no error if it has ended. */
+/* Like open_thread(), for a thread from a listing. Ignores threads that have
+ * exited. */
 static struct error *open_listed(struct descriptors *d, pid_t tid, bool is_late)
 {
 	uint32_t late = is_late ? late_threads_add(&d->late_threads, tid) : IDMAP_NONE;
@@ -357,7 +368,8 @@ static struct error *list_processes(const struct target *target, bool is_first,
 		struct error *err = thread_list_add_process(list, target->ids[i]);
 		bool may_be_wrong = is_first && i < asked_count(target);
 
-		/* At first the number is wrong; later the process has ended. */
+		/* On the first try the tid may be wrong. Later ESRCH means that
+		 * the process has exited. */
 		if (err && (may_be_wrong || error_number(err) != ESRCH))
 			return err;
 		error_free(err);
@@ -365,7 +377,7 @@ static struct error *list_processes(const struct target *target, bool is_first,
 	return target->with_children ? list_children(target, list) : NULL;
 }
 
-/* Whether the thread is of a process that was asked for by its number. */
+/* Returns whether the thread belongs to a process that was requested by pid. */
 static bool is_asked_for(const struct target *target, pid_t tid)
 {
 	for (size_t i = 0; i < asked_count(target); i++) {
@@ -378,7 +390,7 @@ static bool is_asked_for(const struct target *target, pid_t tid)
 	return false;
 }
 
-static bool is_denial(const struct error *err)
+static bool descriptors_is_denial(const struct error *err)
 {
 	return error_number(err) == EACCES || error_number(err) == EPERM;
 }
@@ -399,9 +411,10 @@ static struct error *open_processes(struct descriptors *d, const struct target *
 			break;
 		reserve_descriptors(d, list.count - opened);
 		for (; opened < list.count; opened++) {
-			/* Without inheritance a thread can only be counted once. */
+			/* Without inheritance no thread is counted twice. */
 			err = open_listed(d, list.items[opened], !is_first && target->inherit);
-			if (err && !(is_denial(err) && !is_asked_for(target, list.items[opened])))
+			if (err && !(descriptors_is_denial(err) &&
+				     !is_asked_for(target, list.items[opened])))
 				return err;
 			if (err) {
 				error_free(denial);
@@ -437,7 +450,8 @@ void descriptors_add_process(struct descriptors *d, pid_t pid, bool is_enabled)
 		enable_from(&d->switches, switches);
 }
 
-/* Best effort: nothing is lost without them but how CPU time divides among short processes. */
+/* Best effort: without switches, only the CPU time of short-lived processes is
+ * less accurate. */
 static void open_switches(struct descriptors *d, pid_t tid)
 {
 	reserve_descriptors(d, 1);
@@ -465,7 +479,7 @@ static struct error *open_threads(struct descriptors *d, const struct target *ta
 	return NULL;
 }
 
-/* Whether the processes exist. */
+/* Fails if a process does not exist. */
 static struct error *check_processes(const struct target *target)
 {
 	CLEANUP(thread_list_deinit) struct thread_list list = {0};
@@ -473,8 +487,9 @@ static struct error *check_processes(const struct target *target)
 	return target->kind == TARGET_PROCESSES ? list_processes(target, true, &list) : NULL;
 }
 
-/* Also for a command, whose switches are recorded by thread, and for processes. */
-static struct error *open_cpus(struct descriptors *d, const struct target *target)
+/* Serves commands, whose switches are recorded per thread, and processes as
+ * well. */
+static struct error *descriptors_open_cpus(struct descriptors *d, const struct target *target)
 {
 	pid_t switching = target->kind == TARGET_COMMAND ? target->ids[0] : -1;
 	struct error *err = check_processes(target);
@@ -485,10 +500,10 @@ static struct error *open_cpus(struct descriptors *d, const struct target *targe
 	return open_thread(d, -1, switching, IDMAP_NONE);
 }
 
-static struct error *open_target(struct descriptors *d, const struct target *target)
+static struct error *descriptors_open_target(struct descriptors *d, const struct target *target)
 {
 	if (d->whole_cpus)
-		return open_cpus(d, target);
+		return descriptors_open_cpus(d, target);
 	if (target->kind == TARGET_PROCESSES)
 		return open_processes(d, target);
 	if (d->switch_rings && !d->needs_switches)
@@ -510,9 +525,9 @@ static void write_side_band(const struct descriptors *d, struct perf_event_attr 
 	attr->mmap_data = d->side_attr.mmap_data;
 }
 
-/* Lets another event write the side band. False: some CPUs do not count it, or it is of one of
- * several cgroups. */
-static bool join(struct descriptors *d)
+/* Makes another event write the side band. Returns false if some CPUs do not
+ * count that event, or if it samples only one of several cgroups. */
+static bool descriptors_join(struct descriptors *d)
 {
 	if (d->needs_switches) {
 		write_side_band(d, &d->switch_attr);
@@ -534,7 +549,7 @@ void descriptors_count_command(struct descriptors *d, pid_t command, bool starts
 			     starts_at_exec);
 }
 
-/* Samples come without them. */
+/* Best effort: samples do not depend on them. */
 static void open_counters(struct descriptors *d, const struct target *target)
 {
 	if (target->kind != TARGET_COMMAND || !(d->whole_cpus || target->commands_later))
@@ -551,14 +566,15 @@ struct error *descriptors_open(struct descriptors *descriptors, const struct tar
 
 	assert(descriptors->event_count > 0 || descriptors->needs_switches);
 	assert(descriptors->cpu_count > 0);
-	err = open_target(descriptors, target);
+	err = descriptors_open_target(descriptors, target);
 	if (!err)
 		open_counters(descriptors, target);
-	if (!err || error_number(err) != EMFILE || !has_many_threads || !join(descriptors))
+	if (!err || error_number(err) != EMFILE || !has_many_threads ||
+	    !descriptors_join(descriptors))
 		return err;
 	error_free(err);
-	close_all(descriptors);
-	return open_target(descriptors, target);
+	descriptors_close_all(descriptors);
+	return descriptors_open_target(descriptors, target);
 }
 
 static bool is_lacking(const struct descriptors *d, unsigned event, unsigned cpu)
@@ -566,7 +582,7 @@ static bool is_lacking(const struct descriptors *d, unsigned event, unsigned cpu
 	for (size_t i = 0; i < d->opened_count; i++)
 		if (d->opened[i].event == event && opened_event_lacks(&d->opened[i], cpu))
 			return true;
-	/* Of an event on one PMU the other CPUs are no loss. */
+	/* For an event of a single PMU, the other CPUs are not missing. */
 	return d->events[event].variant_count > 1 &&
 	       !is_counted_on(&d->events[event], d->cpus[cpu]);
 }
@@ -582,14 +598,15 @@ char *descriptors_lacking_cpus(const struct descriptors *d, unsigned event)
 	return count ? cpus_text(cpus, count) : NULL;
 }
 
-/* Whether the leader of its group is enabled and disabled for it. */
+/* Returns whether the event is enabled and disabled by its group's leader. */
 static bool is_led(const struct descriptors *d, unsigned event)
 {
 	return d->events[event].role == EVENT_FOLLOWS || d->events[event].role == EVENT_COUNTED;
 }
 
-/* Twice: a thread that forks while the event of its creator changes can leave its child with an
- * event in the former state. Where nothing is to be changed, the second time costs little. */
+/* Makes two passes: if a thread forks while its creator's event changes, the
+ * child's event can keep the old state. A pass that changes nothing is
+ * cheap. */
 static bool set_enabled(const struct descriptors *d, const struct fd_list *list, bool enabled)
 {
 	bool is_set = true;
@@ -605,7 +622,8 @@ static bool set_enabled(const struct descriptors *d, const struct fd_list *list,
 
 struct error *descriptors_enable(const struct descriptors *descriptors)
 {
-	/* When whole CPUs are sampled for a command that starts at its exec, the rest does, too. */
+	/* For a command that starts at its exec, the exec enables switches and
+	 * counters. */
 	if (!descriptors->starts_at_exec)
 		set_enabled(descriptors, &descriptors->switches, true);
 	if (descriptors->counters && !descriptors->starts_at_exec)
@@ -647,8 +665,9 @@ struct counted {
 	uint64_t value, lost;
 };
 
-/* read_format: PERF_FORMAT_LOST alone, or nothing; of the leader of a counted group
- * PERF_FORMAT_GROUP and _ID: the number of its events, then a value and an id of each. */
+/* Reads a counter. Its read_format is PERF_FORMAT_LOST or 0. For the leader of
+ * a counted group it is PERF_FORMAT_GROUP and _ID: the number of events, then a
+ * value and an id for each. */
 static struct counted read_counter(int fd)
 {
 	uint64_t words[1 + 2 * GROUP_MEMBERS_MAX] = {0};

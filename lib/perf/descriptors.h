@@ -1,16 +1,21 @@
 /*
- * The descriptors of one recording: for each thread of the target on each CPU a side-band event,
- * one for context switches if those of all threads are recorded, and the sampling events,
- * redirected into the rings of that CPU.
+ * Opens and controls the perf event descriptors of one recording.
  *
- * Where more descriptors are not allowed, another event of the thread writes the side band as well:
- * that for switches, else the first sampling event. That saves a descriptor of each thread and CPU,
- * but the side band then begins with sampling and shares the rings of that event.
+ * For each thread of the target there are, on each CPU, a side-band event, an
+ * event for context switches if those of all threads are recorded, and the
+ * sampling events. All are redirected into the rings of that CPU.
  *
- * An event whose counter some CPUs lack is opened on the others; it is an error if all lack it.
+ * If RLIMIT_NOFILE does not allow that many descriptors, another event of the
+ * thread also writes the side band: the one for context switches, or else the
+ * first sampling event. The side band then starts only when sampling starts,
+ * and shares the rings of that event.
  *
- * They are opened per thread and CPU because the kernel cannot map the ring of an inherited event
- * that is open on all CPUs, and redirects output only within one CPU.
+ * If some CPUs lack the counter of an event, it is opened on the others. It is
+ * an error if all CPUs lack it.
+ *
+ * Events are opened per thread and CPU, because the kernel cannot map the ring
+ * of an inherited event that is open on all CPUs, and redirects output only
+ * within one CPU.
  */
 #ifndef PROF_PERF_DESCRIPTORS_H
 #define PROF_PERF_DESCRIPTORS_H
@@ -29,34 +34,44 @@
 
 struct fd_list {
 	int *items;
-	unsigned *cpus;	  /* of each item: the index of its CPU … */
-	unsigned *events; /* … and, of those that sample, the index of its event */
+	unsigned *cpus; /* index of each item's CPU */
+	/* Index of each item's event; only for sampling descriptors. */
+	unsigned *events;
 	size_t count, room;
 };
 
 struct descriptors {
 	const struct event *events; /* borrowed */
 	size_t event_count;
-	struct opened_event *opened; /* the variants of all events, in order; set by the caller */
+	/* The variants of all events, in order; set by the caller. */
+	struct opened_event *opened;
 	size_t opened_count;
 	struct perf_event_attr side_attr, switch_attr;
 	bool kernel_excluded;
-	bool is_joint; /* there is no side-band event: another event writes it */
+	/* Another event writes the side band, which has no event of its own. */
+	bool is_joint;
 
-	const unsigned *cpus; /* borrowed, as the rings: one of each kind per CPU */
+	/* Borrowed, like the rings. Each kind of ring has one per CPU. */
+	const unsigned *cpus;
 	size_t cpu_count;
 	const struct ring *side_rings, *sample_rings;
-	/* Context switches are recorded into these rings; NULL: they are not. Sampling is enabled
-	 * with them. */
+	/* Rings for context switches, which are enabled together with sampling.
+	 * NULL if switches are not recorded. */
 	const struct ring *switch_rings;
-	bool needs_switches; /* of every thread; else of a TARGET_COMMAND alone, if possible */
-	bool starts_at_exec; /* switches and counters do */
-	bool whole_cpus;     /* whatever runs there is sampled, whatever the target is */
+	/* Record the switches of every thread; otherwise those of a
+	 * TARGET_COMMAND alone, if possible. */
+	bool needs_switches;
+	bool starts_at_exec; /* switches and counters start at the exec */
+	/* Everything that runs on the CPUs is sampled, whatever the target
+	 * is. */
+	bool whole_cpus;
 
 	struct fd_list side, samples, switches;
-	size_t denied_count; /* threads of found processes that may not be sampled */
-	int leader_fd;	     /* of the group that is being opened; -1: none */
-	/* Of commands, where more than they are is sampled; else NULL. */
+	/* Threads of found processes that may not be sampled. */
+	size_t denied_count;
+	int leader_fd; /* leader of the group that is being opened, or -1 */
+	/* Counts commands when more than the commands is sampled; otherwise
+	 * NULL. */
 	struct command_counters *counters;
 	struct late_threads late_threads;
 };
@@ -64,39 +79,44 @@ struct descriptors {
 void descriptors_deinit(struct descriptors *descriptors);
 
 /*
- * Opens the target, with sampling disabled. The members above `side` must be set, except
- * kernel_excluded and is_joint. After a failure, too, descriptors_deinit() is needed. ESRCH: no
- * such process.
+ * Opens the target with sampling disabled. The caller sets the members above
+ * `side`, except kernel_excluded and is_joint. descriptors_deinit() is required
+ * after a failure, too. The error number is ESRCH if the process does not
+ * exist.
  */
 MUST_CHECK struct error *descriptors_open(struct descriptors *descriptors,
 					  const struct target *target);
 
-/* Counts what the kernel counts in a command of target.commands_later. */
+/* Starts counting the events in a command of target.commands_later. */
 void descriptors_count_command(struct descriptors *descriptors, pid_t command, bool starts_at_exec);
 
-/* Opens a process that has begun later, as far as that is possible. */
+/* Opens a process that started later, as far as that is possible. */
 void descriptors_add_process(struct descriptors *descriptors, pid_t pid, bool is_enabled);
 
 MUST_CHECK struct error *descriptors_enable(const struct descriptors *descriptors);
 void descriptors_disable(const struct descriptors *descriptors);
-/* Until descriptors_enable(). Switches that are needed are still recorded. */
+/* Pauses sampling until descriptors_enable(). The needed switches are still
+ * recorded. */
 void descriptors_pause(const struct descriptors *descriptors);
-/* Records the switches that are needed, even before descriptors_enable(). */
+/* Starts recording the needed switches, even before descriptors_enable(). */
 void descriptors_enable_switches(const struct descriptors *descriptors);
 
-/* Ends the recording of context switches, unless those of every thread are needed. */
+/* Stops recording context switches, unless those of every thread are needed. */
 void descriptors_end_switches(struct descriptors *descriptors);
 
-/* What the kernel has counted of an event in all threads of the target, those that have ended
- * included. False: unknown: some of it was counted twice (late_threads.h), or the target is the
- * whole system, where a clock counts while a CPU idles, too. */
+/* Returns the kernel's count of an event, summed over the threads of the
+ * target, including those that have exited. Returns false if it is unknown:
+ * some of it was counted twice (late_threads.h), or the target is the whole
+ * system, where clocks also count while a CPU is idle. */
 bool descriptors_counted(const struct descriptors *descriptors, unsigned event, uint64_t *ret);
 
-/* The CPUs that lack the counter of an event, as text ("4-7"); NULL: none. The caller frees it. */
+/* Returns the CPUs that lack the counter of an event, as text ("4-7"), or NULL
+ * if none does. The caller frees it. */
 char *descriptors_lacking_cpus(const struct descriptors *descriptors, unsigned event);
 
-/* Number of records that did not fit into the rings so far, of the events that sample or of those
- * for switches; needs attr_features.lost. */
+/* Returns the number of records that did not fit into the rings so far. `list`
+ * is the list of sampling events or of switch events. Requires
+ * attr_features.lost. */
 uint64_t descriptors_lost(const struct fd_list *list);
 
 #endif

@@ -77,9 +77,9 @@ enum value_kind event_value_kind(uint32_t type, uint64_t config)
 /* The parts of "NAME", "NAME:MODIFIERS" and "NAME/TERMS/MODIFIERS". */
 struct spec {
 	char *name;
-	const char *terms; /* NULL: there are no slashes */
+	const char *terms; /* NULL without slashes */
 	size_t terms_len;
-	const char *modifiers; /* empty: there are none */
+	const char *modifiers; /* may be empty */
 };
 
 static void spec_deinit(struct spec *spec)
@@ -92,7 +92,7 @@ static bool is_tracepoint_spec(const struct spec *spec)
 	return tracepoint_is_name(spec->name) || tracepoint_is_pattern(spec->name);
 }
 
-/* An event of all machines, or a raw number. */
+/* Finds a generic event or parses a raw number. */
 static bool find_plain(const char *name, struct event *ret)
 {
 	if (known_event_find(name, &ret->type, &ret->config))
@@ -102,8 +102,8 @@ static bool find_plain(const char *name, struct event *ret)
 }
 
 /*
- * Cuts ":uk" and the like off the name. "sched:p" is a tracepoint and no modifier, as "sched" alone
- * is no event, nor a misspelt one.
+ * Removes modifiers such as ":uk" from the name. "sched:p" is a tracepoint
+ * without modifiers, because "sched" is neither an event nor similar to one.
  */
 static void cut_modifiers(const char *text, struct spec *spec)
 {
@@ -151,7 +151,8 @@ size_t event_spec_len(const char *list)
 	return len;
 }
 
-/* The terms of a tracepoint say what is made of it, not what it is. */
+/* The terms of a tracepoint select labels and weights and are not part of its
+ * name. */
 static char *usual_name(const char *text, const struct spec *spec)
 {
 	if (!spec->terms || !is_tracepoint_spec(spec))
@@ -260,7 +261,8 @@ static struct error *take_common_term(const struct event_term *term, struct even
 		return take_call_graph(term->value, event);
 	if (strcmp(term->name, "stack-size") == 0)
 		return take_stack_size(term, event);
-	/* event_spec_name() has name, take_field_terms() label and weight. */
+	/* event_spec_name() uses name; take_field_terms() uses label and
+	 * weight. */
 	return term->value && *term->value ? NULL : error_new("%s needs a value", term->name);
 }
 
@@ -294,7 +296,7 @@ static struct error *unknown_event(const char *text, const struct spec *spec,
 				    ? error_new("unknown PMU '%s' of event '%s'", spec->name, text)
 				    : error_new("unknown event '%s'", text);
 
-	/* Two letters of "cpu" are near to "cs". */
+	/* Avoids the suggestion "cs" for "cpu". */
 	if (near && (!spec->terms || strlen(spec->name) > 4))
 		return error_hint(err, "did you mean %s?", near);
 	if (spec->terms)
@@ -305,7 +307,8 @@ static struct error *unknown_event(const char *text, const struct spec *spec,
 			       "cpu/event=0x3c/");
 }
 
-static void add_variant(struct event *event, const struct pmu *pmu, uint32_t type, uint64_t config)
+static void event_add_variant(struct event *event, const struct pmu *pmu, uint32_t type,
+			      uint64_t config)
 {
 	struct event_variant *variant = &event->variants[event->variant_count++];
 
@@ -318,7 +321,8 @@ static void add_variant(struct event *event, const struct pmu *pmu, uint32_t typ
 	memcpy(variant->cpus, pmu->cpus, pmu->cpu_count * sizeof(*pmu->cpus));
 }
 
-/* Raw numbers are those of the PMU's own type; it takes generic ones with its type in front. */
+/* Raw numbers use the PMU's own type. Generic events have the PMU's type in the
+ * upper half of the config. */
 static void split_by_kind(struct event *event, const struct pmus *pmus)
 {
 	bool is_raw = event->type == PERF_TYPE_RAW;
@@ -330,9 +334,9 @@ static void split_by_kind(struct event *event, const struct pmus *pmus)
 		const struct pmu *pmu = &pmus->items[i];
 
 		if (pmu->kind == PMU_CORE && pmu->cpus)
-			add_variant(event, pmu, is_raw ? pmu->type : event->type,
-				    is_raw ? event->config
-					   : pmu_event_generic_config(pmu, event->config));
+			event_add_variant(event, pmu, is_raw ? pmu->type : event->type,
+					  is_raw ? event->config
+						 : pmu_event_generic_config(pmu, event->config));
 	}
 }
 
@@ -359,7 +363,7 @@ bool event_variant_is_of(const struct event *event, size_t variant, unsigned cpu
 	return !event->variant_count;
 }
 
-/* Reads the formats of the event's tracepoints, if that has not been done. */
+/* Reads the formats of the event's tracepoints unless that was done already. */
 static struct error *open_reader(struct event *event)
 {
 	struct tracepoint_format format;
@@ -423,7 +427,7 @@ static struct error *set_tracepoint(const char *name, struct event *event)
 					   : tracepoint_id(name, NULL, &event->config);
 }
 
-/* What the fields of a tracepoint become. */
+/* Applies the terms that make labels and weights of a tracepoint's fields. */
 static struct error *take_field_terms(const struct event_terms *terms, struct event *event)
 {
 	const struct event_term *weight = event_terms_find(terms, "weight");
@@ -435,7 +439,7 @@ static struct error *take_field_terms(const struct event_terms *terms, struct ev
 	if (event->is_probe && weight && !label)
 		return event_set_weight(event, weight->value);
 	if (event->type != PERF_TYPE_TRACEPOINT)
-		return error_new("%s is of fields, which only tracepoints have",
+		return error_new("%s selects a field, and only tracepoints have fields",
 				 weight && !event->is_probe ? "weight" : "label");
 	err = open_reader(event);
 	if (!err && label)
@@ -484,7 +488,7 @@ static struct error *set_of_pmu(const struct pmu *pmu, const struct event_terms 
 	event->config3 = found.config[3];
 	event->pmu_kind = pmu->kind;
 	event->variants = xcalloc(1, sizeof(*event->variants));
-	add_variant(event, pmu, event->type, event->config);
+	event_add_variant(event, pmu, event->type, event->config);
 	return NULL;
 }
 
@@ -518,7 +522,7 @@ struct error *event_parse(const char *text, const struct pmus *pmus, struct even
 		event.scale = (uint64_t)sysconf(_SC_PAGESIZE);
 	}
 	event.is_tracepoint = event.type == PERF_TYPE_TRACEPOINT;
-	/* Addresses of a virtual machine's guest mean nothing here. */
+	/* Addresses of virtual machine guests are meaningless here. */
 	event.exclude_guest = pmu ? pmu->kind == PMU_CORE
 				  : is_generic(event.type) || event.type == PERF_TYPE_RAW;
 	if (!err)
@@ -544,7 +548,7 @@ void event_deinit(struct event *event)
 	field_reader_free(event->reader);
 }
 
-/* What --filter and --weight follow is of no use to other events. */
+/* Fails for an event to which --filter or --weight does not apply. */
 static struct error *refuse_fields(const struct event *event, const char *what)
 {
 	return error_hint(error_new("%s is not a tracepoint: its samples have no fields to %s",
@@ -552,7 +556,7 @@ static struct error *refuse_fields(const struct event *event, const char *what)
 			  "prof list tracepoint shows the tracepoints of this machine");
 }
 
-/* *translation: that of the tracepoints before this one; or NULL. */
+/* *translation is that of the previous tracepoint, or NULL. */
 static struct error *translate_filter(const struct event *event, const char *filter,
 				      size_t tracepoint, char **translation)
 {
@@ -590,7 +594,7 @@ struct error *event_set_filter(struct event *event, const char *filter)
 	return NULL;
 }
 
-/* Variants that no sample of which would weigh anything. */
+/* Removes variants whose samples would all weigh 0. */
 static void drop_weightless(struct event *event)
 {
 	size_t kept = 0;

@@ -12,15 +12,15 @@
 #include <string.h>
 #include <unistd.h>
 
-struct reading {
+struct event_list_reading {
 	const struct pmus *pmus;
 	event_list_filter *wants;
 	void *user;
 	struct event_list *list;
 };
 
-static void add(struct reading *reading, enum event_group group, const char *name,
-		const char *description, enum event_standing standing)
+static void event_list_add(struct event_list_reading *reading, enum event_group group,
+			   const char *name, const char *description, enum event_standing standing)
 {
 	struct event_list *list = reading->list;
 
@@ -41,7 +41,7 @@ static enum event_standing standing_of(int number)
 }
 
 /* Returns 0 or an errno. */
-static int try_to_open(const struct event *event, bool in_kernel)
+static int event_list_try_to_open(const struct event *event, bool in_kernel)
 {
 	const struct attr_features features = {0};
 	bool is_of_package = event->pmu_kind == PMU_PACKAGE;
@@ -65,7 +65,7 @@ enum event_standing event_list_try(const char *spec, const struct pmus *pmus)
 	struct error *err = event_parse(spec, pmus, &event);
 	int number;
 
-	/* An event of a PMU may need a value that only the user knows. */
+	/* A PMU event may require a value that only the user knows. */
 	if (err) {
 		number = error_number(err);
 		error_free(err);
@@ -73,14 +73,14 @@ enum event_standing event_list_try(const char *spec, const struct pmus *pmus)
 	}
 	if (!event.frequency_hz && !event.period)
 		event.frequency_hz = 1;
-	number = try_to_open(&event, true);
+	number = event_list_try_to_open(&event, true);
 	if (number == EACCES || number == EPERM)
-		number = try_to_open(&event, false);
+		number = event_list_try_to_open(&event, false);
 	event_deinit(&event);
 	return standing_of(number);
 }
 
-static enum event_group group_of(uint32_t type)
+static enum event_group event_list_group_of(uint32_t type)
 {
 	switch (type) {
 	case PERF_TYPE_HARDWARE:
@@ -92,18 +92,19 @@ static enum event_group group_of(uint32_t type)
 	}
 }
 
-static void take_known(void *user, const struct known_event *event)
+static void event_list_take_known(void *user, const struct known_event *event)
 {
-	struct reading *reading = user;
-	enum event_group group = group_of(event->type);
+	struct event_list_reading *reading = user;
+	enum event_group group = event_list_group_of(event->type);
 
 	if (reading->wants(reading->user, group, event->name))
-		add(reading, group, event->name, event->description,
-		    event_list_try(event->name, reading->pmus));
+		event_list_add(reading, group, event->name, event->description,
+			       event_list_try(event->name, reading->pmus));
 }
 
-/* What sysfs says of an event: its terms. */
-static void take_pmu_event(struct reading *reading, const struct pmu *pmu, const char *event)
+/* Uses the event's terms in sysfs as its description. */
+static void take_pmu_event(struct event_list_reading *reading, const struct pmu *pmu,
+			   const char *event)
 {
 	CLEANUP(free_ptr) char *name = xasprintf("%s/%s/", pmu->name, event);
 	CLEANUP(free_ptr) char *terms = NULL;
@@ -111,10 +112,10 @@ static void take_pmu_event(struct reading *reading, const struct pmu *pmu, const
 	if (!reading->wants(reading->user, EVENTS_PMU, name))
 		return;
 	error_free(pmu_find_event(pmu, event, &terms));
-	add(reading, EVENTS_PMU, name, terms, event_list_try(name, reading->pmus));
+	event_list_add(reading, EVENTS_PMU, name, terms, event_list_try(name, reading->pmus));
 }
 
-static void take_pmu(struct reading *reading, const struct pmu *pmu)
+static void take_pmu(struct event_list_reading *reading, const struct pmu *pmu)
 {
 	size_t count;
 	CLEANUP(free_ptr) char **events = pmu_events(pmu, &count);
@@ -125,7 +126,7 @@ static void take_pmu(struct reading *reading, const struct pmu *pmu)
 	}
 }
 
-static void take_tracepoints(struct reading *reading)
+static void take_tracepoints(struct event_list_reading *reading)
 {
 	CLEANUP(tracepoint_names_deinit) struct tracepoint_names names = {0};
 	enum event_standing standing = EVENT_ABSENT;
@@ -135,16 +136,18 @@ static void take_tracepoints(struct reading *reading)
 	for (size_t i = 0; i < names.count; i++) {
 		if (!reading->wants(reading->user, EVENTS_TRACEPOINT, names.items[i]))
 			continue;
-		/* One for all: to close each takes the kernel 40 ms. */
+		/* Tries only one tracepoint, because closing one takes the
+		 * kernel many milliseconds. */
 		if (!is_tried)
 			standing = event_list_try(names.items[i], reading->pmus);
 		is_tried = true;
-		add(reading, EVENTS_TRACEPOINT, names.items[i], NULL, standing);
+		event_list_add(reading, EVENTS_TRACEPOINT, names.items[i], NULL, standing);
 	}
 }
 
-/* Forms, which a file or a function completes. Only root may make one. */
-static void take_probes(struct reading *reading)
+/* Adds templates that the user completes with a file or a function. Only root
+ * may open probes. */
+static void take_probes(struct event_list_reading *reading)
 {
 	static const struct {
 		const char *pmu, *form, *description;
@@ -162,20 +165,21 @@ static void take_probes(struct reading *reading)
 		bool is_there = pmus_find(reading->pmus, forms[i].pmu);
 
 		if (reading->wants(reading->user, EVENTS_PROBE, forms[i].form))
-			add(reading, EVENTS_PROBE, forms[i].form, forms[i].description,
-			    !is_there	     ? EVENT_ABSENT
-			    : geteuid() == 0 ? EVENT_AVAILABLE
-					     : EVENT_NEEDS_ROOT);
+			event_list_add(reading, EVENTS_PROBE, forms[i].form, forms[i].description,
+				       !is_there	? EVENT_ABSENT
+				       : geteuid() == 0 ? EVENT_AVAILABLE
+							: EVENT_NEEDS_ROOT);
 	}
 }
 
 void event_list_read(const struct pmus *pmus, event_list_filter *wants, void *user,
 		     struct event_list *ret)
 {
-	struct reading reading = {.pmus = pmus, .wants = wants, .user = user, .list = ret};
+	struct event_list_reading reading = {
+		.pmus = pmus, .wants = wants, .user = user, .list = ret};
 
 	*ret = (struct event_list){0};
-	known_event_each(take_known, &reading);
+	known_event_each(event_list_take_known, &reading);
 	for (size_t i = 0; i < pmus->count; i++)
 		take_pmu(&reading, &pmus->items[i]);
 	take_tracepoints(&reading);

@@ -1,6 +1,6 @@
 /*
- * The events of this machine, with the names that -e takes, and whether the kernel lets prof sample
- * them: each is opened on prof itself.
+ * Lists the events of this machine with the names that -e takes. Each event is
+ * opened on prof itself to find out whether prof may sample it.
  */
 #ifndef PROF_PERF_EVENT_LIST_H
 #define PROF_PERF_EVENT_LIST_H
@@ -24,31 +24,32 @@ enum event_group {
 enum event_standing {
 	EVENT_AVAILABLE,
 	EVENT_NEEDS_ROOT,
-	EVENT_ABSENT, /* not on this machine */
+	EVENT_ABSENT, /* does not exist on this machine */
 };
 
 struct listed_event {
 	enum event_group group;
 	char *name;
-	char *description; /* NULL: none */
+	char *description; /* may be NULL */
 	enum event_standing standing;
 };
 
 /* Zeroed: empty. */
 struct event_list {
-	struct listed_event *items; /* by group */
+	struct listed_event *items; /* sorted by group */
 	size_t count, room;
-	struct error *tracepoints; /* why there are none; NULL: they could be read */
+	/* Why tracepoints could not be read; otherwise NULL. */
+	struct error *tracepoints;
 };
 
-/* Which events are wanted. */
+/* Returns whether an event is wanted. */
 typedef bool event_list_filter(void *user, enum event_group group, const char *name);
 
 void event_list_read(const struct pmus *pmus, event_list_filter *wants, void *user,
 		     struct event_list *ret);
 void event_list_deinit(struct event_list *list);
 
-/* Tries to sample an event that -e takes. */
+/* Opens an event that -e takes on prof itself. */
 enum event_standing event_list_try(const char *spec, const struct pmus *pmus);
 
 #endif

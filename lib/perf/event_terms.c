@@ -66,7 +66,7 @@ const struct event_term *event_terms_find(const struct event_terms *terms, const
 	return NULL;
 }
 
-static bool parse_number(const char *text, uint64_t *ret)
+static bool event_terms_parse_number(const char *text, uint64_t *ret)
 {
 	char *end = NULL;
 
@@ -83,7 +83,7 @@ struct error *event_term_number(const struct event_term *term, uint64_t *ret)
 {
 	if (!term->value || !*term->value)
 		return error_new("%s needs a value", term->name);
-	return parse_number(term->value, ret)
+	return event_terms_parse_number(term->value, ret)
 		       ? NULL
 		       : error_new("%s=%s is not a number of 64 bits", term->name, term->value);
 }

@@ -10,28 +10,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The kernel keeps as many levels. */
-enum { DEPTH_MAX = 64 };
+/* Same nesting limit as the kernel's. */
+enum { FIELD_FILTER_DEPTH_MAX = 64 };
 
-struct check {
+struct field_filter_check {
 	const char *text, *at;
 	const char *tracepoint;
 	const struct tracepoint_format *format;
 	unsigned depth;
-	FILE *out;	    /* the translation … */
-	const char *copied; /* … of what is before this place */
+	FILE *out;	    /* stream of the translation */
+	const char *copied; /* end of the part that was already written to `out` */
 };
 
-static struct error *check_or(struct check *check);
+static struct error *check_or(struct field_filter_check *check);
 
-static void skip_spaces(struct check *check)
+static void field_filter_skip_spaces(struct field_filter_check *check)
 {
 	while (isspace((unsigned char)*check->at))
 		check->at++;
 }
 
-/* Takes err. */
-static struct error *point(const struct check *check, const char *at, struct error *err)
+/* Adds a hint with a caret. Takes ownership of err. */
+static struct error *point(const struct field_filter_check *check, const char *at,
+			   struct error *err)
 {
 	CLEANUP(free_ptr) char *names = tracepoint_format_names(check->format);
 
@@ -39,16 +40,16 @@ static struct error *point(const struct check *check, const char *at, struct err
 			  "", check->tracepoint, names);
 }
 
-static bool take(struct check *check, const char *word)
+static bool field_filter_take(struct field_filter_check *check, const char *word)
 {
-	skip_spaces(check);
+	field_filter_skip_spaces(check);
 	if (strncmp(check->at, word, strlen(word)) != 0)
 		return false;
 	check->at += strlen(word);
 	return true;
 }
 
-static size_t name_len(const char *at)
+static size_t field_filter_name_len(const char *at)
 {
 	size_t len = 0;
 
@@ -57,7 +58,8 @@ static size_t name_len(const char *at)
 	return len;
 }
 
-/* Fields that every tracepoint has, beside those of its format. */
+/* Finds a field that every tracepoint has, in addition to those of its
+ * format. */
 static const struct tracepoint_field *find_general(const char *name)
 {
 	static char cpu[] = "CPU", command[] = "COMM";
@@ -72,11 +74,11 @@ static const struct tracepoint_field *find_general(const char *name)
 	return NULL;
 }
 
-static struct error *take_field(struct check *check, const struct tracepoint_field **ret,
-				bool *has_suffix)
+static struct error *field_filter_take_field(struct field_filter_check *check,
+					     const struct tracepoint_field **ret, bool *has_suffix)
 {
 	const char *start = check->at;
-	size_t len = name_len(start);
+	size_t len = field_filter_name_len(start);
 	CLEANUP(free_ptr) char *name = xstrndup(start, len);
 
 	if (!len)
@@ -90,15 +92,16 @@ static struct error *take_field(struct check *check, const struct tracepoint_fie
 	check->at += len;
 	*has_suffix = *check->at == '.'; /* .ustring, .function: Linux 5.16, 6.1 */
 	if (*has_suffix)
-		check->at += 1 + name_len(check->at + 1);
+		check->at += 1 + field_filter_name_len(check->at + 1);
 	return NULL;
 }
 
 enum operator_kind { FOR_BOTH, FOR_NUMBERS, FOR_TEXTS };
 
-static struct error *take_operator(struct check *check, enum operator_kind *ret)
+static struct error *field_filter_take_operator(struct field_filter_check *check,
+						enum operator_kind *ret)
 {
-	/* Longer ones first. */
+	/* Longer operators must come first. */
 	static const struct {
 		const char *word;
 		enum operator_kind kind;
@@ -108,13 +111,13 @@ static struct error *take_operator(struct check *check, enum operator_kind *ret)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(operators); i++) {
-		if (!take(check, operators[i].word))
+		if (!field_filter_take(check, operators[i].word))
 			continue;
 		*ret = operators[i].kind;
 		return NULL;
 	}
 	*ret = FOR_NUMBERS;
-	skip_spaces(check);
+	field_filter_skip_spaces(check);
 	if (check->at[0] == '&' && check->at[1] != '&') {
 		check->at++;
 		return NULL;
@@ -123,7 +126,7 @@ static struct error *take_operator(struct check *check, enum operator_kind *ret)
 		     error_new("an operator is missing here (== != < <= > >= & ~)"));
 }
 
-static struct error *take_string(struct check *check)
+static struct error *field_filter_take_string(struct field_filter_check *check)
 {
 	const char *start = check->at, *end;
 
@@ -136,8 +139,8 @@ static struct error *take_string(struct check *check)
 	return NULL;
 }
 
-static struct error *no_such_value(const struct check *check, const char *start, struct bytes name,
-				   const struct tracepoint_field *field,
+static struct error *no_such_value(const struct field_filter_check *check, const char *start,
+				   struct bytes name, const struct tracepoint_field *field,
 				   const struct field_names *names)
 {
 	CLEANUP(free_ptr) char *list = field_names_list(names);
@@ -148,14 +151,15 @@ static struct error *no_such_value(const struct check *check, const char *start,
 			  (int)(start - check->text), "", field->name, list);
 }
 
-/* A word or a quoted string. */
-static struct error *take_name(struct check *check, const struct tracepoint_field *field)
+/* Takes a word or a quoted string. */
+static struct error *field_filter_take_name(struct field_filter_check *check,
+					    const struct tracepoint_field *field)
 {
 	struct field_names names = field_names_of(check->format, field);
 	const char *start = check->at;
 	bool is_quoted = *start == '"' || *start == '\'';
-	struct bytes name = bytes_of(start, name_len(start));
-	struct error *err = is_quoted ? take_string(check) : NULL;
+	struct bytes name = bytes_of(start, field_filter_name_len(start));
+	struct error *err = is_quoted ? field_filter_take_string(check) : NULL;
 	uint64_t value;
 
 	if (err)
@@ -173,41 +177,41 @@ static struct error *take_name(struct check *check, const struct tracepoint_fiel
 	return NULL;
 }
 
-static struct error *take_number(struct check *check, const struct tracepoint_field *field)
+static struct error *field_filter_take_number(struct field_filter_check *check,
+					      const struct tracepoint_field *field)
 {
 	const char *start = check->at;
 	char *end = NULL;
 
 	if (!isdigit((unsigned char)*start) && *start != '-')
-		return take_name(check, field);
+		return field_filter_take_name(check, field);
 	errno = 0;
 	if (*start == '-')
 		strtoll(start, &end, 0);
 	else
 		strtoull(start, &end, 0);
-	if (errno || end == start || name_len(end))
+	if (errno || end == start || field_filter_name_len(end))
 		return point(check, start, error_new("this is not a number of 64 bits"));
 	check->at = end;
 	return NULL;
 }
 
-static struct error *check_comparison(struct check *check)
+static struct error *check_comparison(struct field_filter_check *check)
 {
 	const struct tracepoint_field *field = NULL;
 	const char *operator_at;
 	enum operator_kind kind = FOR_BOTH;
 	bool has_suffix = false, is_text;
-	struct error *err = take_field(check, &field, &has_suffix);
+	struct error *err = field_filter_take_field(check, &field, &has_suffix);
 
-	skip_spaces(check);
+	field_filter_skip_spaces(check);
 	operator_at = check->at;
 	if (!err)
-		err = take_operator(check, &kind);
+		err = field_filter_take_operator(check, &kind);
 	if (err)
 		return err;
-	skip_spaces(check);
-	/* What a suffix makes of a field, and a mask of CPUs (CPUS{0-3}), are the kernel's to
-	 * check. */
+	field_filter_skip_spaces(check);
+	/* The kernel checks field suffixes and CPU masks (CPUS{0-3}). */
 	if (has_suffix || !strncmp(check->at, "CPUS{", strlen("CPUS{"))) {
 		check->at += strcspn(check->at, "&|)");
 		return NULL;
@@ -220,42 +224,42 @@ static struct error *check_comparison(struct check *check)
 		return point(check, operator_at,
 			     error_new("%s is a %s, which does not have this operator", field->name,
 				       is_text ? "string" : "number"));
-	return is_text ? take_string(check) : take_number(check, field);
+	return is_text ? field_filter_take_string(check) : field_filter_take_number(check, field);
 }
 
-static struct error *check_term(struct check *check)
+static struct error *check_term(struct field_filter_check *check)
 {
 	const char *start;
 	struct error *err;
 
-	while (take(check, "!"))
+	while (field_filter_take(check, "!"))
 		continue;
 	start = check->at;
-	if (!take(check, "("))
+	if (!field_filter_take(check, "("))
 		return check_comparison(check);
-	if (++check->depth > DEPTH_MAX)
+	if (++check->depth > FIELD_FILTER_DEPTH_MAX)
 		return point(check, start, error_new("parentheses are nested too deeply"));
 	err = check_or(check);
 	check->depth--;
-	if (err || take(check, ")"))
+	if (err || field_filter_take(check, ")"))
 		return err;
 	return point(check, start, error_new("the parenthesis is not closed"));
 }
 
-static struct error *check_and(struct check *check)
+static struct error *check_and(struct field_filter_check *check)
 {
 	struct error *err = check_term(check);
 
-	while (!err && take(check, "&&"))
+	while (!err && field_filter_take(check, "&&"))
 		err = check_term(check);
 	return err;
 }
 
-static struct error *check_or(struct check *check)
+static struct error *check_or(struct field_filter_check *check)
 {
 	struct error *err = check_and(check);
 
-	while (!err && take(check, "||"))
+	while (!err && field_filter_take(check, "||"))
 		err = check_and(check);
 	return err;
 }
@@ -265,15 +269,15 @@ struct error *field_filter_translate(const char *filter, const char *tracepoint,
 {
 	CLEANUP(free_ptr) char *translation = NULL;
 	size_t len;
-	struct check check = {.text = filter,
-			      .at = filter,
-			      .copied = filter,
-			      .tracepoint = tracepoint,
-			      .format = format,
-			      .out = open_memstream(&translation, &len)};
+	struct field_filter_check check = {.text = filter,
+					   .at = filter,
+					   .copied = filter,
+					   .tracepoint = tracepoint,
+					   .format = format,
+					   .out = open_memstream(&translation, &len)};
 	struct error *err = check_or(&check);
 
-	skip_spaces(&check);
+	field_filter_skip_spaces(&check);
 	if (!err && *check.at)
 		err = point(&check, check.at, error_new("&& or || is missing here"));
 	fputs(check.copied, check.out);

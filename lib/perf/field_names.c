@@ -10,71 +10,75 @@
 #include <stdlib.h>
 
 enum {
-	DEPTH_MAX = 128,     /* of expressions; the kernel's nest 20 deep */
-	ADJACENT_MAX = 4,    /* arguments */
-	NAME_BYTES_MAX = 64, /* of one value in a table */
+	/* Maximum nesting of expressions; the kernel's reach about 20. */
+	FIELD_NAMES_DEPTH_MAX = 128,
+	ADJACENT_MAX = 4, /* maximum number of adjacent arguments */
+	/* Maximum length of the name of one value in a table. */
+	NAME_BYTES_MAX = 64,
 };
 
-/* An entry of a table. */
+/* Called for each entry of a table. */
 typedef void visit_name(void *user, uint64_t value, struct bytes name);
 
-/* Of one argument, for one value of the field. */
+/* The evaluation of one argument for one value of the field. */
 struct evaluation {
 	const char *at; /* NUL-terminated */
 	const char *field;
-	uint64_t value; /* of the field */
+	uint64_t value; /* value of the field */
 	bool uses_field, has_table;
-	bool is_wrong; /* it cannot be understood; what was computed means nothing */
-	bool is_quiet; /* in a branch that is not taken */
+	/* The expression is malformed or unsupported, and the result is
+	 * meaningless. */
+	bool is_wrong;
+	bool is_quiet; /* inside a branch that is not taken */
 	unsigned depth;
 	char *text;
 	size_t len, size;
-	visit_name *visit; /* NULL: nobody */
+	visit_name *visit; /* may be NULL */
 	void *user;
 };
 
-/* A text is written into the evaluation's. */
+/* A text is written into evaluation.text. */
 struct result {
 	bool is_text;
 	uint64_t number;
 };
 
-static struct result evaluate(struct evaluation *e);
+static struct result field_names_evaluate(struct evaluation *e);
 static struct result evaluate_operand(struct evaluation *e);
 
-static struct result fail(struct evaluation *e)
+static struct result field_names_fail(struct evaluation *e)
 {
 	e->is_wrong = true;
 	return (struct result){0};
 }
 
-static bool is_word(char c)
+static bool field_names_is_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-static void skip_spaces(struct evaluation *e)
+static void field_names_skip_spaces(struct evaluation *e)
 {
 	while (isspace((unsigned char)*e->at))
 		e->at++;
 }
 
-static bool take(struct evaluation *e, const char *literal)
+static bool field_names_take(struct evaluation *e, const char *literal)
 {
-	skip_spaces(e);
+	field_names_skip_spaces(e);
 	if (!text_begins(e->at, literal))
 		return false;
 	e->at += strlen(literal);
 	return true;
 }
 
-static void expect(struct evaluation *e, const char *literal)
+static void field_names_expect(struct evaluation *e, const char *literal)
 {
-	if (!take(e, literal))
+	if (!field_names_take(e, literal))
 		e->is_wrong = true;
 }
 
-static void put(struct evaluation *e, struct bytes text)
+static void field_names_put(struct evaluation *e, struct bytes text)
 {
 	size_t len = bytes_left(&text);
 
@@ -87,12 +91,12 @@ static void put(struct evaluation *e, struct bytes text)
 	e->len += len;
 }
 
-/* Between quotes; it has no escapes that matter. */
-static struct bytes take_string(struct evaluation *e)
+/* Takes a quoted string. Escapes are not processed. */
+static struct bytes field_names_take_string(struct evaluation *e)
 {
 	const char *start, *end;
 
-	expect(e, "\"");
+	field_names_expect(e, "\"");
 	start = e->at;
 	end = strchr(start, '"');
 	if (e->is_wrong || !end) {
@@ -111,48 +115,48 @@ static struct result evaluate_number(struct evaluation *e)
 	errno = 0;
 	result.number = strtoull(e->at, &end, 0);
 	if (errno)
-		return fail(e);
+		return field_names_fail(e);
 	e->at = end + strspn(end, "uUlL");
-	return is_word(*e->at) ? fail(e) : result;
+	return field_names_is_word(*e->at) ? field_names_fail(e) : result;
 }
 
 static uint64_t evaluate_integer(struct evaluation *e)
 {
-	struct result result = evaluate(e);
+	struct result result = field_names_evaluate(e);
 
-	return result.is_text ? fail(e).number : result.number;
+	return result.is_text ? field_names_fail(e).number : result.number;
 }
 
-/* What is left of a value while its names are written. */
+/* The part of a value whose names have not been written yet. */
 struct rest {
 	uint64_t value;
-	bool is_flags, is_named; /* a name has been written */
-	bool is_complete;	 /* no name follows */
+	bool is_flags, is_named; /* is_named: a name has been written */
+	bool is_complete;	 /* no more names may follow */
 	struct bytes separator;
 };
 
-static void put_name(struct evaluation *e, struct rest *rest, struct bytes name)
+static void field_names_put_name(struct evaluation *e, struct rest *rest, struct bytes name)
 {
 	if (rest->is_named)
-		put(e, rest->separator);
-	put(e, name);
+		field_names_put(e, rest->separator);
+	field_names_put(e, name);
 	rest->is_named = true;
 }
 
-static void take_entry(struct evaluation *e, struct rest *rest)
+static void field_names_take_entry(struct evaluation *e, struct rest *rest)
 {
 	struct bytes name;
 	uint64_t value;
 	bool is_last;
 
-	expect(e, "{");
+	field_names_expect(e, "{");
 	value = evaluate_integer(e);
-	expect(e, ",");
-	skip_spaces(e);
+	field_names_expect(e, ",");
+	field_names_skip_spaces(e);
 	/* The last entry may lack a name: "{ -1, ((void *)0) }". */
 	is_last = *e->at != '"' && !evaluate_integer(e);
-	name = is_last ? (struct bytes){0} : take_string(e);
-	expect(e, "}");
+	name = is_last ? (struct bytes){0} : field_names_take_string(e);
+	field_names_expect(e, "}");
 	if (is_last || e->is_wrong)
 		return;
 	if (e->visit)
@@ -160,12 +164,13 @@ static void take_entry(struct evaluation *e, struct rest *rest)
 	if (rest->is_complete ||
 	    (rest->is_flags ? !value || (rest->value & value) != value : rest->value != value))
 		return;
-	put_name(e, rest, name);
+	field_names_put_name(e, rest, name);
 	rest->value &= ~value;
 	rest->is_complete = !rest->value;
 }
 
-/* "REC->vec, { 0, "HI" }, { 1, "TIMER" })"; flags have a separator after the value. */
+/* Evaluates the arguments "REC->vec, { 0, "HI" }, { 1, "TIMER" })". Flags have
+ * a separator after the value. */
 static struct result evaluate_table(struct evaluation *e, bool is_flags)
 {
 	struct rest rest = {.value = evaluate_integer(e), .is_flags = is_flags};
@@ -173,21 +178,21 @@ static struct result evaluate_table(struct evaluation *e, bool is_flags)
 
 	e->has_table = true;
 	if (is_flags) {
-		expect(e, ",");
-		rest.separator = take_string(e);
+		field_names_expect(e, ",");
+		rest.separator = field_names_take_string(e);
 		rest.is_complete = !rest.value;
 	}
-	while (!e->is_wrong && take(e, ","))
-		take_entry(e, &rest);
-	expect(e, ")");
+	while (!e->is_wrong && field_names_take(e, ","))
+		field_names_take_entry(e, &rest);
+	field_names_expect(e, ")");
 	if (!rest.is_complete) {
 		snprintf(digits, sizeof(digits), "0x%" PRIx64, rest.value);
-		put_name(e, &rest, bytes_of(digits, strlen(digits)));
+		field_names_put_name(e, &rest, bytes_of(digits, strlen(digits)));
 	}
 	return (struct result){.is_text = true};
 }
 
-/* A parenthesis is a cast if it holds words alone. */
+/* A parenthesis is a cast if it contains only words. */
 static bool take_cast(struct evaluation *e)
 {
 	size_t words = strspn(e->at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_ "
@@ -205,8 +210,8 @@ static struct result evaluate_parenthesis(struct evaluation *e)
 
 	if (take_cast(e))
 		return evaluate_operand(e);
-	result = evaluate(e);
-	expect(e, ")");
+	result = field_names_evaluate(e);
+	field_names_expect(e, ")");
 	return result;
 }
 
@@ -214,8 +219,8 @@ static struct result evaluate_field(struct evaluation *e)
 {
 	size_t len = strlen(e->field);
 
-	if (!text_begins(e->at, e->field) || is_word(e->at[len]))
-		return fail(e);
+	if (!text_begins(e->at, e->field) || field_names_is_word(e->at[len]))
+		return field_names_fail(e);
 	e->at += len;
 	e->uses_field = true;
 	return (struct result){.number = e->value};
@@ -226,7 +231,7 @@ static struct result negate(struct evaluation *e, char sign)
 	struct result result = evaluate_operand(e);
 
 	if (result.is_text)
-		return fail(e);
+		return field_names_fail(e);
 	result.number = sign == '~'   ? ~result.number
 			: sign == '!' ? !result.number
 				      : -result.number;
@@ -235,32 +240,32 @@ static struct result negate(struct evaluation *e, char sign)
 
 static struct result evaluate_known(struct evaluation *e)
 {
-	skip_spaces(e);
+	field_names_skip_spaces(e);
 	if (isdigit((unsigned char)*e->at))
 		return evaluate_number(e);
 	if (*e->at == '"') {
-		put(e, take_string(e));
+		field_names_put(e, field_names_take_string(e));
 		return (struct result){.is_text = true};
 	}
 	if (*e->at == '~' || *e->at == '!' || *e->at == '-')
 		return negate(e, *e->at++);
-	if (take(e, "("))
+	if (field_names_take(e, "("))
 		return evaluate_parenthesis(e);
-	if (take(e, "REC->"))
+	if (field_names_take(e, "REC->"))
 		return evaluate_field(e);
-	if (take(e, "__print_symbolic("))
+	if (field_names_take(e, "__print_symbolic("))
 		return evaluate_table(e, false);
-	if (take(e, "__print_flags("))
+	if (field_names_take(e, "__print_flags("))
 		return evaluate_table(e, true);
-	return fail(e);
+	return field_names_fail(e);
 }
 
 static struct result evaluate_operand(struct evaluation *e)
 {
 	struct result result;
 
-	if (e->is_wrong || e->depth == DEPTH_MAX)
-		return fail(e);
+	if (e->is_wrong || e->depth == FIELD_NAMES_DEPTH_MAX)
+		return field_names_fail(e);
 	e->depth++;
 	result = evaluate_known(e);
 	e->depth--;
@@ -316,11 +321,12 @@ static uint64_t compute(enum operation operation, uint64_t a, uint64_t b)
 	return 0;
 }
 
-/* Takes an operator that binds at least so tightly. */
-static bool take_operator(struct evaluation *e, unsigned *priority, enum operation *ret)
+/* Takes an operator of at least this priority. */
+static bool field_names_take_operator(struct evaluation *e, unsigned *priority, enum operation *ret)
 {
-	/* Longer ones first. A shift to the right shows a part of a field (the class of a
-	 * priority), which is not the field's name. */
+	/* Longer operators must come first. Right shifts are not supported: a
+	 * shift selects a part of a field (such as the class of a priority),
+	 * whose name is not the field's. */
 	static const struct {
 		const char *literal;
 		unsigned priority;
@@ -331,7 +337,7 @@ static bool take_operator(struct evaluation *e, unsigned *priority, enum operati
 		{">", 7, GT},  {"+", 9, ADD},  {"-", 9, SUB},
 	};
 
-	skip_spaces(e);
+	field_names_skip_spaces(e);
 	for (size_t i = 0; i < ARRAY_SIZE(operators); i++) {
 		if (!text_begins(e->at, operators[i].literal))
 			continue;
@@ -351,11 +357,11 @@ static struct result evaluate_operators(struct evaluation *e, unsigned priority)
 	unsigned found = priority;
 	enum operation operation;
 
-	while (!e->is_wrong && take_operator(e, &found, &operation)) {
+	while (!e->is_wrong && field_names_take_operator(e, &found, &operation)) {
 		struct result right = evaluate_operators(e, found + 1);
 
 		if (left.is_text || right.is_text)
-			return fail(e);
+			return field_names_fail(e);
 		left.number = compute(operation, left.number, right.number);
 		found = priority;
 	}
@@ -368,7 +374,7 @@ static struct result evaluate_branch(struct evaluation *e, bool is_taken)
 	struct result result;
 
 	e->is_quiet |= !is_taken;
-	result = evaluate(e);
+	result = field_names_evaluate(e);
 	e->is_quiet = was_quiet;
 	return result;
 }
@@ -377,29 +383,29 @@ static struct result evaluate_condition(struct evaluation *e)
 {
 	struct result result = evaluate_operators(e, 1), yes, no;
 
-	if (e->is_wrong || !take(e, "?"))
+	if (e->is_wrong || !field_names_take(e, "?"))
 		return result;
 	yes = evaluate_branch(e, result.number);
-	expect(e, ":");
+	field_names_expect(e, ":");
 	no = evaluate_branch(e, !result.number);
 	if (result.is_text || yes.is_text != no.is_text)
-		return fail(e);
+		return field_names_fail(e);
 	return result.number ? yes : no;
 }
 
-static struct result evaluate(struct evaluation *e)
+static struct result field_names_evaluate(struct evaluation *e)
 {
 	struct result result;
 
-	if (e->is_wrong || e->depth == DEPTH_MAX)
-		return fail(e);
+	if (e->is_wrong || e->depth == FIELD_NAMES_DEPTH_MAX)
+		return field_names_fail(e);
 	e->depth++;
 	result = evaluate_condition(e);
 	e->depth--;
 	return result;
 }
 
-/* The comma after the argument, or the end of the text. */
+/* Returns the comma after the argument, or the end of the text. */
 static const char *end_of_argument(const char *at)
 {
 	unsigned depth = 0;
@@ -418,7 +424,8 @@ static const char *end_of_argument(const char *at)
 	return at;
 }
 
-/* The conversion of an argument that is counted from 0, "%s"; NULL: there is none. */
+/* Returns the conversion ("%s") of the argument with this index, counted from
+ * 0, or NULL. */
 static const char *find_conversion(const char *format, const char *end, size_t argument)
 {
 	for (const char *at = format; at < end; at++) {
@@ -439,24 +446,25 @@ static const char *find_conversion(const char *format, const char *end, size_t a
 	return NULL;
 }
 
-/* Whether "NAME=" is before the conversion. */
-static bool is_called(const char *format, const char *conversion, const char *name)
+/* Returns whether the conversion is preceded by "NAME=". */
+static bool field_names_is_called(const char *format, const char *conversion, const char *name)
 {
 	size_t len = strlen(name);
 
 	return (size_t)(conversion - format) > len + 1 && conversion[-1] == '=' &&
 	       !strncmp(conversion - len - 1, name, len) &&
-	       !is_word(conversion[-(ptrdiff_t)len - 2]);
+	       !field_names_is_word(conversion[-(ptrdiff_t)len - 2]);
 }
 
-/* Whether it is a text of this field alone. A condition can be about a part of the field, unless it
- * is printed by the field's name. */
-static bool is_name(const char *argument, const char *field, bool is_called)
+/* Returns whether the argument is a string that depends only on this field. A
+ * condition may depend on a part of the field, unless the field's name is
+ * printed before it. */
+static bool field_names_is_name(const char *argument, const char *field, bool is_called)
 {
 	struct evaluation e = {.at = argument, .field = field};
-	struct result result = evaluate(&e);
+	struct result result = field_names_evaluate(&e);
 
-	skip_spaces(&e);
+	field_names_skip_spaces(&e);
 	return !e.is_wrong && result.is_text && e.uses_field && (e.has_table || is_called) &&
 	       (!*e.at || *e.at == ',');
 }
@@ -466,7 +474,7 @@ struct field_names field_names_of(const struct tracepoint_format *format,
 {
 	struct field_names names = {.field = field->name};
 	const char *text = format->print, *end, *at;
-	bool follows = false; /* the argument is printed right after a name */
+	bool follows = false; /* the argument is printed directly after a name */
 
 	if (!text || field->kind != FIELD_NUMBER)
 		return (struct field_names){0};
@@ -477,8 +485,9 @@ struct field_names field_names_of(const struct tracepoint_format *format,
 		if (!conversion)
 			break;
 		at = end_of_argument(argument);
-		if (is_name(argument, field->name,
-			    follows || is_called(text, conversion, field->name))) {
+		if (field_names_is_name(
+			    argument, field->name,
+			    follows || field_names_is_called(text, conversion, field->name))) {
 			if (!names.count++)
 				names.arguments = argument;
 			follows = text_begins(conversion, "%s%s");
@@ -496,8 +505,8 @@ static size_t write_arguments(const struct field_names *names, struct evaluation
 	e->field = names->field;
 	e->at = names->arguments;
 	for (unsigned i = 0; i < names->count && !e->is_wrong; i++) {
-		evaluate(e);
-		take(e, ",");
+		field_names_evaluate(e);
+		field_names_take(e, ",");
 	}
 	return e->is_wrong ? 0 : e->len;
 }
@@ -509,24 +518,24 @@ size_t field_names_write(const struct field_names *names, uint64_t value, char *
 	return write_arguments(names, &e);
 }
 
-struct search {
+struct field_names_search {
 	struct bytes name;
 	uint64_t value;
 	bool is_found;
 };
 
-static bool are_equal(struct bytes a, struct bytes b)
+static bool field_names_are_equal(struct bytes a, struct bytes b)
 {
 	size_t len = bytes_left(&a);
 
 	return len && len == bytes_left(&b) && !memcmp(a.at, b.at, len);
 }
 
-static void compare(void *user, uint64_t value, struct bytes name)
+static void field_names_compare(void *user, uint64_t value, struct bytes name)
 {
-	struct search *search = user;
+	struct field_names_search *search = user;
 
-	if (search->is_found || !are_equal(name, search->name))
+	if (search->is_found || !field_names_are_equal(name, search->name))
 		return;
 	search->value = value;
 	search->is_found = true;
@@ -535,16 +544,16 @@ static void compare(void *user, uint64_t value, struct bytes name)
 bool field_names_find(const struct field_names *names, struct bytes name, uint64_t *ret)
 {
 	char zero[NAME_BYTES_MAX];
-	struct search search = {.name = name};
+	struct field_names_search search = {.name = name};
 	struct evaluation e = {
-		.text = zero, .size = sizeof(zero), .visit = compare, .user = &search};
+		.text = zero, .size = sizeof(zero), .visit = field_names_compare, .user = &search};
 
-	compare(&search, 0, bytes_of(zero, write_arguments(names, &e)));
+	field_names_compare(&search, 0, bytes_of(zero, write_arguments(names, &e)));
 	*ret = search.value;
 	return search.is_found;
 }
 
-static void list(void *user, uint64_t value, struct bytes name)
+static void field_names_list_one(void *user, uint64_t value, struct bytes name)
 {
 	FILE *out = user;
 
@@ -558,7 +567,7 @@ char *field_names_list(const struct field_names *names)
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
-	struct evaluation e = {.visit = list, .user = out};
+	struct evaluation e = {.visit = field_names_list_one, .user = out};
 
 	write_arguments(names, &e);
 	fclose(out);

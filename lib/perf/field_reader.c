@@ -10,31 +10,35 @@
 
 enum { SECTOR_BYTES = 512, FIELD_TEXT_MAX = 256 };
 
-/* Names are made once per value; more values than anything has a name for stay numbers. */
+/* Maximum number of cached names, one per value. Further values remain
+ * numbers. */
 enum { NAMED_VALUES_MAX = 16 << 10 };
 
-/* A tracepoint, and its fields that are wanted. */
-struct member {
+/* A tracepoint and its wanted fields. */
+struct field_reader_member {
 	char *name;
 	struct tracepoint_format format;
-	const struct tracepoint_field *weight; /* NULL: it has none */
+	const struct tracepoint_field *weight; /* may be NULL */
 	const struct tracepoint_field *labels[FIELD_LABELS_MAX];
-	struct field_names names[FIELD_LABELS_MAX]; /* of the values of labels */
+	struct field_names names[FIELD_LABELS_MAX]; /* value names of the labels */
 };
 
 struct field_reader {
-	struct member *members;
+	struct field_reader_member *members;
 	size_t count, room;
-	struct idmap by_id; /* the number of a tracepoint → index into members */
-	char *weight;	    /* the name of the field; NULL: none */
+	/* Maps the id of a tracepoint to an index into members. */
+	struct idmap by_id;
+	char *weight; /* name of the weight field, or NULL */
 	char *labels[FIELD_LABELS_MAX];
 	size_t label_count;
 	bool labels_event;
-	/* Of the last sample. Texts are copied: the file that they are in may change. */
+	/* Fields of the last sample. Strings are copied, because the file that
+	 * contains them may change. */
 	struct record_field fields[FIELD_LABELS_MAX + 1];
 	char texts[FIELD_LABELS_MAX][FIELD_TEXT_MAX];
-	struct idmap named;   /* (value, member and label) → id in texts of names */
-	struct strtab *names; /* "" is that of a value without a name */
+	/* Maps (value, member and label) to an index into names. */
+	struct idmap named;
+	struct strtab *names; /* "" stands for a value without a name */
 };
 
 struct field_reader *field_reader_new(void)
@@ -68,8 +72,8 @@ void field_reader_add(struct field_reader *reader, const char *tracepoint,
 {
 	*idmap_put(&reader->by_id, format->id, 0) = (uint32_t)reader->count;
 	GROW(reader->members, reader->count, reader->room);
-	reader->members[reader->count++] = (struct member){.name = xstrdup(tracepoint),
-							   .format = *format};
+	reader->members[reader->count++] = (struct field_reader_member){.name = xstrdup(tracepoint),
+									.format = *format};
 	*format = (struct tracepoint_format){0};
 }
 
@@ -93,7 +97,8 @@ const struct tracepoint_format *field_reader_format(const struct field_reader *r
 	return &reader->members[index].format;
 }
 
-static const struct member *find_member(const struct field_reader *reader, uint64_t id)
+static const struct field_reader_member *field_reader_find_member(const struct field_reader *reader,
+								  uint64_t id)
 {
 	uint32_t index = idmap_get(&reader->by_id, id, 0);
 
@@ -102,7 +107,7 @@ static const struct member *find_member(const struct field_reader *reader, uint6
 
 bool field_reader_weighs(const struct field_reader *reader, uint64_t id)
 {
-	const struct member *member = find_member(reader, id);
+	const struct field_reader_member *member = field_reader_find_member(reader, id);
 
 	return member && member->weight;
 }
@@ -185,7 +190,8 @@ static bool counts_sectors(const char *field)
 	return !strcmp(field, "nr_sector") || !strcmp(field, "nr_sectors");
 }
 
-/* "bytes", "nr_bytes", "bytes_req", "count", "size", "len", "length" */
+/* Matches "bytes", "nr_bytes", "bytes_req", "count", "size", "len",
+ * "length". */
 static bool counts_bytes(const char *field)
 {
 	static const char *const words[] = {"bytes", "count", "size", "len", "length"};
@@ -213,8 +219,8 @@ bool field_reader_is_needed(const struct field_reader *reader)
 	return reader->weight || reader->label_count || reader->labels_event;
 }
 
-static uint64_t weight_of(const struct field_reader *reader, const struct member *member,
-			  struct bytes data)
+static uint64_t field_reader_weight_of(const struct field_reader *reader,
+				       const struct field_reader_member *member, struct bytes data)
 {
 	uint64_t value = 0;
 
@@ -228,9 +234,10 @@ static uint64_t weight_of(const struct field_reader *reader, const struct member
 	return value < FIELD_WEIGHT_MAX ? value : FIELD_WEIGHT_MAX;
 }
 
-/* "" if the value has no name. */
-static const char *name_of(struct field_reader *reader, const struct member *member, size_t label,
-			   uint64_t value)
+/* Returns "" if the value has no name. */
+static const char *field_reader_name_of(struct field_reader *reader,
+					const struct field_reader_member *member, size_t label,
+					uint64_t value)
 {
 	uint32_t key = (uint32_t)((size_t)(member - reader->members) * FIELD_LABELS_MAX + label);
 	string_id *name = NULL, known = idmap_get(&reader->named, value, key);
@@ -244,8 +251,8 @@ static const char *name_of(struct field_reader *reader, const struct member *mem
 	return strtab_get(reader->names, *name);
 }
 
-static bool read_text(const struct tracepoint_field *field, struct bytes data,
-		      char text[FIELD_TEXT_MAX], struct record_field *ret)
+static bool field_reader_read_text(const struct tracepoint_field *field, struct bytes data,
+				   char text[FIELD_TEXT_MAX], struct record_field *ret)
 {
 	size_t len;
 
@@ -260,8 +267,9 @@ static bool read_text(const struct tracepoint_field *field, struct bytes data,
 	return true;
 }
 
-static bool read_number(struct field_reader *reader, const struct member *member, size_t label,
-			struct bytes data, struct record_field *ret)
+static bool field_reader_read_number(struct field_reader *reader,
+				     const struct field_reader_member *member, size_t label,
+				     struct bytes data, struct record_field *ret)
 {
 	const char *name = "";
 	uint64_t number;
@@ -269,34 +277,36 @@ static bool read_number(struct field_reader *reader, const struct member *member
 	if (!tracepoint_field_number(member->labels[label], data, &number))
 		return false;
 	if (member->names[label].count)
-		name = name_of(reader, member, label, number);
+		name = field_reader_name_of(reader, member, label, number);
 	ret->number = (int64_t)number;
 	ret->text = bytes_of(name, strlen(name));
 	ret->is_text = *name;
 	return true;
 }
 
-static bool read_field(struct field_reader *reader, const struct member *member, size_t label,
-		       struct bytes data, struct record_field *ret)
+static bool read_field(struct field_reader *reader, const struct field_reader_member *member,
+		       size_t label, struct bytes data, struct record_field *ret)
 {
 	if (!member->labels[label])
 		return false;
 	return member->labels[label]->kind == FIELD_TEXT
-		       ? read_text(member->labels[label], data, reader->texts[label], ret)
-		       : read_number(reader, member, label, data, ret);
+		       ? field_reader_read_text(member->labels[label], data, reader->texts[label],
+						ret)
+		       : field_reader_read_number(reader, member, label, data, ret);
 }
 
 void field_reader_read(struct field_reader *reader, struct record_sample *sample)
 {
 	struct record_field *field = reader->fields;
-	const struct member *member = NULL;
+	const struct field_reader_member *member = NULL;
 	uint64_t id;
 
 	if (tracepoint_data_id(sample->raw_data, &id))
-		member = find_member(reader, id);
+		member = field_reader_find_member(reader, id);
 
 	if (reader->weight)
-		sample->period = member ? weight_of(reader, member, sample->raw_data) : 0;
+		sample->period = member ? field_reader_weight_of(reader, member, sample->raw_data)
+					: 0;
 	if (!member)
 		return;
 	if (reader->labels_event)

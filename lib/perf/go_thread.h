@@ -1,6 +1,7 @@
 /*
- * A thread of a Go program, as it stands: where it left the stack of its goroutine for the system
- * stack on which it runs. For Go 1.18 to 1.26 on x86-64.
+ * Reads the state of a stopped or sampled Go thread that runs on its system
+ * stack: where it left the stack of its goroutine. Supports Go 1.18 to 1.26 on
+ * x86-64.
  */
 #ifndef PROF_PERF_GO_THREAD_H
 #define PROF_PERF_GO_THREAD_H
@@ -9,9 +10,10 @@
 #include "perf/options.h"
 
 /*
- * g: any goroutine of the thread, also the one of its system stack (g0). ret->sp is 0 if it is
- * none, or if the thread, with this stack pointer, runs on its goroutine's stack. Nothing that is
- * read is believed: what leads to m and back must agree.
+ * g is any goroutine of the thread, including that of its system stack (g0).
+ * Sets ret->sp to 0 if g is not a goroutine, or if the stack pointer sp is on
+ * the goroutine's own stack. The memory is untrusted: the pointers from g to m
+ * and back must agree.
  */
 void go_thread_read(memory_reader *read, pid_t tid, uint64_t g, uint64_t sp, struct go_sched *ret);
 

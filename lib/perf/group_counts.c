@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-/* Of threads that come and go: 20 MB. Then all are forgotten, and the next sample of each tells
- * nothing but where it begins. */
+/* Limits memory to 20 MB when threads come and go. At the limit all values are
+ * dropped, and the next sample of each thread only sets its base. */
 enum { VALUES_MAX = 512 << 10 };
 
 void group_counts_deinit(struct group_counts *counts)
@@ -14,7 +14,7 @@ void group_counts_deinit(struct group_counts *counts)
 	free(counts->values);
 }
 
-static void forget(struct group_counts *counts)
+static void group_counts_forget(struct group_counts *counts)
 {
 	idmap_deinit(&counts->places);
 	counts->places = (struct idmap){0};
@@ -22,14 +22,15 @@ static void forget(struct group_counts *counts)
 	counts->is_forgetful = true;
 }
 
-/* How much larger it is than in the sample before. */
-static uint64_t take_value(struct group_counts *counts, uint64_t id, pid_t tid, uint64_t value)
+/* Returns the increase since the previous sample. */
+static uint64_t group_counts_take_value(struct group_counts *counts, uint64_t id, pid_t tid,
+					uint64_t value)
 {
 	uint32_t *place;
 	uint64_t before;
 
 	if (counts->count == VALUES_MAX)
-		forget(counts);
+		group_counts_forget(counts);
 	place = idmap_put(&counts->places, id, (uint32_t)tid);
 	if (*place == IDMAP_NONE) {
 		GROW(counts->values, counts->count, counts->room);
@@ -39,7 +40,7 @@ static uint64_t take_value(struct group_counts *counts, uint64_t id, pid_t tid, 
 	}
 	before = counts->values[*place];
 	counts->values[*place] = value;
-	/* The number of a thread can be given again. */
+	/* The value decreases if a thread id was reused. */
 	return value >= before ? value - before : value;
 }
 
@@ -58,7 +59,7 @@ void group_counts_read(struct group_counts *counts, const struct layouts *layout
 
 		if (index == IDMAP_NONE || layouts->items[index].event == sample->event)
 			continue;
-		weight = take_value(counts, id, tid, value);
+		weight = group_counts_take_value(counts, id, tid, value);
 		if (weight)
 			counts->of_sample[used++] = (struct record_count){
 				.event = layouts->items[index].event, .weight = weight};

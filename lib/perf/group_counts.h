@@ -1,10 +1,11 @@
 /*
- * Leader sampling: the samples of a group's leader tell what each member has counted by then
- * (PERF_SAMPLE_READ with PERF_FORMAT_GROUP and _ID). What it has counted since the leader's sample
- * before becomes a weight of the member's event at the stack of this sample.
+ * Leader sampling: each sample of a group's leader contains the counts of all
+ * members so far (PERF_SAMPLE_READ with PERF_FORMAT_GROUP and _ID). The
+ * increase since the previous sample of the leader becomes the weight of the
+ * member's event at the stack of this sample.
  *
- * Counts are of a thread, or of a CPU where whole CPUs are sampled; a sample that was lost leaves
- * its part to the next one.
+ * Counts are per thread, or per CPU when whole CPUs are sampled. If a sample is
+ * lost, its increase is added to the next one.
  */
 #ifndef PROF_PERF_GROUP_COUNTS_H
 #define PROF_PERF_GROUP_COUNTS_H
@@ -12,13 +13,14 @@
 #include "base/idmap.h"
 #include "perf/layouts.h"
 
-/* Events of one group. */
+/* Maximum number of events in a group. */
 enum { GROUP_MEMBERS_MAX = 16 };
 
-/* Zeroed: no sample has come. */
+/* Zeroed: no sample has come yet. */
 struct group_counts {
-	struct idmap places; /* (kernel's id, thread) → index into values */
-	uint64_t *values;    /* as the last sample told them */
+	/* Maps (kernel's event id, thread) to an index into values. */
+	struct idmap places;
+	uint64_t *values; /* the counts in the last sample */
 	uint32_t count, room;
 	bool is_forgetful;
 	struct record_count of_sample[GROUP_MEMBERS_MAX];
@@ -26,8 +28,9 @@ struct group_counts {
 
 void group_counts_deinit(struct group_counts *counts);
 
-/* Sets the sample's counts from its values; they are borrowed until the next call. tid: the thread
- * that they are of; 0: a CPU. */
+/* Sets the sample's counts from its group values. They are borrowed until the
+ * next call. tid is the thread that the values count, or 0 if they count a
+ * CPU. */
 void group_counts_read(struct group_counts *counts, const struct layouts *layouts, pid_t tid,
 		       struct record_sample *sample);
 

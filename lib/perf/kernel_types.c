@@ -3,43 +3,43 @@
 #include "base/cleanup.h"
 #include "base/read_all.h"
 
-/* Some kernels have 10 MB. */
-enum { FILE_BYTES_MAX = 64 << 20 };
+/* BTF files of some kernels have 10 MB. */
+enum { KERNEL_TYPES_BYTES_MAX = 64 << 20 };
 
 enum { MAGIC = 0xeb9f, HEADER_BYTES = 24 };
 
-enum kind {
+enum kernel_types_kind {
 	KIND_STRUCT = 4,
 	KINDS = 20,
 };
 
-/* What follows a type: bytes, and bytes for each of its parts. */
+/* Number of bytes after a type, in total and per element. */
 static const struct {
 	uint8_t own, each;
-} kinds[KINDS] = {
+} kernel_types_kinds[KINDS] = {
 	[1] = {.own = 4},    [3] = {.own = 12},	  [KIND_STRUCT] = {.each = 12},
 	[5] = {.each = 12},  [6] = {.each = 8},	  [13] = {.each = 8},
 	[14] = {.own = 4},   [15] = {.each = 12}, [17] = {.own = 4},
 	[19] = {.each = 12},
 };
 
-static bool is_named(struct bytes strings, uint32_t offset, const char *name)
+static bool kernel_types_is_named(struct bytes strings, uint32_t offset, const char *name)
 {
 	struct bytes at = bytes_at(strings, offset);
 
 	return bytes_are(bytes_text(&at), name);
 }
 
-/* has_sizes: the upper bits of an offset are the size of a bit field. */
-static bool find_member(struct bytes parts, struct bytes strings, bool has_sizes,
-			const char *member, uint32_t *ret)
+/* has_sizes: the upper bits of an offset hold the size of a bit field. */
+static bool kernel_types_find_member(struct bytes parts, struct bytes strings, bool has_sizes,
+				     const char *member, uint32_t *ret)
 {
 	while (bytes_left(&parts)) {
 		uint32_t name = bytes_u32(&parts), offset;
 
 		bytes_skip(&parts, sizeof(uint32_t));
 		offset = bytes_u32(&parts);
-		if (!bytes_ok(&parts) || !is_named(strings, name, member))
+		if (!bytes_ok(&parts) || !kernel_types_is_named(strings, name, member))
 			continue;
 		*ret = (has_sizes ? offset & 0xffffff : offset) / 8;
 		return true;
@@ -47,8 +47,8 @@ static bool find_member(struct bytes parts, struct bytes strings, bool has_sizes
 	return false;
 }
 
-static bool search(struct bytes types, struct bytes strings, const char *structure,
-		   const char *member, uint32_t *ret)
+static bool kernel_types_search(struct bytes types, struct bytes strings, const char *structure,
+				const char *member, uint32_t *ret)
 {
 	while (bytes_left(&types)) {
 		uint32_t name = bytes_u32(&types), info = bytes_u32(&types);
@@ -58,9 +58,11 @@ static bool search(struct bytes types, struct bytes strings, const char *structu
 		bytes_skip(&types, sizeof(uint32_t));
 		if (!bytes_ok(&types) || kind >= KINDS)
 			return false;
-		content = bytes_sub(&types, kinds[kind].own + (uint64_t)kinds[kind].each * parts);
-		if (kind == KIND_STRUCT && is_named(strings, name, structure))
-			return find_member(content, strings, info >> 31, member, ret);
+		content = bytes_sub(&types,
+				    kernel_types_kinds[kind].own +
+					    (uint64_t)kernel_types_kinds[kind].each * parts);
+		if (kind == KIND_STRUCT && kernel_types_is_named(strings, name, structure))
+			return kernel_types_find_member(content, strings, info >> 31, member, ret);
 	}
 	return false;
 }
@@ -85,7 +87,7 @@ bool kernel_types_member(struct bytes btf, const char *structure, const char *me
 	types = bytes_sub(&types, types_bytes);
 	strings = bytes_sub(&strings, strings_bytes);
 	return bytes_ok(&types) && bytes_ok(&strings) &&
-	       search(types, strings, structure, member, ret);
+	       kernel_types_search(types, strings, structure, member, ret);
 }
 
 bool kernel_member_offset(const char *structure, const char *member, uint32_t *ret)
@@ -94,6 +96,6 @@ bool kernel_member_offset(const char *structure, const char *member, uint32_t *r
 	CLEANUP(free_ptr) char *bytes = NULL;
 	size_t len = 0;
 
-	return file && !read_all(file, FILE_BYTES_MAX, &bytes, &len) &&
+	return file && !read_all(file, KERNEL_TYPES_BYTES_MAX, &bytes, &len) &&
 	       kernel_types_member(bytes_of(bytes, len), structure, member, ret);
 }

@@ -1,5 +1,5 @@
 /*
- * The types of the running kernel (BTF): where a member of one of its structures is.
+ * Finds structure members in the type information (BTF) of the running kernel.
  * Source: Documentation/bpf/btf.rst.
  */
 #ifndef PROF_PERF_KERNEL_TYPES_H
@@ -10,12 +10,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The offset in bytes of a member of a structure, in the bytes of a BTF file. False: there is no
- * such member, or the bytes are not understood. */
+/* Finds the byte offset of a structure member in the contents of a BTF file.
+ * Returns false if the member does not exist or the contents are malformed or
+ * unsupported. */
 bool kernel_types_member(struct bytes btf, const char *structure, const char *member,
 			 uint32_t *ret);
 
-/* The same of /sys/kernel/btf/vmlinux. */
+/* Like kernel_types_member(), in /sys/kernel/btf/vmlinux. */
 bool kernel_member_offset(const char *structure, const char *member, uint32_t *ret);
 
 #endif

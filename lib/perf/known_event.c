@@ -25,11 +25,13 @@ static const struct known_event known_events[] = {
 	HARDWARE("cache-misses", CACHE_MISSES, "misses of the last-level cache"),
 	HARDWARE("branches", BRANCH_INSTRUCTIONS, "branch instructions that were retired"),
 	HARDWARE("branch-instructions", BRANCH_INSTRUCTIONS, "as branches"),
-	HARDWARE("branch-misses", BRANCH_MISSES, "branches that were predicted wrongly"),
+	HARDWARE("branch-misses", BRANCH_MISSES, "branches that were mispredicted"),
 	HARDWARE("bus-cycles", BUS_CYCLES, "cycles of the bus"),
-	HARDWARE("stalled-cycles-frontend", STALLED_CYCLES_FRONTEND, "cycles that issue nothing"),
+	HARDWARE("stalled-cycles-frontend", STALLED_CYCLES_FRONTEND,
+		 "cycles in which nothing is issued"),
 	HARDWARE("idle-cycles-frontend", STALLED_CYCLES_FRONTEND, "as stalled-cycles-frontend"),
-	HARDWARE("stalled-cycles-backend", STALLED_CYCLES_BACKEND, "cycles that retire nothing"),
+	HARDWARE("stalled-cycles-backend", STALLED_CYCLES_BACKEND,
+		 "cycles in which nothing retires"),
 	HARDWARE("idle-cycles-backend", STALLED_CYCLES_BACKEND, "as stalled-cycles-backend"),
 	HARDWARE("ref-cycles", REF_CPU_CYCLES, "cycles at a constant rate"),
 	SOFTWARE("cpu-clock", CPU_CLOCK, "CPU time, by a timer of each CPU"),
@@ -39,18 +41,19 @@ static const struct known_event known_events[] = {
 	SOFTWARE(VALUE_GROWTH_EVENT, PAGE_FAULTS, "bytes by which resident memory grows"),
 	SOFTWARE("minor-faults", PAGE_FAULTS_MIN, "page faults that needed no disk"),
 	SOFTWARE("major-faults", PAGE_FAULTS_MAJ, "page faults that read from a disk"),
-	SOFTWARE("context-switches", CONTEXT_SWITCHES, "times a task left a CPU"),
+	SOFTWARE("context-switches", CONTEXT_SWITCHES, "context switches"),
 	SOFTWARE("cs", CONTEXT_SWITCHES, "as context-switches"),
-	SOFTWARE("cpu-migrations", CPU_MIGRATIONS, "times a task came to another CPU"),
+	SOFTWARE("cpu-migrations", CPU_MIGRATIONS, "migrations of a task to another CPU"),
 	SOFTWARE("migrations", CPU_MIGRATIONS, "as cpu-migrations"),
-	SOFTWARE("alignment-faults", ALIGNMENT_FAULTS, "unaligned accesses that the kernel mended"),
+	SOFTWARE("alignment-faults", ALIGNMENT_FAULTS,
+		 "unaligned accesses that the kernel emulated"),
 	SOFTWARE("emulation-faults", EMULATION_FAULTS, "instructions that the kernel emulated"),
 };
 
-/* By PERF_COUNT_HW_CACHE_*. */
+/* Indexed by PERF_COUNT_HW_CACHE_*. */
 static const char *const caches[] = {"L1-dcache", "L1-icache", "LLC", "dTLB",
 				     "iTLB",	  "branch",    "node"};
-/* By PERF_COUNT_HW_CACHE_OP_*. */
+/* Indexed by PERF_COUNT_HW_CACHE_OP_*. */
 static const struct {
 	const char *accesses, *misses;
 } cache_operations[] = {
@@ -67,7 +70,7 @@ static uint64_t cache_config(size_t cache, size_t operation, bool misses)
 		       << 16;
 }
 
-/* "LLC-load-misses" */
+/* Parses names such as "LLC-load-misses". */
 static bool find_cache_event(const char *name, uint64_t *config)
 {
 	for (size_t cache = 0; cache < ARRAY_SIZE(caches); cache++) {

@@ -6,7 +6,7 @@ void late_threads_deinit(struct late_threads *late_threads)
 	idmap_deinit(&late_threads->threads);
 }
 
-/* IDMAP_NONE: it descends from no late thread. */
+/* Returns IDMAP_NONE if the thread descends from no late thread. */
 static uint32_t late_ancestor(const struct late_threads *late_threads, pid_t tid)
 {
 	return idmap_get(&late_threads->threads, (uint64_t)tid, 0);
@@ -23,7 +23,8 @@ void late_threads_add_descriptor(struct late_threads *late_threads, uint32_t lat
 	*idmap_put(&late_threads->descriptors, id, 0) = late;
 }
 
-/* A late thread's own FORK record, written before it was opened, changes nothing. */
+/* Ignores the late thread's own FORK record, which was written before prof
+ * opened the thread. */
 static void learn_fork(struct late_threads *late_threads, pid_t parent, pid_t child)
 {
 	uint32_t late = late_ancestor(late_threads, parent);
@@ -32,7 +33,7 @@ static void learn_fork(struct late_threads *late_threads, pid_t parent, pid_t ch
 		*idmap_put(&late_threads->threads, (uint64_t)child, 0) = late;
 }
 
-/* Its number may come back with another parent. */
+/* The tid may be reused by a child of another parent. */
 static void learn_exit(struct late_threads *late_threads, pid_t tid)
 {
 	idmap_remove(&late_threads->threads, (uint64_t)tid, 0);

@@ -1,18 +1,22 @@
 /*
- * Drops duplicate samples and context switches of threads that were created while we were
- * attaching.
+ * Drops duplicate samples and context switches of threads that were created
+ * while prof was attaching.
  *
- * A thread that the first listing of /proc/PID/task did not show may have inherited our events from
- * its parent on all CPUs, on some, or on none. We cannot know, so we open it as well: a "late"
- * thread. Of its samples and switches, and of those of its descendants, only those count that come
- * through the descriptors opened for it. The id of a record shows which: an inherited event keeps
- * the id of the event that we opened.
+ * If the first listing of /proc/PID/task does not show a thread, the thread may
+ * have inherited prof's events from its parent on all CPUs, on some, or on
+ * none. This cannot be determined, so prof opens events for it as well and
+ * calls it a "late" thread. Only samples and switches that come through these
+ * events count, for the late thread and for its descendants. The id of a record
+ * identifies the event, because an inherited event keeps the id of the event
+ * that prof opened.
  *
- * Descendants are known from FORK records. For a descendant the nearest late ancestor decides: all
- * its descriptors were open before the fork (else a later listing would have shown the child), and
- * they were opened last among those that the child may have inherited, so they are complete.
+ * Descendants are known from FORK records. The nearest late ancestor decides
+ * for them. Its events are complete: all were open before the fork (otherwise a
+ * later listing would have shown the child), and they were opened last among
+ * those that the child may have inherited.
  *
- * Without late threads, the usual case, nothing is kept and nothing is looked up.
+ * Without late threads, the usual case, the module stores nothing and looks up
+ * nothing.
  */
 #ifndef PROF_PERF_LATE_THREADS_H
 #define PROF_PERF_LATE_THREADS_H
@@ -25,8 +29,10 @@
 
 /* Zeroed: no late threads. */
 struct late_threads {
-	struct idmap descriptors; /* id of an event → the late thread's number it was opened for */
-	struct idmap threads; /* thread → the number of the late thread that it descends from */
+	/* Maps the id of an event to the number of its late thread. */
+	struct idmap descriptors;
+	/* Maps a thread to the number of its nearest late ancestor. */
+	struct idmap threads;
 	uint32_t late_count;
 };
 
@@ -34,10 +40,11 @@ void late_threads_deinit(struct late_threads *late_threads);
 
 /* Adds a late thread and returns its number. */
 uint32_t late_threads_add(struct late_threads *late_threads, pid_t tid);
-/* Adds the id of a descriptor that was opened for it. */
+/* Adds the id of an event that was opened for the late thread. */
 void late_threads_add_descriptor(struct late_threads *late_threads, uint32_t late, uint64_t id);
 
-/* Whether the record counts. It must be called for every record, in time order. */
+/* Returns whether the record counts. Must be called for every record, in time
+ * order. */
 bool late_threads_counts(struct late_threads *late_threads, const struct record *record,
 			 uint64_t id);
 

@@ -5,7 +5,8 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 
-/* The fields before the id in a sample, and after it in other records. */
+/* The fields that precede the id in a sample, and follow it in other
+ * records. */
 static const uint64_t id_place_types = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 				       PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |
 				       PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU;

@@ -12,8 +12,9 @@ void opened_event_forget(struct opened_event *opened)
 	opened->is_open = false;
 }
 
-static int open_as(const struct opened_event *opened, const struct perf_event_attr *attr, pid_t tid,
-		   unsigned cpu, int leader_fd)
+static int opened_event_open_as(const struct opened_event *opened,
+				const struct perf_event_attr *attr, pid_t tid, unsigned cpu,
+				int leader_fd)
 {
 	return opened->cgroup >= 0 ? attr_open_cgroup(attr, opened->cgroup, (int)cpu, leader_fd)
 				   : attr_open_in_group(attr, tid, (int)cpu, leader_fd);
@@ -22,10 +23,10 @@ static int open_as(const struct opened_event *opened, const struct perf_event_at
 int opened_event_open(struct opened_event *opened, pid_t tid, unsigned cpu, int leader_fd)
 {
 	struct perf_event_attr attr = opened->attr;
-	int fd = open_as(opened, &attr, tid, cpu, leader_fd);
+	int fd = opened_event_open_as(opened, &attr, tid, cpu, leader_fd);
 
 	while (fd < 0 && !opened->is_open && attr_relax(&attr, opened->may_be_less_precise, -fd))
-		fd = open_as(opened, &attr, tid, cpu, leader_fd);
+		fd = opened_event_open_as(opened, &attr, tid, cpu, leader_fd);
 	if (fd < 0)
 		return fd;
 	opened->attr = attr;

@@ -1,6 +1,7 @@
 /*
- * One variant of an event (event.h) in a recording, or in one of its cgroups: the attributes that
- * the kernel has taken, the ids of its descriptors, and the CPUs where it has no counter.
+ * One variant of an event (event.h) in a recording, or in one of its cgroups:
+ * the attributes that the kernel has accepted, the ids of its descriptors, and
+ * the CPUs that lack a counter for it.
  */
 #ifndef PROF_PERF_OPENED_EVENT_H
 #define PROF_PERF_OPENED_EVENT_H
@@ -13,30 +14,37 @@
 #include <stdint.h>
 
 struct opened_event {
-	unsigned event; /* index of the event … */
-	size_t variant; /* … and of its variant */
+	unsigned event; /* index of the event */
+	size_t variant; /* index of the event's variant */
 	struct perf_event_attr attr;
 	bool may_be_less_precise;
-	int cgroup;    /* a descriptor of the directory of the cgroup that is sampled; -1: none */
-	bool is_open;  /* there is a descriptor */
-	uint64_t *ids; /* of the descriptors, in order of opening; none if it is the only one */
+	/* Descriptor of the directory of the sampled cgroup, or -1. */
+	int cgroup;
+	bool is_open; /* at least one descriptor is open */
+	/* Ids of the descriptors in the order of opening. Empty if this is the
+	 * only opened event. */
+	uint64_t *ids;
 	size_t id_count, id_room;
-	bool *lacks;	   /* per index of a CPU: it has no counter for the event; NULL: all have */
-	int lack_number;   /* errno of the first … */
-	unsigned lack_cpu; /* … and its index */
+	/* Per CPU index: the CPU lacks a counter for the event. NULL if none
+	 * does. */
+	bool *lacks;
+	int lack_number;   /* error number of the first refusal */
+	unsigned lack_cpu; /* index of the CPU of the first refusal */
 };
 
-/* Frees what it owns; it is then as before the first descriptor, with the attributes as they are.
- */
+/* Frees what it owns and resets it to the state before the first descriptor.
+ * Keeps the attributes. */
 void opened_event_forget(struct opened_event *opened);
 
-/* Opens a descriptor as attr_open_in_group(), or of the cgroup instead of the thread; what the
- * kernel lacks is given up with the first one (attr_relax()). */
+/* Opens a descriptor with attr_open_in_group(), or attr_open_cgroup() if a
+ * cgroup is set. The first descriptor decides which unsupported requirements
+ * are dropped (attr_relax()). */
 int opened_event_open(struct opened_event *opened, pid_t tid, unsigned cpu, int leader_fd);
 
 void opened_event_add_id(struct opened_event *opened, uint64_t id);
 
-/* The kernel has refused it with this errno on the CPU with that index, of cpu_count. */
+/* Records that the kernel refused the event with this errno on the CPU with
+ * this index. cpu_count is the number of CPUs. */
 void opened_event_note_lack(struct opened_event *opened, unsigned cpu, int number,
 			    size_t cpu_count);
 bool opened_event_lacks(const struct opened_event *opened, unsigned cpu);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 
-/* They can wait for the same grace period. */
+/* All threads can wait for the same grace period. */
 enum { THREADS_MAX = 16 };
 
 struct output_redirect {

@@ -1,11 +1,12 @@
 /*
- * Redirects the output of descriptors to other rings, in threads of its own.
+ * Redirects the output of descriptors to other rings in background threads.
  *
- * For each descriptor the kernel waits until no CPU can write to the old ring any more
- * (ring_buffer_attach() in kernel/events/core.c). That is an RCU grace period: 10 ms, and many
- * times that on a busy machine. With a descriptor per thread and CPU one thread would take minutes,
- * so sixteen wait at the same time, and the reader of the rings goes on. No sample is lost: each is
- * in the old ring or in the new one.
+ * For each descriptor the kernel waits until no CPU can write to the old ring
+ * any more (ring_buffer_attach() in kernel/events/core.c). That is an RCU grace
+ * period: about 10 ms, and much longer on a busy machine. One thread would take
+ * minutes for a descriptor per thread and CPU, so sixteen threads wait
+ * concurrently, while the reader of the rings continues. No sample is lost:
+ * each is in the old ring or in the new one.
  */
 #ifndef PROF_PERF_OUTPUT_REDIRECT_H
 #define PROF_PERF_OUTPUT_REDIRECT_H
@@ -14,11 +15,13 @@
 
 struct output_redirect;
 
-/* rings: one per CPU. They and the descriptors are borrowed until output_redirect_end(). */
+/* rings: one per CPU. The rings and the descriptors are borrowed until
+ * output_redirect_end(). */
 struct output_redirect *output_redirect_begin(const struct fd_list *descriptors,
 					      const struct ring *rings);
 bool output_redirect_is_done(const struct output_redirect *redirection);
-/* Descriptors that have not been redirected yet stay as they are. */
+/* Stops redirecting. Descriptors that have not been redirected yet stay
+ * unchanged. */
 void output_redirect_end(struct output_redirect *redirection);
 DEFINE_CLEANUP(output_redirect, output_redirect_end)
 

@@ -6,7 +6,7 @@
 #include "perf/cpus.h"
 
 /* Opens cpu-clock, which needs no counter. Returns 0 or an errno. */
-static int try_to_open(pid_t tid, int cpu, bool in_kernel)
+static int permissions_try_to_open(pid_t tid, int cpu, bool in_kernel)
 {
 	const struct event event = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -37,8 +37,8 @@ static unsigned first_cpu(void)
 void permissions_probe(pid_t tid, struct permissions *ret)
 {
 	*ret = (struct permissions){
-		.user = try_to_open(tid, -1, false),
-		.kernel = try_to_open(tid, -1, true),
-		.cpus = try_to_open(-1, (int)first_cpu(), true),
+		.user = permissions_try_to_open(tid, -1, false),
+		.kernel = permissions_try_to_open(tid, -1, true),
+		.cpus = permissions_try_to_open(-1, (int)first_cpu(), true),
 	};
 }

@@ -1,19 +1,20 @@
 /*
- * What perf_event_open(2) lets prof sample here: tried out, not concluded from settings.
+ * Finds out what perf_event_open(2) lets prof sample, by trying it and not from
+ * settings.
  */
 #ifndef PROF_PERF_PERMISSIONS_H
 #define PROF_PERF_PERMISSIONS_H
 
 #include <sys/types.h>
 
-/* 0: allowed; else the errno of the refusal. */
+/* Each is 0 if allowed, otherwise the errno of the refusal. */
 struct permissions {
-	int user;   /* the task in user space … */
-	int kernel; /* … and in the kernel */
-	int cpus;   /* everything that runs on a CPU */
+	int user;   /* sampling the task in user space */
+	int kernel; /* sampling the task in the kernel */
+	int cpus;   /* sampling everything that runs on a CPU */
 };
 
-/* tid 0: prof itself. */
+/* tid is 0 for prof itself. */
 void permissions_probe(pid_t tid, struct permissions *ret);
 
 #endif

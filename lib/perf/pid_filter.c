@@ -13,10 +13,12 @@
 struct pid_filter {
 	struct bpf_array dropped, kept;
 	int program, probe_program; /* the filters of perf events and of probes */
-	int follower, forks;	    /* the program that keeps children, and its link; -1: none */
+	/* The program that tracks forks, and its link; -1 if there is none. */
+	int follower, forks;
 };
 
-/* The word of the set with the pid in a register, as a pointer in r0; r1 to r5 are used. */
+/* Returns in r0 a pointer to the word of the set that contains the pid, which
+ * is in a register. Clobbers r1 to r5. */
 #define INSNS_FIND_WORD(set, pid)                                                                  \
 	INSN_MOVE(BPF_REG_0, pid), INSN_CALCULATE_NUMBER(BPF_RSH, BPF_REG_0, 6),                   \
 		INSNS_FIND(set, BPF_REG_0)
@@ -36,7 +38,7 @@ static void append_filter(struct bpf_code *code, int set, bool wanted)
 		INSNS_FIND_WORD(set, BPF_REG_6),
 		INSN_JUMP_IF_NUMBER(BPF_JEQ, BPF_REG_0, 0, 6),
 		INSN_LOAD(BPF_DW, BPF_REG_1, BPF_REG_0, 0),
-		/* A shift is by the lowest 6 bits. */
+		/* The shift uses only the lowest 6 bits. */
 		INSN_CALCULATE(BPF_RSH, BPF_REG_1, BPF_REG_6),
 		INSN_CALCULATE_NUMBER(BPF_AND, BPF_REG_1, 1),
 		INSN_MOVE(BPF_REG_0, BPF_REG_1),
@@ -48,7 +50,7 @@ static void append_filter(struct bpf_code *code, int set, bool wanted)
 	bpf_append(code, insns, ARRAY_SIZE(insns));
 }
 
-/* next: what follows for a sample that is kept; NULL: nothing. */
+/* next: instructions that follow for a sample that is kept, or NULL. */
 static int load_filter(enum bpf_prog_type type, int set, bool wanted, const struct bpf_code *next)
 {
 	const struct bpf_insn go_on[] =
@@ -70,8 +72,9 @@ static int load_filter(enum bpf_prog_type type, int set, bool wanted, const stru
 }
 
 /*
- * At sched_process_fork(parent, child), in the parent: the child's process is in the set if the
- * parent's is. tgid: where that is in a task_struct.
+ * Runs at sched_process_fork(parent, child) in the parent, and adds the child's
+ * process to the set if the parent's is a member. tgid is its offset in
+ * task_struct.
  */
 static int load_follower(int set, uint32_t tgid)
 {
@@ -85,8 +88,8 @@ static int load_follower(int set, uint32_t tgid)
 		INSN_CALCULATE_NUMBER(INSN_ADD, BPF_REG_1, -8),
 		INSN_CALL(BPF_FUNC_probe_read_kernel),
 		INSN_LOAD(BPF_W, BPF_REG_7, BPF_REG_10, -8),
-		/* r6: the parent's process, r7: the child's; r8: whether the parent is in the set
-		 */
+		/* r6: the parent's process; r7: the child's; r8: whether the
+		 * parent is in the set. */
 		INSNS_FIND_WORD(set, BPF_REG_6),
 		INSN_JUMP_IF_NUMBER(BPF_JEQ, BPF_REG_0, 0, 19),
 		INSN_LOAD(BPF_DW, BPF_REG_8, BPF_REG_0, 0),

@@ -1,10 +1,11 @@
 /*
- * Samples of the processes in a set are dropped by the kernel before they are written: they take no
- * copy of a stack, no room in a ring, and wake nothing.
+ * Drops the samples of a set of processes in the kernel. A dropped sample
+ * copies no stack, takes no space in a ring and wakes no thread.
  *
- * The set is memory that is shared with a BPF program of 20 instructions, a bit for each pid. It
- * can be changed at any time. Needs CAP_BPF and CAP_PERFMON, or root, in the first pid namespace,
- * where pids are those that the program sees.
+ * The set is a bitmap by pid in memory that is shared with a small BPF program.
+ * It can be changed at any time. The filter needs CAP_BPF and CAP_PERFMON, or
+ * root, in the first pid namespace, because the program sees pids of that
+ * namespace.
  */
 #ifndef PROF_PERF_PID_FILTER_H
 #define PROF_PERF_PID_FILTER_H
@@ -17,7 +18,7 @@
 /* PID_MAX_LIMIT of the kernel (include/linux/threads.h). */
 enum { PIDS_MAX = 4 << 20, PIDS_PER_WORD = 64 };
 
-/* One thread changes it, any thread reads it. */
+/* One thread may change it; any thread may read it. */
 struct pid_set {
 	_Atomic uint64_t words[PIDS_MAX / PIDS_PER_WORD];
 };
@@ -25,26 +26,31 @@ struct pid_set {
 struct bpf_code;
 struct pid_filter;
 
-/* next: instructions for the samples that are kept (stack_program.h); or NULL. NULL: it is not
- * possible here. */
+/* Returns NULL if the system does not support it. next: instructions that run
+ * for samples that are kept (stack_program.h), or NULL. */
 struct pid_filter *pid_filter_new(const struct bpf_code *next);
-/* Events that it was attached to keep the program; the set is gone. */
+/* Frees the set. Events that the filter is attached to keep the program. */
 void pid_filter_free(struct pid_filter *filter);
 DEFINE_CLEANUP(pid_filter, pid_filter_free)
 
-/* Empty at first; as long as the filter. */
+/* Returns the set of processes whose samples are dropped. It is empty at first,
+ * and lives as long as the filter. */
 struct pid_set *pid_filter_dropped(struct pid_filter *filter);
 
 /*
- * Changes how probes are filtered that are attached from now on: a set of processes whose samples
- * are kept, all others' being dropped. A probe of a library would else be one of all new processes
- * of the machine. What a process in the set forks is in it from its first instruction on, and a
- * child of another one is not: the kernel adds it (Linux 5.12, with BTF). Empty at first. Words are
- * changed by atomic operations. NULL: not possible; then nothing has changed.
+ * Makes probes that are attached from now on keep only the samples of a set of
+ * processes, and returns that set, which is empty at first. Returns NULL and
+ * changes nothing if this is not possible (Linux 5.12, with BTF).
+ *
+ * Without it, a probe of a library would sample all new processes of the
+ * machine. The kernel adds a forked child to the set if its parent is a member,
+ * so the child is sampled from its first instruction on. Change words of the
+ * set only with atomic operations.
  */
 struct pid_set *pid_filter_keep(struct pid_filter *filter);
 
-/* False: the event of this descriptor cannot be filtered. is_probe: it is one of code. */
+/* Returns false if the event of this descriptor cannot be filtered. is_probe:
+ * the event is a probe. */
 bool pid_filter_attach(const struct pid_filter *filter, int fd, bool is_probe);
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* In a message. */
+/* Maximum number of names in a message. */
 enum { NAMES_MAX = 16 };
 
 static void pmu_deinit(struct pmu *pmu)
@@ -29,8 +29,9 @@ void pmus_deinit(struct pmus *pmus)
 	*pmus = (struct pmus){0};
 }
 
-/* Of a PMU, an event or a term: it becomes part of a path, and of messages. */
-static bool is_name(const char *text)
+/* Validates the name of a PMU, an event or a term, which becomes part of a path
+ * and of messages. */
+static bool pmu_is_name(const char *text)
 {
 	size_t len = 0;
 
@@ -40,9 +41,9 @@ static bool is_name(const char *text)
 	return len && text[0] != '.';
 }
 
-/* Reads a file of a PMU without its last newline. Returns 0 or an errno; ENOENT if there is no such
- * file. */
-static int read_text(const char *dir, const char *name, char text[PMU_TEXT_MAX + 1])
+/* Reads a file of a PMU without its last newline. Returns 0 or an errno: ENOENT
+ * if the file does not exist. */
+static int pmu_read_text(const char *dir, const char *name, char text[PMU_TEXT_MAX + 1])
 {
 	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", dir, name);
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -74,11 +75,12 @@ static bool parse_type(const char *text, uint32_t *ret)
 	return end && *end == '\0' && value <= INT32_MAX;
 }
 
-/* Takes a list of CPUs from a file, if the PMU has it. Returns 0 or an errno. */
+/* Reads a list of CPUs from a file of the PMU, if it exists. Returns 0 or an
+ * errno. */
 static int take_cpus(struct pmu *pmu, const char *file, enum pmu_kind kind)
 {
 	char text[PMU_TEXT_MAX + 1];
-	int number = read_text(pmu->dir, file, text);
+	int number = pmu_read_text(pmu->dir, file, text);
 
 	if (number)
 		return number == ENOENT ? 0 : number;
@@ -92,7 +94,7 @@ static bool read_pmu(struct pmu *pmu)
 {
 	char text[PMU_TEXT_MAX + 1];
 
-	if (read_text(pmu->dir, "type", text) || !parse_type(text, &pmu->type))
+	if (pmu_read_text(pmu->dir, "type", text) || !parse_type(text, &pmu->type))
 		return false;
 	pmu->kind = strcmp(pmu->name, "cpu") == 0 ? PMU_CORE : PMU_OTHER;
 	if (take_cpus(pmu, "cpus", PMU_CORE))
@@ -104,7 +106,7 @@ static void add_pmu(struct pmus *pmus, const char *root, const char *name)
 {
 	struct pmu pmu = {.name = xstrdup(name), .dir = xasprintf("%s/%s", root, name)};
 
-	if (pmus->count < PMUS_MAX && is_name(name) && read_pmu(&pmu)) {
+	if (pmus->count < PMUS_MAX && pmu_is_name(name) && read_pmu(&pmu)) {
 		GROW(pmus->items, pmus->count, pmus->room);
 		pmus->items[pmus->count++] = pmu;
 		return;
@@ -115,7 +117,7 @@ static void add_pmu(struct pmus *pmus, const char *root, const char *name)
 	pmu_deinit(&pmu);
 }
 
-static int by_name(const void *a, const void *b)
+static int pmu_by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct pmu *)a)->name, ((const struct pmu *)b)->name);
 }
@@ -130,7 +132,7 @@ void pmus_read(const char *root, struct pmus *ret)
 		if (entry->d_name[0] != '.')
 			add_pmu(ret, dir, entry->d_name);
 	if (ret->count)
-		qsort(ret->items, ret->count, sizeof(*ret->items), by_name);
+		qsort(ret->items, ret->count, sizeof(*ret->items), pmu_by_name);
 }
 
 const struct pmu *pmus_find(const struct pmus *pmus, const char *name)
@@ -150,7 +152,8 @@ bool pmus_are_hybrid(const struct pmus *pmus)
 	return kinds > 1;
 }
 
-/* "a, b, …": the first NAMES_MAX; "none". To be freed. */
+/* Returns the first NAMES_MAX names as "a, b, …", or "none". The caller frees
+ * it. */
 static char *list_names(const char *const *names, size_t count)
 {
 	char *list = xstrdup(count ? names[0] : "none");
@@ -222,13 +225,14 @@ bool pmu_format_parse(const char *text, struct pmu_format *ret)
 	return true;
 }
 
-/* Reads "DIRECTORY/NAME" of the PMU. Returns 0 or an errno; ENOENT if there is no such file. */
+/* Reads "DIRECTORY/NAME" of the PMU. Returns 0 or an errno: ENOENT if the file
+ * does not exist. */
 static int read_named(const struct pmu *pmu, const char *directory, const char *name,
 		      char text[PMU_TEXT_MAX + 1])
 {
 	CLEANUP(free_ptr) char *dir = xasprintf("%s/%s", pmu->dir, directory);
 
-	return is_name(name) ? read_text(dir, name, text) : ENOENT;
+	return pmu_is_name(name) ? pmu_read_text(dir, name, text) : ENOENT;
 }
 
 struct error *pmu_find_format(const struct pmu *pmu, const char *term, struct pmu_format *ret)
@@ -247,7 +251,7 @@ struct error *pmu_find_format(const struct pmu *pmu, const char *term, struct pm
 struct error *pmu_find_event(const struct pmu *pmu, const char *name, char **ret)
 {
 	char text[PMU_TEXT_MAX + 1];
-	/* Files such as mem-loads.scale describe an event. */
+	/* Files such as mem-loads.scale are attributes of an event. */
 	int number = strchr(name, '.') ? ENOENT : read_named(pmu, "events", name, text);
 
 	*ret = NULL;
@@ -264,7 +268,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The names in a directory of the PMU, sorted. */
+/* Returns the names in a directory of the PMU, sorted. */
 static char **read_names(const struct pmu *pmu, const char *directory, size_t *count)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", pmu->dir, directory);
@@ -274,7 +278,7 @@ static char **read_names(const struct pmu *pmu, const char *directory, size_t *c
 
 	*count = 0;
 	for (const struct dirent *entry; dir && *count < PMUS_MAX && (entry = readdir(dir));) {
-		if (!is_name(entry->d_name) || strchr(entry->d_name, '.'))
+		if (!pmu_is_name(entry->d_name) || strchr(entry->d_name, '.'))
 			continue;
 		GROW(names, *count, room);
 		names[(*count)++] = xstrdup(entry->d_name);

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* PERF_PMU_TYPE_SHIFT: where a PMU's type is in the config of a generic event (Linux 5.13). */
+/* PERF_PMU_TYPE_SHIFT: position of the PMU's type in the config of a generic
+ * event (Linux 5.13). */
 enum { PMU_TYPE_SHIFT = 32 };
 
 bool pmu_event_parse_raw(const char *text, uint64_t *ret)
@@ -23,11 +24,12 @@ bool pmu_event_parse_raw(const char *text, uint64_t *ret)
 
 uint64_t pmu_event_generic_config(const struct pmu *pmu, uint64_t config)
 {
-	/* A PMU of all CPUs needs no choice, and older kernels do not know it. */
+	/* A PMU of all CPUs needs no type in the config, which older kernels
+	 * would reject. */
 	return pmu->cpus ? (uint64_t)pmu->type << PMU_TYPE_SHIFT | config : config;
 }
 
-/* 0 to 3 for config to config3; 4: another term. */
+/* Returns 0 to 3 for config to config3, and 4 for any other term. */
 static unsigned config_number(const char *term)
 {
 	static const char *const names[] = {"config", "config1", "config2", "config3"};
@@ -67,8 +69,10 @@ static struct error *unknown_term(const struct pmu *pmu, const char *term)
 			  pmu->name, events, terms);
 }
 
-/* A term that is alone and neither an event in sysfs nor a format. */
-static struct error *put_name(const struct pmu *pmu, const char *name, struct pmu_event *event)
+/* Applies a term without a value that is neither an event in sysfs nor a
+ * format. */
+static struct error *pmu_event_put_name(const struct pmu *pmu, const char *name,
+					struct pmu_event *event)
 {
 	uint64_t config = 0;
 	uint32_t type = 0;
@@ -103,12 +107,13 @@ static struct error *put_term(const struct pmu *pmu, const struct event_term *te
 		return err;
 	if (format.bits)
 		return put_bits(term, value, &format, event);
-	return term->value ? unknown_term(pmu, term->name) : put_name(pmu, term->name, event);
+	return term->value ? unknown_term(pmu, term->name)
+			   : pmu_event_put_name(pmu, term->name, event);
 }
 
-/* The terms of an event in sysfs; `given` are the user's. */
-static struct error *put_event(const struct pmu *pmu, const char *name, const char *text,
-			       const struct event_terms *given, struct pmu_event *event)
+/* Applies the terms of an event in sysfs. `given` are the user's terms. */
+static struct error *pmu_event_put_event(const struct pmu *pmu, const char *name, const char *text,
+					 const struct event_terms *given, struct pmu_event *event)
 {
 	CLEANUP(event_terms_deinit) struct event_terms terms = {0};
 	struct error *err = event_terms_parse(text, strlen(text), &terms);
@@ -124,9 +129,10 @@ static struct error *put_event(const struct pmu *pmu, const char *name, const ch
 	return error_wrap(err, "event %s of the PMU %s", name, pmu->name);
 }
 
-/* Puts the terms of the events in sysfs that are named; is_event says which terms were. */
-static struct error *put_events(const struct pmu *pmu, const struct event_terms *terms,
-				bool is_event[EVENT_TERMS_MAX], struct pmu_event *event)
+/* Applies the terms of the named events in sysfs. Sets is_event for each term
+ * that names one. */
+static struct error *pmu_event_put_events(const struct pmu *pmu, const struct event_terms *terms,
+					  bool is_event[EVENT_TERMS_MAX], struct pmu_event *event)
 {
 	for (size_t i = 0; i < terms->count; i++) {
 		CLEANUP(free_ptr) char *text = NULL;
@@ -136,7 +142,7 @@ static struct error *put_events(const struct pmu *pmu, const struct event_terms 
 			err = pmu_find_event(pmu, terms->items[i].name, &text);
 		if (!err && text) {
 			is_event[i] = true;
-			err = put_event(pmu, terms->items[i].name, text, terms, event);
+			err = pmu_event_put_event(pmu, terms->items[i].name, text, terms, event);
 		}
 		if (err)
 			return err;
@@ -144,7 +150,8 @@ static struct error *put_events(const struct pmu *pmu, const struct event_terms 
 	return NULL;
 }
 
-/* A whole config first: other terms change its bits. */
+/* Terms that set a whole config come first, because other terms change its
+ * bits. */
 static struct error *put_terms(const struct pmu *pmu, const struct event_terms *terms,
 			       const bool is_event[EVENT_TERMS_MAX],
 			       bool (*is_common)(const char *term), struct pmu_event *event)
@@ -168,7 +175,7 @@ struct error *pmu_event_configure(const struct pmu *pmu, const struct event_term
 {
 	struct pmu_event event = {.type = pmu->type};
 	bool is_event[EVENT_TERMS_MAX] = {false};
-	struct error *err = put_events(pmu, terms, is_event, &event);
+	struct error *err = pmu_event_put_events(pmu, terms, is_event, &event);
 	size_t own = 0;
 
 	if (!err)
@@ -178,8 +185,7 @@ struct error *pmu_event_configure(const struct pmu *pmu, const struct event_term
 	for (size_t i = 0; i < terms->count; i++)
 		own += !is_common(terms->items[i].name);
 	if (event.type != pmu->type && own > 1)
-		return error_new("an event of all machines takes no terms of the PMU %s",
-				 pmu->name);
+		return error_new("a generic event takes no terms of the PMU %s", pmu->name);
 	*ret = event;
 	return NULL;
 }

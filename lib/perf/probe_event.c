@@ -13,12 +13,13 @@ static struct error *find_pmu(const struct probe_event *from, const struct pmus 
 		return NULL;
 	return from->is_of_kernel
 		       ? error_hint(error_new("this kernel has no kprobes (CONFIG_KPROBES)"),
-				    "tracepoints are there in most kernels: -e sched:sched_switch")
+				    "most kernels have tracepoints: -e sched:sched_switch")
 		       : error_new("this kernel has no uprobes (CONFIG_UPROBES)");
 }
 
-/* Puts a value where a term of the PMU has its bits. */
-static struct error *put(const struct pmu *pmu, const char *term, uint64_t value, uint64_t *config)
+/* Stores a value in the bits of a term of the PMU. */
+static struct error *probe_event_put(const struct pmu *pmu, const char *term, uint64_t value,
+				     uint64_t *config)
 {
 	struct pmu_format format;
 	struct error *err = pmu_find_format(pmu, term, &format);
@@ -35,8 +36,9 @@ static struct error *put(const struct pmu *pmu, const char *term, uint64_t value
 	return NULL;
 }
 
-static struct error *add_place(struct event *event, bool is_return, bool is_other_end,
-			       const struct pmu *pmu, const struct probe_event_place *place)
+static struct error *probe_event_add_place(struct event *event, bool is_return, bool is_other_end,
+					   const struct pmu *pmu,
+					   const struct probe_event_place *place)
 {
 	struct event_variant *variant = &event->variants[event->variant_count++];
 	struct error *err = NULL;
@@ -49,15 +51,16 @@ static struct error *add_place(struct event *event, bool is_return, bool is_othe
 		.is_other_end = is_other_end,
 	};
 	if (is_return)
-		err = put(pmu, "retprobe", 1, &variant->config);
+		err = probe_event_put(pmu, "retprobe", 1, &variant->config);
 	if (!err && place->semaphore)
-		err = put(pmu, "ref_ctr_offset", place->semaphore, &variant->config);
+		err = probe_event_put(pmu, "ref_ctr_offset", place->semaphore, &variant->config);
 	return err;
 }
 
-/* Entries come first: the kernel samples a hit in the order in which probes were opened. */
-static struct error *add_places(struct event *event, const struct probe_event *from,
-				const struct pmu *pmu)
+/* Entries come first, because the kernel samples a hit in the order in which
+ * probes were opened. */
+static struct error *probe_event_add_places(struct event *event, const struct probe_event *from,
+					    const struct pmu *pmu)
 {
 	bool has_entries = !from->is_return || from->follows_calls;
 	bool has_returns = from->is_return || from->measures_calls;
@@ -65,9 +68,11 @@ static struct error *add_places(struct event *event, const struct probe_event *f
 
 	event->variants = xcalloc(2 * from->place_count, sizeof(*event->variants));
 	for (size_t i = 0; i < from->place_count && !err && has_entries; i++)
-		err = add_place(event, false, from->follows_calls, pmu, &from->places[i]);
+		err = probe_event_add_place(event, false, from->follows_calls, pmu,
+					    &from->places[i]);
 	for (size_t i = 0; i < from->place_count && !err && has_returns; i++)
-		err = add_place(event, true, from->measures_calls, pmu, &from->places[i]);
+		err = probe_event_add_place(event, true, from->measures_calls, pmu,
+					    &from->places[i]);
 	return err;
 }
 
@@ -104,7 +109,7 @@ struct error *probe_event_make(const struct probe_event *from, const struct pmus
 	if (from->measures_calls)
 		event.period = 1;
 	event.type = pmu->type;
-	err = add_places(&event, from, pmu);
+	err = probe_event_add_places(&event, from, pmu);
 	if (err)
 		return err;
 	*ret = event;

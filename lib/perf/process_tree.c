@@ -7,21 +7,25 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* A command that has not executed its program yet. */
-struct pending {
+/* A command that has not called exec yet. */
+struct process_tree_pending {
 	pid_t pid;
 	uint64_t since_ns;
 };
 
 struct process_tree {
-	struct pending *pending;
+	struct process_tree_pending *pending;
 	size_t pending_count, pending_room;
-	char *const *globs; /* of names */
+	char *const *globs; /* globs for process names */
 	size_t glob_count;
 	struct pid_set *members;
-	struct pid_set *strangers; /* that were sampled; the filter's, if there is one */
+	/* Processes outside the tree that were sampled; owned by the filter, if
+	 * there is one. */
+	struct pid_set *strangers;
 	struct pid_filter *filter;
-	struct pid_set *kept; /* the kernel's own members, of which there is no order; NULL: none */
+	/* The members that the kernel tracks itself, in no order; may be
+	 * NULL. */
+	struct pid_set *kept;
 };
 
 struct process_tree *process_tree_new(void)
@@ -46,7 +50,7 @@ void process_tree_free(struct process_tree *tree)
 	free(tree);
 }
 
-static bool is_pid(pid_t pid)
+static bool process_tree_is_pid(pid_t pid)
 {
 	return pid > 0 && pid < PIDS_MAX;
 }
@@ -55,7 +59,7 @@ static bool pid_set_has(const struct pid_set *set, pid_t pid)
 {
 	uint64_t word;
 
-	if (!is_pid(pid))
+	if (!process_tree_is_pid(pid))
 		return false;
 	word = atomic_load_explicit(&set->words[pid / PIDS_PER_WORD], memory_order_relaxed);
 	return word >> pid % PIDS_PER_WORD & 1;
@@ -65,7 +69,7 @@ static void pid_set_put(struct pid_set *set, pid_t pid, bool is_in)
 {
 	uint64_t bit, word;
 
-	if (!is_pid(pid))
+	if (!process_tree_is_pid(pid))
 		return;
 	bit = UINT64_C(1) << pid % PIDS_PER_WORD;
 	word = atomic_load_explicit(&set->words[pid / PIDS_PER_WORD], memory_order_relaxed);
@@ -73,10 +77,10 @@ static void pid_set_put(struct pid_set *set, pid_t pid, bool is_in)
 			      memory_order_relaxed);
 }
 
-/* Its samples come, and those of what it forks. */
-static void keep(struct process_tree *tree, pid_t pid)
+/* Keeps the samples of the process and of its future children. */
+static void process_tree_keep(struct process_tree *tree, pid_t pid)
 {
-	if (tree->kept && is_pid(pid))
+	if (tree->kept && process_tree_is_pid(pid))
 		atomic_fetch_or(&tree->kept->words[pid / PIDS_PER_WORD],
 				UINT64_C(1) << pid % PIDS_PER_WORD);
 }
@@ -89,13 +93,13 @@ bool process_tree_begin_filter(struct process_tree *tree, bool has_probes,
 		return false;
 	free(tree->strangers);
 	tree->strangers = pid_filter_dropped(tree->filter);
-	/* Names are known to records alone. */
+	/* The kernel's filter cannot match names. */
 	if (has_probes && !tree->glob_count)
 		tree->kept = pid_filter_keep(tree->filter);
 	for (size_t i = 0; tree->kept && i < ARRAY_SIZE(tree->members->words); i++)
 		atomic_fetch_or(&tree->kept->words[i], tree->members->words[i]);
 	for (size_t i = 0; i < tree->pending_count; i++)
-		keep(tree, tree->pending[i].pid);
+		process_tree_keep(tree, tree->pending[i].pid);
 	return true;
 }
 
@@ -104,7 +108,7 @@ bool process_tree_filter_event(const struct process_tree *tree, int fd, bool is_
 	return pid_filter_attach(tree->filter, fd, is_probe);
 }
 
-static void begin(struct process_tree *tree, pid_t pid, bool is_member)
+static void process_tree_begin(struct process_tree *tree, pid_t pid, bool is_member)
 {
 	pid_set_put(tree->members, pid, is_member);
 	pid_set_put(tree->strangers, pid, false);
@@ -113,16 +117,16 @@ static void begin(struct process_tree *tree, pid_t pid, bool is_member)
 void process_tree_add_command(struct process_tree *tree, pid_t command, uint64_t since_ns)
 {
 	GROW(tree->pending, tree->pending_count, tree->pending_room);
-	tree->pending[tree->pending_count++] = (struct pending){.pid = command,
-								.since_ns = since_ns};
-	keep(tree, command);
+	tree->pending[tree->pending_count++] = (struct process_tree_pending){.pid = command,
+									     .since_ns = since_ns};
+	process_tree_keep(tree, command);
 	pid_set_put(tree->strangers, command, false);
 }
 
 void process_tree_add_process(struct process_tree *tree, pid_t pid)
 {
-	keep(tree, pid);
-	begin(tree, pid, true);
+	process_tree_keep(tree, pid);
+	process_tree_begin(tree, pid, true);
 }
 
 void process_tree_admit_names(struct process_tree *tree, char *const *globs, size_t count)
@@ -131,7 +135,8 @@ void process_tree_admit_names(struct process_tree *tree, char *const *globs, siz
 	tree->glob_count = count;
 }
 
-static struct pending *find_pending(const struct process_tree *tree, pid_t pid)
+static struct process_tree_pending *process_tree_find_pending(const struct process_tree *tree,
+							      pid_t pid)
 {
 	for (size_t i = 0; i < tree->pending_count; i++)
 		if (tree->pending[i].pid == pid)
@@ -139,38 +144,38 @@ static struct pending *find_pending(const struct process_tree *tree, pid_t pid)
 	return NULL;
 }
 
-static void forget_pending(struct process_tree *tree, struct pending *pending)
+static void forget_pending(struct process_tree *tree, struct process_tree_pending *pending)
 {
 	*pending = tree->pending[--tree->pending_count];
 }
 
-/* A command executes its program. */
+/* Handles the exec of a command. */
 static void note_exec(struct process_tree *tree, const struct record *record)
 {
-	struct pending *pending = find_pending(tree, record->pid);
+	struct process_tree_pending *pending = process_tree_find_pending(tree, record->pid);
 
 	if (!pending || record->time_ns < pending->since_ns)
 		return;
 	forget_pending(tree, pending);
-	begin(tree, record->pid, true);
+	process_tree_begin(tree, record->pid, true);
 }
 
 /* A process has the name of its first thread. */
-static void note_name(struct process_tree *tree, const struct record *record)
+static void process_tree_note_name(struct process_tree *tree, const struct record *record)
 {
 	if (record->pid == record->tid &&
 	    globs_match(tree->globs, tree->glob_count, record->comm.name))
-		begin(tree, record->pid, true);
+		process_tree_begin(tree, record->pid, true);
 }
 
 static void note_fork(struct process_tree *tree, const struct record *record)
 {
-	struct pending *pending = find_pending(tree, record->pid);
+	struct process_tree_pending *pending = process_tree_find_pending(tree, record->pid);
 
-	/* It has ended without a program, and another process gets its number. */
+	/* The command has exited without an exec, and its pid was reused. */
 	if (pending && record->time_ns > pending->since_ns)
 		forget_pending(tree, pending);
-	begin(tree, record->pid, pid_set_has(tree->members, record->fork.parent_pid));
+	process_tree_begin(tree, record->pid, pid_set_has(tree->members, record->fork.parent_pid));
 }
 
 bool process_tree_knows_as_stranger(const struct process_tree *tree, pid_t pid)
@@ -189,10 +194,12 @@ bool process_tree_takes(struct process_tree *tree, const struct record *record)
 	else if (record->type == RECORD_COMM && record->comm.exec)
 		note_exec(tree, record);
 	if (record->type == RECORD_COMM)
-		note_name(tree, record);
+		process_tree_note_name(tree, record);
 	is_member = pid_set_has(tree->members, record->pid);
-	/* A command's samples are wanted from its exec on, which is read a little later. */
-	if (record->type == RECORD_SAMPLE && !is_member && !find_pending(tree, record->pid))
+	/* A pending command must not be dropped: it is sampled from its exec
+	 * on, but the record of the exec is read slightly later. */
+	if (record->type == RECORD_SAMPLE && !is_member &&
+	    !process_tree_find_pending(tree, record->pid))
 		pid_set_put(tree->strangers, record->pid, true);
 	return is_member;
 }

@@ -3,24 +3,26 @@
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 
-/* What follows a record that is no sample, in this order. */
+/* Fields at the end of a record that is not a sample, in this order. */
 static const uint64_t trailer_types = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
 				      PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
 				      PERF_SAMPLE_IDENTIFIER;
 
-/* PERF_FORMAT_LOST, Linux 6.0, PERF_SAMPLE_BRANCH_COUNTERS, 6.8, and PERF_SAMPLE_WEIGHT_STRUCT,
- * 5.12: enumerators, which older headers lack. */
-static const uint64_t format_lost = 1U << 4;
+/* Enumerators that older headers lack: PERF_FORMAT_LOST (Linux 6.0),
+ * PERF_SAMPLE_BRANCH_COUNTERS (6.8) and PERF_SAMPLE_WEIGHT_STRUCT (5.12). */
+static const uint64_t record_format_lost = 1U << 4;
 static const uint64_t branch_counters = 1U << 19;
 static const uint64_t weight_struct = 1U << 24;
 
-/* From here on types are made up by perf for its files: no kernel writes them, no trailer. */
+/* perf defines the types from here on for its files. The kernel does not write
+ * them, and they have no trailer. */
 enum { FIRST_USER_TYPE = 64 };
 
-/* PERF_RECORD_MISC_MMAP_BUILD_ID, Linux 5.12: a build-id where device and inode stood. */
+/* PERF_RECORD_MISC_MMAP_BUILD_ID (Linux 5.12): a build-id replaces device and
+ * inode. */
 enum { MISC_BUILD_ID = 1 << 14 };
 
-static void take_ids(struct bytes *from, struct record *ret)
+static void perf_record_take_ids(struct bytes *from, struct record *ret)
 {
 	ret->pid = (pid_t)bytes_u32(from);
 	ret->tid = (pid_t)bytes_u32(from);
@@ -34,13 +36,13 @@ static uint32_t take_cpu(struct bytes *from)
 	return cpu;
 }
 
-/* PERF_CONTEXT_USER_DEFERRED, Linux 6.19: a cookie follows. */
+/* PERF_CONTEXT_USER_DEFERRED (Linux 6.19), followed by a cookie. */
 static const uint64_t context_user_deferred = (uint64_t)-640;
 
 /* PERF_RECORD_CALLCHAIN_DEFERRED, Linux 6.19. */
 enum { TYPE_CALLCHAIN_DEFERRED = 22 };
 
-/* Cuts the trailer off the end of the body. */
+/* Removes the trailer from the end of the body. */
 static bool take_trailer(const struct record_layout *layout, struct bytes *body, struct record *ret)
 {
 	uint64_t types = layout->bare ? 0 : layout->sample_type & trailer_types;
@@ -52,7 +54,7 @@ static bool take_trailer(const struct record_layout *layout, struct bytes *body,
 	body->end -= len;
 	trailer = bytes_of(body->end, len);
 	if (types & PERF_SAMPLE_TID)
-		take_ids(&trailer, ret);
+		perf_record_take_ids(&trailer, ret);
 	if (types & PERF_SAMPLE_TIME)
 		ret->time_ns = bytes_u64(&trailer);
 	if (types & PERF_SAMPLE_ID)
@@ -64,7 +66,8 @@ static bool take_trailer(const struct record_layout *layout, struct bytes *body,
 	return true;
 }
 
-/* Where the addresses after a marker belong; NULL: neither to the kernel nor to user space. */
+/* Returns the part of the chain for the addresses after a marker, or NULL if it
+ * is neither the kernel's nor user space's. */
 static struct bytes *chain_of_marker(uint64_t marker, struct record_sample *sample)
 {
 	switch (marker) {
@@ -99,7 +102,8 @@ static void split_chain(struct bytes chain, struct record_sample *sample)
 			continue;
 		if (!part->at)
 			*part = bytes_of(at, 0);
-		/* A part in two pieces does not happen; were it so, the first is kept. */
+		/* The kernel does not split a part. If one were split, keep its
+		 * first piece. */
 		if (part->end == at)
 			part->end = chain.at;
 	}
@@ -113,14 +117,15 @@ static void skip_words(struct bytes *body, uint64_t count, unsigned words)
 		bytes_skip(body, count * words * sizeof(uint64_t));
 }
 
-/* Values of counters: of the event itself, or of all its group, which are kept if ids tell whose
- * they are. */
-static void take_values(struct bytes *body, uint64_t format, struct record_sample *sample)
+/* Takes the counts of the event itself, or of all events of its group. The
+ * latter are kept if they have ids. */
+static void perf_record_take_values(struct bytes *body, uint64_t format,
+				    struct record_sample *sample)
 {
 	static const uint64_t times = PERF_FORMAT_TOTAL_TIME_ENABLED |
 				      PERF_FORMAT_TOTAL_TIME_RUNNING;
-	unsigned each = 1U +
-			(unsigned)__builtin_popcountll(format & (PERF_FORMAT_ID | format_lost));
+	unsigned each = 1U + (unsigned)__builtin_popcountll(format &
+							    (PERF_FORMAT_ID | record_format_lost));
 	uint64_t count = format & PERF_FORMAT_GROUP ? bytes_u64(body) : 1;
 
 	struct bytes values;
@@ -179,7 +184,7 @@ static void take_regs(struct bytes *body, uint64_t mask, struct record_regs *reg
 					 sizeof(uint64_t) * (unsigned)__builtin_popcountll(mask));
 }
 
-static void take_stack(struct bytes *body, struct bytes *stack)
+static void perf_record_take_stack(struct bytes *body, struct bytes *stack)
 {
 	uint64_t room = bytes_u64(body);
 	struct bytes dump;
@@ -192,7 +197,8 @@ static void take_stack(struct bytes *body, struct bytes *stack)
 		bytes_fail(body);
 }
 
-/* Of PERF_SAMPLE_WEIGHT it is all, of PERF_SAMPLE_WEIGHT_STRUCT the lower half. */
+/* The latency is the whole PERF_SAMPLE_WEIGHT, or the lower half of
+ * PERF_SAMPLE_WEIGHT_STRUCT. */
 static uint64_t take_latency(struct bytes *body, uint64_t types)
 {
 	uint64_t weight = bytes_u64(body);
@@ -200,7 +206,8 @@ static uint64_t take_latency(struct bytes *body, uint64_t types)
 	return types & weight_struct ? (uint32_t)weight : weight;
 }
 
-static bool decode_sample(const struct record_layout *layout, struct bytes body, struct record *ret)
+static bool perf_record_decode_sample(const struct record_layout *layout, struct bytes body,
+				      struct record *ret)
 {
 	struct record_sample *sample = &ret->sample;
 	uint64_t types = layout->sample_type;
@@ -212,7 +219,7 @@ static bool decode_sample(const struct record_layout *layout, struct bytes body,
 	if (types & PERF_SAMPLE_IP)
 		sample->ip = bytes_u64(&body);
 	if (types & PERF_SAMPLE_TID)
-		take_ids(&body, ret);
+		perf_record_take_ids(&body, ret);
 	if (types & PERF_SAMPLE_TIME)
 		ret->time_ns = bytes_u64(&body);
 	if (types & PERF_SAMPLE_ADDR)
@@ -227,7 +234,7 @@ static bool decode_sample(const struct record_layout *layout, struct bytes body,
 	if (layout->scale)
 		sample->period *= layout->scale;
 	if (types & PERF_SAMPLE_READ)
-		take_values(&body, layout->read_format, sample);
+		perf_record_take_values(&body, layout->read_format, sample);
 	if (types & PERF_SAMPLE_CALLCHAIN)
 		take_chain(&body, sample);
 	if (types & PERF_SAMPLE_RAW)
@@ -237,7 +244,7 @@ static bool decode_sample(const struct record_layout *layout, struct bytes body,
 	if (types & PERF_SAMPLE_REGS_USER)
 		take_regs(&body, layout->regs_mask, &sample->regs);
 	if (types & PERF_SAMPLE_STACK_USER)
-		take_stack(&body, &sample->stack);
+		perf_record_take_stack(&body, &sample->stack);
 	if (types & (PERF_SAMPLE_WEIGHT | weight_struct))
 		sample->latency_cycles = take_latency(&body, types);
 	if (types & PERF_SAMPLE_DATA_SRC)
@@ -275,7 +282,7 @@ static void decode_mmap(uint32_t type, uint16_t misc, bool has_build_id, struct 
 	struct record_mmap *map = &ret->mmap;
 
 	ret->type = RECORD_MMAP;
-	take_ids(body, ret);
+	perf_record_take_ids(body, ret);
 	map->start = bytes_u64(body);
 	map->length_bytes = bytes_u64(body);
 	map->offset = bytes_u64(body);
@@ -294,12 +301,13 @@ static void decode_mmap(uint32_t type, uint16_t misc, bool has_build_id, struct 
 static void decode_comm(uint16_t misc, struct bytes *body, struct record *ret)
 {
 	ret->type = RECORD_COMM;
-	take_ids(body, ret);
+	perf_record_take_ids(body, ret);
 	ret->comm.exec = misc & PERF_RECORD_MISC_COMM_EXEC;
 	ret->comm.name = bytes_cstr(body);
 }
 
-/* Both have the same body: pid, parent's pid, tid, parent's tid, time. */
+/* FORK and EXIT have the same body: pid, parent's pid, tid, parent's tid,
+ * time. */
 static void decode_task(enum record_type type, uint16_t misc, struct bytes *body,
 			struct record *ret)
 {
@@ -329,7 +337,7 @@ static void decode_lost(uint32_t type, struct bytes *body, struct record *ret)
 	ret->lost.count = bytes_u64(body);
 }
 
-/* SWITCH has no body: the thread is in the trailer. */
+/* SWITCH has no body, because the thread is in the trailer. */
 static void decode_switch(uint32_t type, uint16_t misc, struct bytes *body, struct record *ret)
 {
 	ret->type = RECORD_SWITCH;
@@ -367,7 +375,7 @@ static void decode_ksymbol(struct bytes *body, struct record *ret)
 	ret->type = RECORD_KSYMBOL;
 	ret->ksymbol.address = bytes_u64(body);
 	ret->ksymbol.length_bytes = bytes_u32(body);
-	bytes_skip(body, sizeof(uint16_t)); /* BPF or out of line */
+	bytes_skip(body, sizeof(uint16_t)); /* the kind: BPF or out of line */
 	ret->ksymbol.is_removed = bytes_u16(body) & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER;
 	ret->ksymbol.name = bytes_cstr(body);
 }
@@ -386,7 +394,8 @@ static void decode_bpf_event(struct bytes *body, struct record *ret)
 		memcpy(event->tag, tag, sizeof(event->tag));
 }
 
-/* Addresses of user space, with or without PERF_CONTEXT_USER before them. */
+/* The addresses are in user space, with or without a leading
+ * PERF_CONTEXT_USER. */
 static void decode_deferred_chain(struct bytes *body, struct record *ret)
 {
 	struct record_sample unused = {0};
@@ -463,7 +472,7 @@ bool record_decode(const struct record_layout *layout, struct bytes raw, struct 
 		ret->type = RECORD_SAMPLE;
 		ret->sample.in_kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
 					PERF_RECORD_MISC_KERNEL;
-		return decode_sample(layout, raw, ret);
+		return perf_record_decode_sample(layout, raw, ret);
 	}
 	if (!take_trailer(layout, &raw, ret))
 		return false;
@@ -472,11 +481,12 @@ bool record_decode(const struct record_layout *layout, struct bytes raw, struct 
 }
 
 /*
- * One field without the rest of the record: in samples it stands behind those of `before`, in the
- * trailer of others it and all behind it are `to_end`.
+ * Finds one field without decoding the record. In samples it follows the fields
+ * in `before`; in the trailer of other records, `to_end` are the field and all
+ * fields after it.
  */
-static bool find_field(const struct record_layout *layout, struct bytes raw, uint64_t before,
-		       uint64_t to_end, uint64_t *ret)
+static bool perf_record_find_field(const struct record_layout *layout, struct bytes raw,
+				   uint64_t before, uint64_t to_end, uint64_t *ret)
 {
 	uint32_t type = bytes_u32(&raw);
 	size_t ahead = sizeof(uint64_t) *
@@ -498,28 +508,19 @@ static bool find_field(const struct record_layout *layout, struct bytes raw, uin
 bool record_id(const struct record_layout *layout, struct bytes raw, uint64_t *ret)
 {
 	if (layout->sample_type & PERF_SAMPLE_IDENTIFIER)
-		return find_field(layout, raw, 0, PERF_SAMPLE_IDENTIFIER, ret);
+		return perf_record_find_field(layout, raw, 0, PERF_SAMPLE_IDENTIFIER, ret);
 	if (layout->sample_type & PERF_SAMPLE_ID)
-		return find_field(layout, raw,
-				  PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-					  PERF_SAMPLE_ADDR,
-				  PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU, ret);
+		return perf_record_find_field(
+			layout, raw,
+			PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR,
+			PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU, ret);
 	return false;
 }
 
 bool record_time(const struct record_layout *layout, struct bytes raw, uint64_t *ret)
 {
 	return layout->sample_type & PERF_SAMPLE_TIME &&
-	       find_field(layout, raw, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID,
-			  trailer_types & ~(uint64_t)PERF_SAMPLE_TID, ret);
-}
-
-bool record_stays(const struct record *record)
-{
-	const struct record_sample *sample = &record->sample;
-
-	return record->type != RECORD_SAMPLE ||
-	       (bytes_left(&sample->stack) <= sample->dumped_bytes &&
-		!bytes_left(&sample->interrupted_stack) && !sample->field_count &&
-		!sample->count_count);
+	       perf_record_find_field(layout, raw,
+				      PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID,
+				      trailer_types & ~(uint64_t)PERF_SAMPLE_TID, ret);
 }

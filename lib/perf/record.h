@@ -1,8 +1,11 @@
 /*
- * A decoded record of a ring or a perf.data file. <linux/perf_event.h> stays inside lib/perf.
+ * Decodes records of a ring or a perf.data file. Only lib/perf uses
+ * <linux/perf_event.h>.
  *
- * Decoding is pure and bounded: any bytes give a record or false, without a read outside them. The
- * pointers in a record are borrowed from its raw bytes (live: until the next sampler_next()).
+ * Decoding is pure and bounded: any bytes yield a record or false, and nothing
+ * outside them is read. The pointers in a record are borrowed from its raw
+ * bytes; those of a live record are valid until the next sampler_next().
+ *
  * Source: perf_event_open(2), "MMAP layout"; include/uapi/linux/perf_event.h.
  */
 #ifndef PROF_PERF_RECORD_H
@@ -17,7 +20,7 @@
 #include <sys/types.h>
 
 enum record_type {
-	RECORD_OTHER, /* well-formed, of a type that is not decoded */
+	RECORD_OTHER, /* well-formed, but of a type that is not decoded */
 	RECORD_SAMPLE,
 	RECORD_MMAP,
 	RECORD_COMM,
@@ -25,24 +28,31 @@ enum record_type {
 	RECORD_EXIT,
 	RECORD_LOST, /* LOST and LOST_SAMPLES */
 	RECORD_THROTTLE,
-	RECORD_SWITCH,	       /* SWITCH and SWITCH_CPU_WIDE */
-	RECORD_CGROUP,	       /* a cgroup was made, or was there */
-	RECORD_TEXT_POKE,      /* code of the kernel was changed */
-	RECORD_KSYMBOL,	       /* code of the kernel was added or removed: BPF, ftrace, kprobes */
-	RECORD_BPF_EVENT,      /* a BPF program was loaded or unloaded */
-	RECORD_DEFERRED_CHAIN, /* CALLCHAIN_DEFERRED: the user part of a sample's call chain */
-	/* Of libprof-inside.so (lib/inside): */
-	RECORD_ALLOC, /* a sampled allocation: `allocation`, and its registers and stack in `sample`
-		       */
-	RECORD_FREE,  /* a block was given back: `allocation`, its address */
+	RECORD_SWITCH,	  /* SWITCH and SWITCH_CPU_WIDE */
+	RECORD_CGROUP,	  /* a cgroup was created or already existed */
+	RECORD_TEXT_POKE, /* kernel code was modified */
+	/* Kernel code was added or removed: BPF, ftrace, kprobes. */
+	RECORD_KSYMBOL,
+	RECORD_BPF_EVENT, /* a BPF program was loaded or unloaded */
+	/* CALLCHAIN_DEFERRED: the user part of a call chain. */
+	RECORD_DEFERRED_CHAIN,
+	/* Records of libprof-inside.so (lib/inside). */
+	/* A sampled allocation: see `allocation`; its registers and stack are
+	 * in `sample`. */
+	RECORD_ALLOC,
+	/* A block was freed: see `allocation`, of which only the address is
+	 * set. */
+	RECORD_FREE,
 };
 
-/* What there was no room for. Live; of a file all are LOST_SAMPLES. */
+/* Kinds of records that did not fit into a ring. Only live recordings
+ * distinguish them; losses in a file are always LOST_SAMPLES. */
 enum lost_records {
-	LOST_SAMPLES,	  /* or anything that shares their ring */
-	LOST_CHANGES,	  /* of the side band: mappings, names, and lives of processes */
+	LOST_SAMPLES, /* samples, or anything else in their ring */
+	/* Side band: mappings, names, and process creation and exit. */
+	LOST_CHANGES,
 	LOST_SWITCHES,	  /* context switches */
-	LOST_ALLOCATIONS, /* sampled ones */
+	LOST_ALLOCATIONS, /* sampled allocations */
 	LOST_KINDS,
 };
 
@@ -50,124 +60,146 @@ enum { RECORD_BUILD_ID_MAX = 20 };
 
 /* Values of registers: one u64 for each bit in mask, the lowest bit first. */
 struct record_regs {
-	uint64_t abi;  /* 0: none (a kernel thread), 1: 32-bit, 2: 64-bit */
-	uint64_t mask; /* perf_event_attr.sample_regs_user; bit numbers are asm/perf_regs.h's */
+	/* 0 without registers (kernel thread), 1 for 32-bit, 2 for 64-bit. */
+	uint64_t abi;
+	/* perf_event_attr.sample_regs_user, with the bits of
+	 * asm/perf_regs.h. */
+	uint64_t mask;
 	struct bytes values;
 };
 
-/* The register with this bit number; 0: the sample lacks it. */
+/* Returns the register with this bit number, or 0 if the sample lacks it. */
 uint64_t record_register(const struct record_regs *regs, unsigned bit);
 
 /* The extent of a stack, known after a sample of it was unwound. */
 struct stack_extent {
-	uint64_t end;  /* address; 0: unknown */
-	bool is_whole; /* the stack ends there; else at least there */
-	bool is_deep;  /* the stack is larger than what the kernel copied of it */
+	uint64_t end; /* end address of the stack, or 0 if unknown */
+	/* The stack ends at `end`; otherwise it reaches at least that far. */
+	bool is_whole;
+	bool is_deep; /* the stack is larger than the kernel's copy of it */
 	/*
-	 * A signal handler runs on a stack of its own (sigaltstack): where the interrupted stack
-	 * pointer is saved, and the end of the interrupted stack. 0: none, unknown.
+	 * Set if a signal handler runs on an alternate stack (sigaltstack): the
+	 * address where the interrupted stack pointer is saved, and the end of
+	 * the interrupted stack. 0 if there is none or it is unknown.
 	 */
 	uint64_t saved_sp_at, interrupted_end;
-	/* The thread runs Go on its system stack: where a pointer to its g is. 0: in a register. */
+	/* The thread runs Go on its system stack. A pointer to its g is at
+	 * g_at, or in a register if g_at is 0. */
 	bool needs_go;
 	uint64_t g_at;
-	/* What is to be compared of it from now on, borrowed; NULL: no change. */
+	/* The slots to compare from now on, borrowed; NULL for no change. */
 	const struct stack_slots *slots;
 };
 
-/* A field of a tracepoint that tells its samples apart. */
+/* A tracepoint field that becomes a label of the sample. */
 struct record_field {
 	const char *name;
 	bool is_text;
 	struct bytes text;
-	int64_t number; /* where it is not a text */
+	int64_t number; /* valid if is_text is false */
 };
 
-/* What another event of the sample's group has counted since the sample before. */
+/* The increase of another event of the sample's group since the previous
+ * sample. */
 struct record_count {
 	unsigned event;
 	uint64_t weight;
 };
 
 struct record_sample {
-	unsigned event; /* index into the events that the sampler was opened with */
+	unsigned event; /* index into the events of sampler_open() */
 	uint64_t ip;
-	uint64_t period; /* as a weight of its event */
+	uint64_t period; /* weight of the sample in its event */
 	bool in_kernel;	 /* PERF_RECORD_MISC_CPUMODE: ip is a kernel address */
-	/* The parts of the kernel's call chain, if asked for: u64s, leaf first, without the markers
+	/* The call chains, if requested: u64s, leaf first, without the markers
 	 * (PERF_CONTEXT_*). */
 	struct bytes kernel_chain;
 	struct bytes user_chain;
 	struct record_regs regs;
-	/* From the user stack pointer on: what the kernel has copied, and what its program
-	 * (stack_program.h) or a copier (capture.h) has copied after it. */
+	/* The stack from the user stack pointer on: the kernel's copy, followed
+	 * by what the BPF program (stack_program.h) or a copier (capture.h) has
+	 * copied. */
 	struct bytes stack;
-	size_t dumped_bytes;	 /* what the kernel copied */
-	bool has_program_copied; /* stack_program_complete() was true of it */
-	/* As many outer slots of the thread's, of this version, were the same when the sample was
-	 * taken: the stack may be copied only as far as they say. */
+	size_t dumped_bytes; /* size of the kernel's own copy */
+	/* The BPF program has handled it: stack_program_complete() returned
+	 * true. */
+	bool has_program_copied;
+	/* Number of outer slots of the thread, in this version, that were
+	 * unchanged when the sample was taken. The stack may be copied only as
+	 * far as these slots require. */
 	unsigned equal_slots;
 	uint64_t slots_version;
-	/* What a copier has copied of the stack that a signal handler has interrupted, or of the
-	 * goroutine's that go is about. */
+	/* The part that a copier has copied of the stack that a signal handler
+	 * has interrupted, or of the goroutine in `go`. */
 	struct bytes interrupted_stack;
 	uint64_t interrupted_start;
 	struct go_sched go;
-	/* PERF_SAMPLE_BRANCH_STACK: the branches that the CPU took last, the newest first
-	 * (branch.h). Of a call stack they are its calls that have not returned. */
+	/* PERF_SAMPLE_BRANCH_STACK: the last branches of the CPU, the newest
+	 * first (branch.h). If are_branches_calls is set, they are the calls
+	 * that have not returned. */
 	struct bytes branches;
 	bool are_branches_calls;
-	/* Of an access to memory, from PEBS and its kin: its address, how many cycles it took, and
-	 * PERF_SAMPLE_DATA_SRC (data_source.h). 0: unknown. */
+	/* The address of a memory access, its latency in cycles, and
+	 * PERF_SAMPLE_DATA_SRC (data_source.h), from PEBS and similar units. 0
+	 * if unknown. */
 	uint64_t data_address, latency_cycles, data_source;
-	/* PERF_SAMPLE_RAW: the fields of a tracepoint or a uprobe, with the padding behind them. */
+	/* PERF_SAMPLE_RAW: the fields of a tracepoint or a uprobe, including
+	 * trailing padding. */
 	struct bytes raw_data;
-	/* What the user wants to know of that (field_reader.h). */
+	/* The requested fields of raw_data (field_reader.h). */
 	const struct record_field *fields;
 	unsigned field_count;
-	/* Of the leader of a group: a value and the kernel's id for each of its events, that many
-	 * bytes each; and what they mean (group_counts.h). */
+	/* For the leader of a group: the value and the kernel's id of each of
+	 * its events, of group_value_bytes each, and the decoded counts
+	 * (group_counts.h). */
 	struct bytes group_values;
 	unsigned group_value_bytes;
 	const struct record_count *counts;
 	unsigned count_count;
-	/* The user part of the call chain comes as a RECORD_DEFERRED_CHAIN with the same cookie and
-	 * thread. */
+	/* The user part of the call chain follows in a RECORD_DEFERRED_CHAIN
+	 * with the same cookie and thread. */
 	bool is_chain_deferred;
 	uint64_t chain_cookie;
-	bool is_other_end; /* of a call, whose one end is sampled (event_variant.is_other_end) */
+	/* Marks the end of a call that the event does not sample
+	 * (event_variant). */
+	bool is_other_end;
 };
 
 struct record_mmap {
 	uint64_t start, length_bytes;
-	uint64_t offset; /* in the file */
+	uint64_t offset; /* offset in the file */
 	uint32_t device_major, device_minor;
-	uint64_t inode;	     /* 0 if the record has a build-id instead */
-	uint64_t generation; /* of the inode, which the next file may get; 0: unknown */
+	uint64_t inode; /* 0 if the record has a build-id instead */
+	/* Generation of the inode number, which can be reused; 0 if unknown. */
+	uint64_t generation;
 	uint8_t build_id[RECORD_BUILD_ID_MAX];
-	unsigned build_id_bytes; /* 0: none */
+	unsigned build_id_bytes; /* 0 without a build-id */
 	bool executable;
 	bool is_claimed; /* as in struct mapping */
 	uid_t claimant;
 	const char *path; /* "//anon", "[vdso]", "/usr/bin/x" */
 };
 
-/* record.pid and tid are of the thread that is switched. */
+/* record.pid and tid identify the thread that is switched. */
 struct record_switch {
-	bool is_out;	   /* it leaves the CPU; else it gets it */
-	bool is_preempted; /* it leaves, though it could run on */
-	/* System-wide: the thread that comes next, or was there before; 0: not told, or idle. */
+	/* The thread leaves the CPU; otherwise it gets the CPU. */
+	bool is_out;
+	bool is_preempted; /* it leaves the CPU although it is still runnable */
+	/* System-wide: the next or the previous thread on the CPU; 0 if unknown
+	 * or idle. */
 	pid_t other_pid, other_tid;
 };
 
 struct record_cgroup {
-	uint64_t id;	  /* as in the samples of PERF_SAMPLE_CGROUP */
-	const char *path; /* from the root of the cgroup file system: "/user.slice" */
+	uint64_t id; /* as in samples with PERF_SAMPLE_CGROUP */
+	/* Relative to the root of the cgroup file system: "/user.slice". */
+	const char *path;
 };
 
 struct record_text_poke {
 	uint64_t address;
-	struct bytes old_code, new_code; /* an empty one: the code was added, or removed */
+	/* Empty if the code was added or removed. */
+	struct bytes old_code, new_code;
 };
 
 struct record_ksymbol {
@@ -184,23 +216,27 @@ struct record_bpf_event {
 };
 
 struct record_deferred_chain {
-	uint64_t cookie;    /* record_sample.chain_cookie */
+	uint64_t cookie;    /* equals record_sample.chain_cookie */
 	struct bytes chain; /* u64s, leaf first, without markers */
 };
 
 struct record_allocation {
 	uint64_t address;
-	/* RECORD_FREE: 0, or as many bytes of a mapping from the address on. */
+	/* For RECORD_FREE: 0, or the number of bytes that are unmapped at the
+	 * address. */
 	uint64_t size_bytes;
-	uint64_t period_bytes; /* mean number of allocated bytes between two samples */
-	bool is_mapping;       /* of mmap() */
+	uint64_t period_bytes; /* mean number of allocated bytes per sample */
+	bool is_mapping;       /* made by mmap() */
 	bool is_untracked;     /* no RECORD_FREE will follow */
 };
 
 struct record {
 	enum record_type type;
-	struct bytes raw; /* all of it, undecoded; empty in a synthesized record */
-	pid_t pid, tid;	  /* of the sample, or of the process and thread that the record is about */
+	/* The whole undecoded record; empty if the record is synthesized. */
+	struct bytes raw;
+	/* The sampled thread, or the process and thread that the record
+	 * describes. */
+	pid_t pid, tid;
 	uint32_t cpu;
 	uint64_t time_ns;
 	struct record_allocation allocation;
@@ -209,12 +245,14 @@ struct record {
 		struct record_mmap mmap;
 		struct {
 			const char *name;
-			bool exec; /* set by execve: the mappings of pid are gone */
+			/* Set by execve: the old mappings of pid are gone. */
+			bool exec;
 		} comm;
 		struct {
 			pid_t parent_pid, parent_tid;
-			/* Synthesized by perf for a process that existed already: its mappings
-			 * follow as records, they are not inherited. */
+			/* Synthesized by perf for a process that already
+			 * existed. Its mappings follow as records and are not
+			 * inherited. */
 			bool existing;
 		} fork;
 		struct {
@@ -231,34 +269,34 @@ struct record {
 };
 
 /*
- * How the records of one event are laid out: it follows from its perf_event_attr (attr_layout()).
- * Which event wrote a record: layouts.h.
+ * The layout of the records of one event, derived from its perf_event_attr
+ * (attr_layout()). layouts.h finds the event that wrote a record.
  */
 struct record_layout {
 	unsigned event;	      /* record.sample.event of its samples */
 	uint64_t sample_type; /* PERF_SAMPLE_* */
 	uint64_t regs_mask;
-	uint64_t read_format; /* PERF_FORMAT_*: of the values in a sample, where there are any */
-	uint64_t branch_type; /* PERF_SAMPLE_BRANCH_*: likewise of the branches */
-	uint64_t period;      /* of samples without PERF_SAMPLE_PERIOD */
-	uint64_t scale;	      /* what a period of 1 weighs; 0: 1 */
+	uint64_t read_format; /* PERF_FORMAT_* of the values in a sample */
+	uint64_t branch_type; /* PERF_SAMPLE_BRANCH_* of the branches in a sample */
+	uint64_t period;      /* period of samples without PERF_SAMPLE_PERIOD */
+	uint64_t scale;	      /* weight of a period of 1; 0 means 1 */
 	bool is_other_end;    /* record.sample.is_other_end */
-	/* Mmap records may have build-ids. If not, PERF_RECORD_MISC_MMAP_BUILD_ID means nothing:
-	 * the kernel (6.18) leaves it set if another program's event has asked for build-ids. */
+	/* Mmap records may have build-ids. Otherwise
+	 * PERF_RECORD_MISC_MMAP_BUILD_ID must be ignored: the kernel (6.18)
+	 * leaves it set if another program's event has requested build-ids. */
 	bool build_ids;
 	bool bare; /* only samples have a time and an id (no sample_id_all) */
 };
 
-/* raw is one whole record with its header. False: the bytes are not such a record. */
+/* Decodes one whole record including its header. Returns false if the bytes are
+ * not such a record. */
 bool record_decode(const struct record_layout *layout, struct bytes raw, struct record *ret);
 
-/* The kernel's id of the event that wrote the record; of an inherited event, the id of the one that
- * was opened. False: the record has none. */
+/* Returns the kernel's id of the event that wrote the record in *ret; for an
+ * inherited event, the id of the event that was opened. Returns false if the
+ * record has none. */
 bool record_id(const struct record_layout *layout, struct bytes raw, uint64_t *ret);
-/* Whether all of a decoded record is in its raw bytes: nothing was added to it (a longer copy of
- * the stack, fields, counts) that the next record overwrites. */
-bool record_stays(const struct record *record);
-/* The time of a record. False: it has none. */
+/* Returns the time of the record in *ret, or false if it has none. */
 bool record_time(const struct record_layout *layout, struct bytes raw, uint64_t *ret);
 
 #endif

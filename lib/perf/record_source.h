@@ -1,6 +1,6 @@
 /*
- * Where records come from: the rings of perf events (sampler.h), a perf.data file (perfdata.h), and
- * whatever else yields records in time order.
+ * An interface for sources of records in time order: the rings of perf events
+ * (sampler.h), a perf.data file (perfdata.h) and others.
  */
 #ifndef PROF_PERF_RECORD_SOURCE_H
 #define PROF_PERF_RECORD_SOURCE_H
@@ -9,23 +9,27 @@
 #include "perf/record.h"
 
 struct record_source_ops {
-	/* Start and stop recording; what was recorded can still be read. NULL: not needed. */
+	/* Start and stop recording. Records that were made can still be read
+	 * after disable(). Both may be NULL. */
 	struct error *(*enable)(void *source);
 	void (*disable)(void *source);
-	/* Readable when records are worth reading; owned by the source. NULL: next() need not be
-	 * waited for. */
+	/* Returns a descriptor that polls readable when enough records are
+	 * available; owned by the source. NULL if next() never needs to
+	 * wait. */
 	int (*fd)(const void *source);
-	/* Begins a batch of the records that are there now. NULL: all records are one batch. */
+	/* Starts a batch of the records that are available now. NULL if all
+	 * records are one batch. */
 	void (*batch)(void *source);
-	/* False at the end of the batch. The record is borrowed until the next call. */
+	/* Returns false at the end of the batch. The record is borrowed until
+	 * the next call. */
 	bool (*next)(void *source, struct record *ret);
 	void (*close)(void *source);
 };
 
-/* Owns source. */
+/* Owns `source`. */
 struct record_source {
 	const struct record_source_ops *ops;
-	void *source; /* NULL: not open */
+	void *source; /* NULL if not open */
 };
 
 MUST_CHECK static inline struct error *record_source_enable(const struct record_source *source)
@@ -39,7 +43,7 @@ static inline void record_source_disable(const struct record_source *source)
 		source->ops->disable(source->source);
 }
 
-/* -1: next() need not be waited for. */
+/* Returns -1 if next() never needs to wait. */
 static inline int record_source_fd(const struct record_source *source)
 {
 	return source->ops->fd ? source->ops->fd(source->source) : -1;

@@ -1,9 +1,10 @@
 /*
- * Errors of perf_event_open(2): why it failed, and what to do.
+ * Explains errors of perf_event_open(2): the reason and the fix.
  *
- * EACCES and EPERM have half a dozen reasons. The circumstances tell them apart: the paranoid
- * level, our capabilities, a seccomp filter, the owner of the target, whether it is dumpable
- * (ptrace(2), "Ptrace access mode checking"; "Dumpable" in prctl(2) and proc(5)).
+ * EACCES and EPERM have half a dozen reasons. The circumstances distinguish
+ * them: the paranoid level, prof's capabilities, a seccomp filter, the owner of
+ * the target, and whether it is dumpable (ptrace(2), "Ptrace access mode
+ * checking"; "Dumpable" in prctl(2) and proc(5)).
  */
 #ifndef PROF_PERF_REFUSAL_H
 #define PROF_PERF_REFUSAL_H
@@ -18,33 +19,40 @@ struct event;
 
 struct refusal {
 	int number;		   /* errno of the call */
-	const struct event *event; /* NULL: a dummy event */
-	pid_t tid;		   /* the target; 0: ourselves, -1: everyone */
+	const struct event *event; /* NULL for a dummy event */
+	/* The target; 0 for prof itself, -1 for all processes. */
+	pid_t tid;
 	unsigned cpu;
 };
 
-/* What refusal_explain() finds out; tests set it. */
+/* The system state that refusal_explain() determines; tests set it. */
 struct circumstances {
-	int paranoid;	   /* /proc/sys/kernel/perf_event_paranoid */
-	bool privileged;   /* CAP_PERFMON or CAP_SYS_ADMIN, in the first user namespace */
-	bool seccomp;	   /* our system calls are filtered */
-	bool foreign_user; /* the target runs under another user id */
-	bool undumpable;   /* root owns the target's files in /proc, although its user is ours */
-	bool guarded;	   /* we may not inspect the target: its /proc/PID/exe cannot be read */
+	int paranoid; /* /proc/sys/kernel/perf_event_paranoid */
+	/* CAP_PERFMON or CAP_SYS_ADMIN in the initial user namespace. */
+	bool privileged;
+	bool seccomp;	 /* prof's system calls are filtered */
+	bool no_proc;	 /* /proc is not mounted: the other members are unknown */
+	bool other_user; /* the target runs under another user id */
+	/* Root owns the target's files in /proc, although the target runs as
+	 * prof's user. */
+	bool undumpable;
+	/* Prof may not inspect the target: its /proc/PID/exe cannot be read. */
+	bool guarded;
 };
 
-/* The error's number is the refusal's. */
+/* Returns an error with the number of the refusal. */
 MUST_CHECK struct error *refusal_explain(const struct refusal *refusal);
 
-/* The same with given circumstances; pure. */
+/* Like refusal_explain(), with given circumstances; a pure function. */
 MUST_CHECK struct error *refusal_explain_in(const struct refusal *refusal,
 					    const struct circumstances *circumstances);
 
-/* Takes privileged and seccomp from the text of /proc/PID/status; false if they are missing. */
+/* Parses privileged and seccomp from the text of /proc/PID/status. Returns
+ * false if they are missing. */
 bool circumstances_from_status(const char *status, struct circumstances *ret);
 
-/* Whether the text of /proc/PID/uid_map is of a user namespace other than the first one: perf
- * ignores its capabilities. */
+/* Returns whether the text of /proc/PID/uid_map belongs to a user namespace
+ * other than the initial one, whose capabilities perf ignores. */
 bool maps_users(const char *uid_map);
 
 #endif

@@ -89,7 +89,7 @@ enum ring_front ring_front(struct ring *ring, struct bytes *raw)
 	if (unread == 0)
 		return RING_EMPTY;
 	ring->front_bytes = unread;
-	/* The size of a record is a multiple of 8, so a header never wraps. */
+	/* Record sizes are multiples of 8, so a header never wraps. */
 	if (unread > ring->size_bytes || unread < sizeof(header) || offset % sizeof(header) != 0)
 		return RING_DAMAGED;
 	memcpy(&header, ring->data + offset, sizeof(header));
@@ -105,7 +105,8 @@ void ring_prefetch(const struct ring *ring)
 	enum { LINE_BYTES = 64, HEAD_LINES = 3 };
 	uint64_t next = ring->tail + ring->front_bytes, mask = ring->size_bytes - 1;
 
-	if (ring->end - next - 1 >= ring->end - ring->tail) /* it is the last one */
+	/* This is the last record. */
+	if (ring->end - next - 1 >= ring->end - ring->tail)
 		return;
 	for (unsigned i = 0; i < HEAD_LINES; i++)
 		__builtin_prefetch(ring->data + ((next + i * LINE_BYTES) & mask));
@@ -126,17 +127,6 @@ uint64_t ring_given_back(const struct ring *ring)
 static void give_back(struct ring *ring, uint64_t until)
 {
 	__atomic_store_n(&ring->control->data_tail, until, __ATOMIC_RELEASE);
-}
-
-void ring_give_back_unkept(struct ring *ring)
-{
-	if (ring_given_back(ring) != ring->kept)
-		give_back(ring, ring->kept);
-}
-
-void ring_keep(struct ring *ring)
-{
-	ring->kept = ring->tail;
 }
 
 void ring_advance(struct ring *ring)

@@ -23,20 +23,22 @@ void ring_merge_deinit(struct ring_merge *merge)
 	free(merge->fronts);
 }
 
-/* In place of a record that cannot be read: one lost record, at the time of the one before it. */
+/* Replaces an unreadable record by one lost record, at the time of the previous
+ * record. */
 static struct record lost_record(uint64_t time_ns)
 {
 	return (struct record){.type = RECORD_LOST, .time_ns = time_ns, .lost.count = 1};
 }
 
-static bool decode(const struct layouts *layouts, struct bytes raw, struct record *ret)
+static bool ring_merge_decode(const struct layouts *layouts, struct bytes raw, struct record *ret)
 {
 	const struct record_layout *layout = layouts_find(layouts, raw);
 
 	return layout && record_decode(layout, raw, ret);
 }
 
-/* Puts the ring's first unread record into the order, unless it is there already. */
+/* Adds the ring's first unread record to the heap, unless it is there
+ * already. */
 static void order_front(struct ring_merge *merge, struct ring_head *front)
 {
 	uint64_t last_ns = front->record.time_ns;
@@ -48,7 +50,7 @@ static void order_front(struct ring_merge *merge, struct ring_head *front)
 	if (found == RING_EMPTY)
 		return;
 	ring_prefetch(&merge->rings[front->ring]);
-	if (found == RING_DAMAGED || !decode(merge->layouts, front->raw, &front->record))
+	if (found == RING_DAMAGED || !ring_merge_decode(merge->layouts, front->raw, &front->record))
 		front->record = lost_record(last_ns);
 	front->ordered = true;
 	time_heap_put(&merge->order, front->record.time_ns, front->ring);
@@ -62,32 +64,8 @@ static void release_current(struct ring_merge *merge)
 		return;
 	merge->current = NULL;
 	front->ordered = false;
-	if (merge->keeps)
-		ring_skip(&merge->rings[front->ring]);
-	else
-		ring_advance(&merge->rings[front->ring]);
+	ring_advance(&merge->rings[front->ring]);
 	order_front(merge, front);
-}
-
-void ring_merge_keep(struct ring_merge *merge)
-{
-	for (unsigned i = 0; i < merge->ring_count; i++) {
-		struct ring *ring = &merge->rings[i];
-
-		if (merge->keeps)
-			ring_give_back_unkept(ring);
-		ring_keep(ring);
-	}
-	merge->keeps = true;
-}
-
-void ring_merge_end_keeping(struct ring_merge *merge)
-{
-	for (unsigned i = 0; i < merge->ring_count; i++) {
-		ring_keep(&merge->rings[i]);
-		ring_give_back_unkept(&merge->rings[i]);
-	}
-	merge->keeps = false;
 }
 
 void ring_merge_batch(struct ring_merge *merge, uint64_t until_ns)

@@ -1,8 +1,9 @@
 /*
- * Merges the records of several rings, ordered by time.
+ * Merges the records of several rings by time.
  *
- * A damaged ring is skipped to the end of the batch, a malformed record to the next one; each is
- * replaced by a RECORD_LOST of one record. Rings over plain memory do, so tests need no kernel.
+ * A damaged ring is skipped to the end of the batch, a malformed record to the
+ * next record. Each is replaced by a RECORD_LOST with a count of one. Rings
+ * over plain memory work as well, so tests need no kernel.
  */
 #ifndef PROF_PERF_RING_MERGE_H
 #define PROF_PERF_RING_MERGE_H
@@ -18,8 +19,8 @@
 struct ring_head {
 	struct record record;
 	struct bytes raw;
-	unsigned ring; /* its number */
-	bool ordered;  /* it is in the heap, or is the current one */
+	unsigned ring; /* number of the ring */
+	bool ordered;  /* it is in the heap, or it is the current one */
 };
 
 struct ring_merge {
@@ -28,28 +29,20 @@ struct ring_merge {
 	const struct layouts *layouts; /* borrowed */
 	struct ring_head *fronts;      /* one per ring */
 	struct time_heap order;
-	struct ring_head *current; /* borrowed by the caller; or NULL */
+	struct ring_head *current; /* borrowed by the caller; may be NULL */
 	uint64_t until_ns;
-	bool keeps;
 };
 
-/* On equal times the ring with the lower number comes first. */
+/* If times are equal, the ring with the lower number comes first. */
 void ring_merge_init(struct ring_merge *merge, struct ring *rings, unsigned ring_count,
 		     const struct layouts *layouts);
 void ring_merge_deinit(struct ring_merge *merge);
 
-/* Begins a batch: notes how far the rings are filled, the last ring first. Records later than
- * until_ns are left for the next batch. */
+/* Starts a batch: reads the heads of all rings, the last ring first. Records
+ * later than until_ns remain for the next batch. */
 void ring_merge_batch(struct ring_merge *merge, uint64_t until_ns);
-/* NULL at the end of the batch. Borrowed until the next call of either function. */
+/* Returns NULL at the end of the batch. The result is borrowed until the next
+ * call of either function. */
 const struct ring_head *ring_merge_next(struct ring_merge *merge);
-/*
- * From now on records stay in their rings after the next one was read, so copies of a struct record
- * stay valid. Each call gives back those that were read before the last call: two calls give back
- * all but the current one.
- */
-void ring_merge_keep(struct ring_merge *merge);
-/* Gives back all records. */
-void ring_merge_end_keeping(struct ring_merge *merge);
 
 #endif

@@ -10,27 +10,29 @@
 enum {
 	/* A sample ring holds the samples of this time, within these bounds. */
 	RING_MS = 100,
-	RING_BYTES_MIN = 2 << 20,
-	RING_BYTES_MAX = 16 << 20,
+	RING_SET_RING_BYTES_MIN = 2 << 20,
+	RING_SET_RING_BYTES_MAX = 16 << 20,
 	DEFAULT_RING_BYTES = 4 << 20, /* if the rate is unknown */
-	/* It is not halved further: a few records with large stacks must fit. */
+	/* Rings are not halved below this size, because a few records with
+	 * large stacks must fit. */
 	SMALLEST_RING_BYTES = 128 << 10,
-	/* A ring smaller than this, or than what was asked for, is reported to the user. */
+	/* A ring that is smaller than this, or than the requested size, is
+	 * reported to the user. */
 	SMALL_RING_BYTES = 512 << 10,
-	/* The side band's ring is this fraction of a sample ring, more where the reader comes by
-	 * time, and at least so large. */
+	/* The side-band ring has this fraction of a sample ring, but more if
+	 * the reader polls by time, and at least SIDE_BAND_BYTES_MIN. */
 	SIDE_BAND_SHARE = 8,
 	POLLED_SIDE_BAND_SHARE = 4,
 	SIDE_BAND_BYTES_MIN = 32 << 10,
 	/*
-	 * The reader wakes after so many bytes: they are still in the cache, nearly the whole ring
-	 * is free for what comes while the reader waits for a CPU, and a wakeup costs little beside
-	 * reading them.
+	 * The kernel wakes the reader after this many bytes. They are still in
+	 * the cache, most of the ring remains free while the reader waits for a
+	 * CPU, and a wakeup is cheap compared with reading them.
 	 */
 	WATERMARK_BYTES = 256 << 10,
 	/*
-	 * A context switch is two records of 40 bytes. The reader comes every few ms, but can wait
-	 * for a CPU itself.
+	 * A context switch is two records of 40 bytes. The reader polls every
+	 * few ms, but may have to wait for a CPU.
 	 */
 	SWITCHES_PER_SECOND = 200000,
 	SWITCH_BYTES = 2 * 40,
@@ -53,7 +55,7 @@ void ring_set_init(struct ring_set *set, unsigned kinds, size_t cpu_count)
 		set->items[i].fd = -1;
 }
 
-static void close_all(struct ring_set *set)
+static void ring_set_close_all(struct ring_set *set)
 {
 	for (unsigned i = 0; i < ring_set_count(set); i++)
 		ring_close(&set->items[i]);
@@ -61,7 +63,7 @@ static void close_all(struct ring_set *set)
 
 void ring_set_deinit(struct ring_set *set)
 {
-	close_all(set);
+	ring_set_close_all(set);
 	free(set->items);
 }
 
@@ -80,9 +82,9 @@ static size_t default_bytes(uint64_t bytes_per_second)
 
 	if (!bytes)
 		return DEFAULT_RING_BYTES;
-	if (bytes > RING_BYTES_MAX)
-		return RING_BYTES_MAX;
-	return bytes < RING_BYTES_MIN ? RING_BYTES_MIN : bytes;
+	if (bytes > RING_SET_RING_BYTES_MAX)
+		return RING_SET_RING_BYTES_MAX;
+	return bytes < RING_SET_RING_BYTES_MIN ? RING_SET_RING_BYTES_MIN : bytes;
 }
 
 struct ring *ring_set_of(const struct ring_set *set, enum ring_kind kind)
@@ -115,11 +117,11 @@ static uint32_t watermark(const struct ring_set *set, enum ring_kind kind)
 {
 	size_t ring_bytes = set->ring_bytes;
 
-	/* The reader comes by time. */
+	/* The reader polls these by time. */
 	if (kind == RINGS_SWITCHES)
 		return (uint32_t)(ring_set_bytes(set, kind) / 2);
-	/* Every record of the side band wakes the reader: files are opened while their process is
-	 * alive. */
+	/* Every side-band record wakes the reader, so that files are opened
+	 * while their process is alive. */
 	if (kind != RINGS_SAMPLES)
 		return 1;
 	if (set->is_polled)
@@ -127,7 +129,7 @@ static uint32_t watermark(const struct ring_set *set, enum ring_kind kind)
 	return (uint32_t)(ring_bytes / 4 > WATERMARK_BYTES ? WATERMARK_BYTES : ring_bytes / 4);
 }
 
-static struct error *open_all(struct ring_set *set, const unsigned *cpus)
+static struct error *ring_set_open_all(struct ring_set *set, const unsigned *cpus)
 {
 	for (unsigned i = 0; i < ring_set_count(set); i++) {
 		enum ring_kind kind = ring_set_kind(set, i);
@@ -140,7 +142,7 @@ static struct error *open_all(struct ring_set *set, const unsigned *cpus)
 	return NULL;
 }
 
-/* False: they are as small as they may be. */
+/* Returns false if the rings already have the smallest size. */
 static bool shrink(struct ring_set *set)
 {
 	if (set->captured_bytes == set->ring_bytes && set->ring_bytes <= SMALLEST_RING_BYTES)
@@ -166,11 +168,11 @@ struct error *ring_set_open(struct ring_set *set, const unsigned *cpus, size_t w
 	set->ring_bytes = set->captured_bytes = bytes;
 	set->is_polled = is_polled;
 	for (;;) {
-		struct error *err = open_all(set, cpus);
+		struct error *err = ring_set_open_all(set, cpus);
 
 		if (!err)
 			return NULL;
-		close_all(set);
+		ring_set_close_all(set);
 		if (!is_for_lack_of_memory(err) || !shrink(set))
 			return err;
 		error_free(err);

@@ -11,8 +11,9 @@ void sample_losses_note_sample(struct sample_losses *losses, bool is_of_tree)
 }
 
 /*
- * What was lost is of the tree in the proportion of what was not lost. Not exact: more may be lost
- * while others are busy.
+ * Attributes losses to the tree in the proportion of the samples that were not
+ * lost. This is an estimate: losses may be more frequent while other processes
+ * run.
  */
 static uint64_t part_of_tree(struct sample_losses *losses, uint64_t count)
 {

@@ -27,18 +27,59 @@
 #include <unistd.h>
 
 enum {
-	/* A ring that holds fewer copies of stacks loses samples while the reader waits for a CPU;
-	 * deep stacks are better captured. */
+	/* A ring that holds fewer stack copies loses samples while the reader
+	 * waits for a CPU. Deep-stack capture is better then. */
 	LEAST_COPIES = 8,
-	/* The rings of the kernel's copies beside those of samples, within a bound. */
+	/* Size of the rings for the kernel's stack copies, as a multiple of the
+	 * sample rings, up to a maximum. */
 	COPIES_SHARE = 2,
 	COPIES_BYTES_MAX = 16 << 20,
 	/* See is_for_copiers(). */
 	PROGRAM_MISS = 10,
 	PROGRAM_MISSES_MAX = 100,
-	/* The kernel takes this time at most from taking the time of a record to its end, unless it
-	 * is interrupted between them. */
-	WRITTEN_NS = 5000,
+	/* Upper bound of the time from taking the timestamp of a record to the
+	 * end of its write, if the kernel is not interrupted in between. */
+	SAMPLER_WRITTEN_NS = 5000,
+};
+
+/* Collection of stacks that are deeper than the kernel's copy (stack_program.h,
+ * capture.h). */
+struct deep_stacks {
+	struct stack_program *program; /* NULL if only copiers copy stacks */
+	/* Time of its last copy; initially the start time. */
+	uint64_t used_ns;
+	unsigned misses;	 /* rises with stacks that it did not copy */
+	struct capture *capture; /* NULL until it is started */
+	/* At least some descriptors write to RINGS_CAPTURED. */
+	bool captures;
+	/* Whether all descriptors, or none, will write there when `redirect` is
+	 * done. */
+	bool will_capture;
+	struct output_redirect *redirect; /* the current redirection, or NULL */
+	bool is_redirect_cut;		  /* a pause has aborted it */
+};
+
+/* The kind and the state of sampling. */
+struct sampling_state {
+	bool starts_at_exec;
+	bool has_commands_later; /* see target.commands_later */
+	bool is_of_processes;	 /* the target is TARGET_PROCESSES */
+	bool has_begun, is_paused, is_stopped;
+	uint64_t complete_ns;	    /* see sampler_complete_ns() */
+	unsigned side_band_percent; /* see sampler_side_band_percent() */
+};
+
+/* The events that the kernel has opened. */
+struct opened_events {
+	struct descriptors descriptors;
+	/* Per event; may be NULL: see sampler_lacking_cpus(). */
+	char **lacking_cpus;
+	struct attr_features features;
+	struct group_counts group_counts;
+	/* Layouts of the sampling events. Side-band records have the same
+	 * trailer. */
+	struct layouts layouts;
+	int epoll_fd;
 };
 
 struct sampler {
@@ -46,32 +87,14 @@ struct sampler {
 	size_t cpu_count;
 	struct ring_set rings;
 	struct ring_merge merge;
-	struct stack_program *program; /* NULL: copiers alone copy deep stacks */
-	uint64_t program_used_ns;      /* when it has last copied one; at first the beginning */
-	unsigned program_misses;       /* rises with deep stacks that it has not copied */
-	struct capture *capture;       /* NULL: not started */
-	bool captures;		       /* some descriptors at least write to RINGS_CAPTURED … */
-	bool will_capture;	       /* … and all or none will when `redirect` is done */
-	struct output_redirect *redirect; /* the last one; NULL: none is under way */
-	bool is_redirect_cut;		  /* a pause has cut it off */
-	struct sampling_plan plan;
-	struct process_tree *tree; /* more is sampled than it; NULL: no more than the target */
 	struct sampler_options options;
-	unsigned side_band_percent; /* see sampler_side_band_percent() */
-
-	struct descriptors descriptors;
-	char **lacking_cpus; /* of each event, or NULL: see sampler_lacking_cpus() */
-	struct attr_features features;
-	struct group_counts group_counts;
-	struct layouts layouts; /* of the sampling events; the side band ends as they do */
-
-	int epoll_fd;
-	bool starts_at_exec;
-	bool has_commands_later; /* target.commands_later */
-	bool is_of_processes;	 /* TARGET_PROCESSES */
-	bool has_begun, is_paused, stopped;
+	struct sampling_plan plan;
+	/* Set if more than this tree is sampled; NULL if only the target is. */
+	struct process_tree *tree;
+	struct opened_events opened;
+	struct deep_stacks deep;
+	struct sampling_state state;
 	struct sample_losses losses;
-	uint64_t complete_ns; /* sampler_complete_ns() */
 	struct sampler_facts facts;
 };
 
@@ -81,7 +104,7 @@ static unsigned ring_kinds(const struct sampler *s, bool captures)
 
 	if (s->options.waits)
 		kinds |= 1U << RINGS_SWITCHES;
-	if (s->descriptors.event_count)
+	if (s->opened.descriptors.event_count)
 		kinds |= 1U << RINGS_SAMPLES;
 	if (captures)
 		kinds |= 1U << RINGS_CAPTURED;
@@ -94,11 +117,11 @@ static struct error *open_rings(struct sampler *s, bool captures)
 	struct error *err;
 
 	ring_set_init(rings, ring_kinds(s, captures), s->cpu_count);
-	ring_merge_init(&s->merge, rings->items, ring_set_count(rings), &s->layouts);
+	ring_merge_init(&s->merge, rings->items, ring_set_count(rings), &s->opened.layouts);
 	err = ring_set_open(rings, s->cpus, s->options.ring_bytes, s->plan.bytes_per_second,
 			    s->facts.is_polled);
 	if (!err)
-		err = ring_set_watch(rings, &s->epoll_fd);
+		err = ring_set_watch(rings, &s->opened.epoll_fd);
 	if (err)
 		return err;
 	s->facts.ring_bytes = rings->ring_bytes;
@@ -122,24 +145,24 @@ static void bound_copy(struct sampler *s, struct perf_event_attr *attr)
 
 static void prepare_attr(struct sampler *s, struct opened_event *opened, bool inherit, int cgroup)
 {
-	const struct event *event = &s->descriptors.events[opened->event];
+	const struct event *event = &s->opened.descriptors.events[opened->event];
 	struct perf_event_attr *attr = &opened->attr;
 
-	attr_samples(attr, event, &s->features);
+	attr_samples(attr, event, &s->opened.features);
 	attr_choose_variant(attr, event, opened->variant);
 	opened->may_be_less_precise = event->may_be_less_precise;
 	bound_copy(s, attr);
 	attr->inherit = inherit;
-	attr->enable_on_exec = s->starts_at_exec;
-	if (s->descriptors.whole_cpus && s->is_of_processes)
+	attr->enable_on_exec = s->state.starts_at_exec;
+	if (s->opened.descriptors.whole_cpus && s->state.is_of_processes)
 		attr_exclude_idle(attr);
 	opened->cgroup = cgroup;
 }
 
-/* cgroup: the index of the one that is sampled, if cgroups are. */
+/* cgroup: index of the sampled cgroup, if cgroups are sampled. */
 static void add_opened(struct sampler *s, const struct target *target, bool inherit, size_t cgroup)
 {
-	struct descriptors *d = &s->descriptors;
+	struct descriptors *d = &s->opened.descriptors;
 	const struct target_rule *rule = s->plan.samples_cgroups ? target->rule : NULL;
 
 	for (unsigned i = 0; i < d->event_count; i++) {
@@ -158,10 +181,10 @@ static void add_opened(struct sampler *s, const struct target *target, bool inhe
 	}
 }
 
-/* Events of one cgroup come together: groups are of one. */
+/* Events of a cgroup are adjacent, because a group is within one cgroup. */
 static void prepare_attrs(struct sampler *s, const struct target *target)
 {
-	struct descriptors *d = &s->descriptors;
+	struct descriptors *d = &s->opened.descriptors;
 	bool inherit = target->inherit && !d->whole_cpus;
 	size_t cgroups = s->plan.samples_cgroups ? target->rule->cgroup_count : 1;
 
@@ -170,29 +193,29 @@ static void prepare_attrs(struct sampler *s, const struct target *target)
 	attr_side_band(&d->side_attr, inherit);
 	d->side_attr.mmap_data = s->options.data_mappings;
 	attr_switches(&d->switch_attr, target->inherit && target->kind != TARGET_SYSTEM,
-		      &s->features);
+		      &s->opened.features);
 	d->switch_attr.enable_on_exec = d->starts_at_exec;
 }
 
-/* Notes the ids of new descriptors; those that are known stay. */
+/* Adds the ids of new descriptors. Known ids remain. */
 static void note_ids(struct sampler *s)
 {
-	const struct descriptors *d = &s->descriptors;
+	const struct descriptors *d = &s->opened.descriptors;
 
 	for (uint32_t index = 0; index < d->opened_count; index++)
 		for (size_t i = 0; i < d->opened[index].id_count; i++)
-			layouts_add_id(&s->layouts, d->opened[index].ids[i], index);
+			layouts_add_id(&s->opened.layouts, d->opened[index].ids[i], index);
 }
 
 static void prepare_layouts(struct sampler *s)
 {
-	const struct descriptors *d = &s->descriptors;
+	const struct descriptors *d = &s->opened.descriptors;
 
-	/* Without samples all records end as the side band. */
+	/* Without samples all records have the trailer of the side band. */
 	if (!d->opened_count) {
 		struct record_layout layout = attr_layout(&d->side_attr);
 
-		layouts_add(&s->layouts, &layout);
+		layouts_add(&s->opened.layouts, &layout);
 	}
 	for (uint32_t index = 0; index < d->opened_count; index++) {
 		const struct opened_event *opened = &d->opened[index];
@@ -204,40 +227,41 @@ static void prepare_layouts(struct sampler *s)
 		layout.is_other_end =
 			opened->variant < d->events[opened->event].variant_count &&
 			d->events[opened->event].variants[opened->variant].is_other_end;
-		has_id_place = layouts_add(&s->layouts, &layout);
+		has_id_place = layouts_add(&s->opened.layouts, &layout);
 		assert(has_id_place);
-		(void)has_id_place; /* without assertions nothing else reads it */
+		(void)has_id_place; /* unused if assertions are off */
 	}
 	note_ids(s);
 }
 
 static void note_lacking_cpus(struct sampler *s)
 {
-	s->lacking_cpus = xcalloc(s->descriptors.event_count, sizeof(*s->lacking_cpus));
-	for (unsigned i = 0; i < s->descriptors.event_count; i++)
-		s->lacking_cpus[i] = descriptors_lacking_cpus(&s->descriptors, i);
+	s->opened.lacking_cpus = xcalloc(s->opened.descriptors.event_count,
+					 sizeof(*s->opened.lacking_cpus));
+	for (unsigned i = 0; i < s->opened.descriptors.event_count; i++)
+		s->opened.lacking_cpus[i] = descriptors_lacking_cpus(&s->opened.descriptors, i);
 }
 
 static void drop_stack_program(struct sampler *s)
 {
-	stack_program_free(STEAL(s->program));
+	stack_program_free(STEAL(s->deep.program));
 }
 
-/* The stack program is the end of the filter, unless the kernel refuses it. */
+/* Appends the stack program to the filter, unless the kernel rejects it. */
 static bool begin_filter(struct sampler *s)
 {
 	bool has_probes = s->plan.has_probes;
 
-	if (s->program &&
-	    process_tree_begin_filter(s->tree, has_probes, stack_program_code(s->program)))
+	if (s->deep.program &&
+	    process_tree_begin_filter(s->tree, has_probes, stack_program_code(s->deep.program)))
 		return true;
 	drop_stack_program(s);
 	return process_tree_begin_filter(s->tree, has_probes, NULL);
 }
 
-static bool filter_samples(struct sampler *s)
+static bool sampler_filter_samples(struct sampler *s)
 {
-	const struct descriptors *d = &s->descriptors;
+	const struct descriptors *d = &s->opened.descriptors;
 	bool is_filtered = begin_filter(s);
 
 	for (size_t i = 0; i < d->samples.count && is_filtered; i++)
@@ -246,7 +270,7 @@ static bool filter_samples(struct sampler *s)
 	return is_filtered;
 }
 
-/* The smallest copy of a stack that a sample has. */
+/* Returns the smallest stack copy in a sample of the events. */
 static size_t least_copy(const struct event *events, size_t event_count)
 {
 	size_t least = 0;
@@ -267,27 +291,29 @@ static void load_stack_program(struct sampler *s, const struct event *events, si
 	if (!s->options.copies_in_kernel || !ring_set_of(&s->rings, RINGS_CAPTURED) ||
 	    s->rings.is_shrunk)
 		return;
-	s->program_used_ns = clock_now_ns();
-	s->program = stack_program_new(s->cpus, s->cpu_count, least_copy(events, event_count),
-				       ring_bytes < COPIES_BYTES_MAX ? ring_bytes
-								     : COPIES_BYTES_MAX);
+	s->deep.used_ns = clock_now_ns();
+	s->deep.program = stack_program_new(s->cpus, s->cpu_count, least_copy(events, event_count),
+					    ring_bytes < COPIES_BYTES_MAX ? ring_bytes
+									  : COPIES_BYTES_MAX);
 }
 
-/* Where samples are filtered it is part of the filter. False: it is not of use then. */
+/* If samples are filtered, the program is a part of the filter. Returns false
+ * if the program is not useful. */
 static bool attach_stack_program(struct sampler *s, size_t first)
 {
-	const struct fd_list *samples = &s->descriptors.samples;
+	const struct fd_list *samples = &s->opened.descriptors.samples;
 	bool is_attached = true;
 
-	if (!s->program || s->facts.is_filtered)
+	if (!s->deep.program || s->facts.is_filtered)
 		return true;
 	for (size_t i = first; i < samples->count && is_attached; i++)
-		is_attached = stack_program_attach(s->program, samples->items[i]);
+		is_attached = stack_program_attach(s->deep.program, samples->items[i]);
 	return is_attached;
 }
 
-/* Whether options.switches can be granted: whole CPUs miss nothing. */
-static bool gives_balance(const struct sampler *s, const struct target *target)
+/* Returns whether options.switches takes effect. Sampling of whole CPUs misses
+ * no process and does not need it. */
+static bool gives_unsampled(const struct sampler *s, const struct target *target)
 {
 	return s->options.switches && target->kind == TARGET_COMMAND && target->inherit &&
 	       !s->facts.is_tree;
@@ -295,13 +321,14 @@ static bool gives_balance(const struct sampler *s, const struct target *target)
 
 static void count_descriptors(struct sampler *s)
 {
-	const struct descriptors *d = &s->descriptors;
+	const struct descriptors *d = &s->opened.descriptors;
 
 	s->facts.descriptors = d->side.count + d->samples.count + d->switches.count;
 }
 
-/* To be called when the side band is open: its records tell of later children. */
-static void add_children(struct process_tree *tree, const struct target *target)
+/* Must be called after the side band was opened, whose records announce later
+ * children. */
+static void sampler_add_children(struct process_tree *tree, const struct target *target)
 {
 	CLEANUP(free_ptr) pid_t *children = NULL;
 	size_t count;
@@ -311,40 +338,41 @@ static void add_children(struct process_tree *tree, const struct target *target)
 		process_tree_add_process(tree, children[i]);
 }
 
-static struct error *open_target(struct sampler *s, const struct target *target)
+static struct error *sampler_open_target(struct sampler *s, const struct target *target)
 {
 	struct error *err = NULL;
 
-	s->descriptors.cpus = s->cpus;
-	s->descriptors.cpu_count = s->cpu_count;
-	s->descriptors.side_rings = ring_set_of(&s->rings, RINGS_SIDE_BAND);
-	s->descriptors.sample_rings = ring_set_of(&s->rings,
-						  s->captures ? RINGS_CAPTURED : RINGS_SAMPLES);
-	s->descriptors.needs_switches = s->options.waits;
-	/* Never to those of capture, where each record wakes a copier. */
+	s->opened.descriptors.cpus = s->cpus;
+	s->opened.descriptors.cpu_count = s->cpu_count;
+	s->opened.descriptors.side_rings = ring_set_of(&s->rings, RINGS_SIDE_BAND);
+	s->opened.descriptors.sample_rings =
+		ring_set_of(&s->rings, s->deep.captures ? RINGS_CAPTURED : RINGS_SAMPLES);
+	s->opened.descriptors.needs_switches = s->options.waits;
+	/* Switches never use the capture rings, where each record wakes a
+	 * copier. */
 	if (s->options.waits)
-		s->descriptors.switch_rings = ring_set_of(&s->rings, RINGS_SWITCHES);
-	else if (gives_balance(s, target))
-		s->descriptors.switch_rings = ring_set_of(&s->rings, RINGS_SAMPLES);
+		s->opened.descriptors.switch_rings = ring_set_of(&s->rings, RINGS_SWITCHES);
+	else if (gives_unsampled(s, target))
+		s->opened.descriptors.switch_rings = ring_set_of(&s->rings, RINGS_SAMPLES);
 	prepare_attrs(s, target);
-	err = descriptors_open(&s->descriptors, target);
+	err = descriptors_open(&s->opened.descriptors, target);
 	if (!err)
 		note_lacking_cpus(s);
 	if (err)
 		return err;
 	if (s->tree && target->with_children)
-		add_children(s->tree, target);
+		sampler_add_children(s->tree, target);
 	if (s->facts.is_tree && s->plan.may_filter)
-		s->facts.is_filtered = filter_samples(s);
+		s->facts.is_filtered = sampler_filter_samples(s);
 	if (!attach_stack_program(s, 0))
 		drop_stack_program(s);
 	prepare_layouts(s);
-	s->facts.kernel_excluded = s->descriptors.kernel_excluded;
-	s->facts.is_joint = s->descriptors.is_joint;
-	s->facts.denied_threads = s->descriptors.denied_count;
+	s->facts.kernel_excluded = s->opened.descriptors.kernel_excluded;
+	s->facts.is_joint = s->opened.descriptors.is_joint;
+	s->facts.denied_threads = s->opened.descriptors.denied_count;
 	s->facts.cpus = (unsigned)s->cpu_count;
 	count_descriptors(s);
-	s->facts.has_switches = s->descriptors.switches.count && gives_balance(s, target);
+	s->facts.has_switches = s->opened.descriptors.switches.count && gives_unsampled(s, target);
 	return NULL;
 }
 
@@ -352,18 +380,18 @@ static struct sampler *sampler_new(void)
 {
 	struct sampler *s = xcalloc(1, sizeof(*s));
 
-	s->epoll_fd = -1;
+	s->opened.epoll_fd = -1;
 	return s;
 }
 
-/* False: there are no copiers. */
+/* Returns false if no copier could be started. */
 static bool start_copiers(struct sampler *s)
 {
-	if (!s->capture && ring_set_of(&s->rings, RINGS_CAPTURED))
-		s->capture = capture_new(ring_set_of(&s->rings, RINGS_CAPTURED), s->cpus,
-					 s->cpu_count, &s->layouts, &s->options, s->tree,
-					 s->plan.has_scheduler_event);
-	return s->capture;
+	if (!s->deep.capture && ring_set_of(&s->rings, RINGS_CAPTURED))
+		s->deep.capture = capture_new(ring_set_of(&s->rings, RINGS_CAPTURED), s->cpus,
+					      s->cpu_count, &s->opened.layouts, &s->options,
+					      s->tree, s->plan.has_scheduler_event);
+	return s->deep.capture;
 }
 
 static void begin_tree(struct sampler *s, const struct target *target)
@@ -379,7 +407,7 @@ static void begin_tree(struct sampler *s, const struct target *target)
 
 static struct error *choose_way(struct sampler *s, const struct target *target)
 {
-	const struct descriptors *d = &s->descriptors;
+	const struct descriptors *d = &s->opened.descriptors;
 	const struct sampling_plan *plan = &s->plan;
 	struct error *err = sampling_plan_choose(d->events, d->event_count, target, &s->options,
 						 s->cpus[0], &s->plan);
@@ -391,11 +419,12 @@ static struct error *choose_way(struct sampler *s, const struct target *target)
 	s->facts.is_tree = plan->is_tree;
 	s->facts.follows_rule = plan->follows_rule;
 	s->facts.is_polled = plan->whole_cpus && plan->bytes_per_second;
-	s->has_commands_later = target->commands_later;
-	s->is_of_processes = target->kind == TARGET_PROCESSES;
-	s->descriptors.whole_cpus = plan->whole_cpus;
-	s->descriptors.starts_at_exec = target->kind == TARGET_COMMAND && !s->options.starts_late;
-	s->starts_at_exec = s->descriptors.starts_at_exec && !plan->is_tree;
+	s->state.has_commands_later = target->commands_later;
+	s->state.is_of_processes = target->kind == TARGET_PROCESSES;
+	s->opened.descriptors.whole_cpus = plan->whole_cpus;
+	s->opened.descriptors.starts_at_exec = target->kind == TARGET_COMMAND &&
+					       !s->options.starts_late;
+	s->state.starts_at_exec = s->opened.descriptors.starts_at_exec && !plan->is_tree;
 	return err;
 }
 
@@ -407,25 +436,25 @@ struct error *sampler_open(const struct event *events, size_t event_count,
 	struct error *err = NULL;
 
 	s->options = *options;
-	s->descriptors.events = events;
-	s->descriptors.event_count = event_count;
+	s->opened.descriptors.events = events;
+	s->opened.descriptors.event_count = event_count;
 	err = cpus_choose(target->cpus, target->cpu_count, &s->cpus, &s->cpu_count);
 	if (!err)
 		err = choose_way(s, target);
 	if (!err)
-		err = attr_probe(&s->features);
+		err = attr_probe(&s->opened.features);
 	if (!err)
 		err = open_rings(s, s->plan.can_capture);
 	if (err)
 		return err;
 	load_stack_program(s, events, event_count);
-	s->captures = s->will_capture = options->captures_from_start &&
-					s->facts.samples_per_second &&
-					ring_set_of(&s->rings, RINGS_CAPTURED);
-	err = open_target(s, target);
+	s->deep.captures = s->deep.will_capture = options->captures_from_start &&
+						  s->facts.samples_per_second &&
+						  ring_set_of(&s->rings, RINGS_CAPTURED);
+	err = sampler_open_target(s, target);
 	if (err)
 		return err;
-	if (s->captures) /* not before: copiers read the layouts */
+	if (s->deep.captures) /* not before, because copiers read the layouts */
 		start_copiers(s);
 	*ret = STEAL(s);
 	return NULL;
@@ -435,20 +464,20 @@ void sampler_free(struct sampler *s)
 {
 	if (!s)
 		return;
-	output_redirect_end(s->redirect);
-	capture_free(s->capture);
-	stack_program_free(s->program);
-	for (size_t i = 0; s->lacking_cpus && i < s->descriptors.event_count; i++)
-		free(s->lacking_cpus[i]);
-	free(s->lacking_cpus);
-	descriptors_deinit(&s->descriptors);
+	output_redirect_end(s->deep.redirect);
+	capture_free(s->deep.capture);
+	stack_program_free(s->deep.program);
+	for (size_t i = 0; s->opened.lacking_cpus && i < s->opened.descriptors.event_count; i++)
+		free(s->opened.lacking_cpus[i]);
+	free(s->opened.lacking_cpus);
+	descriptors_deinit(&s->opened.descriptors);
 	ring_set_deinit(&s->rings);
-	close_fd(&s->epoll_fd);
+	close_fd(&s->opened.epoll_fd);
 	ring_merge_deinit(&s->merge);
 	process_tree_free(s->tree);
-	group_counts_deinit(&s->group_counts);
+	group_counts_deinit(&s->opened.group_counts);
 	free(s->cpus);
-	layouts_deinit(&s->layouts);
+	layouts_deinit(&s->opened.layouts);
 	free(s);
 }
 
@@ -459,45 +488,46 @@ const struct sampler_facts *sampler_facts(const struct sampler *s)
 
 const char *sampler_lacking_cpus(const struct sampler *s, unsigned event)
 {
-	return s->lacking_cpus[event];
+	return s->opened.lacking_cpus[event];
 }
 
 const struct opened_event *sampler_opened(const struct sampler *s, size_t *count)
 {
-	*count = s->descriptors.opened_count;
-	return s->descriptors.opened;
+	*count = s->opened.descriptors.opened_count;
+	return s->opened.descriptors.opened;
 }
 
 struct error *sampler_enable(struct sampler *s)
 {
-	/* So that the reader gets a CPU before the rings are full. */
+	/* Short slices let the reader get a CPU before the rings are full. */
 	sched_request_short_slices();
-	s->has_begun = true;
-	s->is_paused = false;
-	return s->starts_at_exec ? NULL : descriptors_enable(&s->descriptors);
+	s->state.has_begun = true;
+	s->state.is_paused = false;
+	return s->state.starts_at_exec ? NULL : descriptors_enable(&s->opened.descriptors);
 }
 
 void sampler_add_command(struct sampler *s, pid_t pid)
 {
-	assert(s->has_commands_later);
+	assert(s->state.has_commands_later);
 	process_tree_add_command(s->tree, pid, clock_now_ns());
-	descriptors_count_command(&s->descriptors, pid, !s->is_paused);
+	descriptors_count_command(&s->opened.descriptors, pid, !s->state.is_paused);
 }
 
-/* False: threads read the list of descriptors. */
+/* Returns false while the redirection's threads still read the list of
+ * descriptors. */
 static bool end_redirect(struct sampler *s)
 {
-	if (s->redirect && !output_redirect_is_done(s->redirect))
+	if (s->deep.redirect && !output_redirect_is_done(s->deep.redirect))
 		return false;
-	if (s->redirect)
-		s->captures = s->will_capture;
-	output_redirect_end(STEAL(s->redirect));
+	if (s->deep.redirect)
+		s->deep.captures = s->deep.will_capture;
+	output_redirect_end(STEAL(s->deep.redirect));
 	return true;
 }
 
 bool sampler_add_process(struct sampler *s, pid_t pid)
 {
-	size_t count = s->descriptors.samples.count;
+	size_t count = s->opened.descriptors.samples.count;
 
 	if (s->tree)
 		process_tree_add_process(s->tree, pid);
@@ -505,118 +535,122 @@ bool sampler_add_process(struct sampler *s, pid_t pid)
 		return true;
 	if (!end_redirect(s))
 		return false;
-	s->descriptors.sample_rings = ring_set_of(&s->rings,
-						  s->captures ? RINGS_CAPTURED : RINGS_SAMPLES);
-	descriptors_add_process(&s->descriptors, pid, s->has_begun && !s->is_paused);
+	s->opened.descriptors.sample_rings =
+		ring_set_of(&s->rings, s->deep.captures ? RINGS_CAPTURED : RINGS_SAMPLES);
+	descriptors_add_process(&s->opened.descriptors, pid,
+				s->state.has_begun && !s->state.is_paused);
 	if (!attach_stack_program(s, count))
 		drop_stack_program(s);
 	note_ids(s);
 	count_descriptors(s);
-	s->facts.kernel_excluded = s->descriptors.kernel_excluded;
+	s->facts.kernel_excluded = s->opened.descriptors.kernel_excluded;
 	return true;
 }
 
-/* Each descriptor would wait for the redirection of another, as when sampling ends. */
+/* Aborts the redirection, because each ioctl would have to wait for it. The
+ * same applies when sampling ends. */
 static void cut_redirect(struct sampler *s)
 {
-	if (!s->redirect || output_redirect_is_done(s->redirect))
+	if (!s->deep.redirect || output_redirect_is_done(s->deep.redirect))
 		return;
-	output_redirect_end(STEAL(s->redirect));
-	s->is_redirect_cut = true;
+	output_redirect_end(STEAL(s->deep.redirect));
+	s->deep.is_redirect_cut = true;
 }
 
 void sampler_pause(struct sampler *s)
 {
-	assert(s->has_begun || !s->descriptors.starts_at_exec);
+	assert(s->state.has_begun || !s->opened.descriptors.starts_at_exec);
 	cut_redirect(s);
-	if (s->has_begun)
-		descriptors_pause(&s->descriptors);
+	if (s->state.has_begun)
+		descriptors_pause(&s->opened.descriptors);
 	else
-		descriptors_enable_switches(&s->descriptors);
-	/* The exec is over, and has enabled what it was to enable. */
-	s->starts_at_exec = s->descriptors.starts_at_exec = false;
-	s->is_paused = true;
+		descriptors_enable_switches(&s->opened.descriptors);
+	/* The exec is over and has enabled its events. */
+	s->state.starts_at_exec = s->opened.descriptors.starts_at_exec = false;
+	s->state.is_paused = true;
 }
 
 void sampler_disable(struct sampler *s)
 {
-	/* With thousands of descriptors each would wait for the redirection of another. */
-	output_redirect_end(STEAL(s->redirect));
-	descriptors_disable(&s->descriptors);
-	s->stopped = true;
+	/* With thousands of descriptors, each ioctl would have to wait for the
+	 * redirection. */
+	output_redirect_end(STEAL(s->deep.redirect));
+	descriptors_disable(&s->opened.descriptors);
+	s->state.is_stopped = true;
 }
 
 int sampler_fd(const struct sampler *s)
 {
-	return s->epoll_fd;
+	return s->opened.epoll_fd;
 }
 
 void sampler_capture_deep(struct sampler *s, bool capture)
 {
-	if (s->redirect && !output_redirect_is_done(s->redirect))
+	if (s->deep.redirect && !output_redirect_is_done(s->deep.redirect))
 		return;
-	output_redirect_end(STEAL(s->redirect));
-	if (!s->is_redirect_cut) {
-		s->captures = s->will_capture;
-		if (capture == s->captures || !start_copiers(s))
+	output_redirect_end(STEAL(s->deep.redirect));
+	if (!s->deep.is_redirect_cut) {
+		s->deep.captures = s->deep.will_capture;
+		if (capture == s->deep.captures || !start_copiers(s))
 			return;
 	}
-	s->is_redirect_cut = false;
-	s->redirect = output_redirect_begin(
-		&s->descriptors.samples,
+	s->deep.is_redirect_cut = false;
+	s->deep.redirect = output_redirect_begin(
+		&s->opened.descriptors.samples,
 		ring_set_of(&s->rings, capture ? RINGS_CAPTURED : RINGS_SAMPLES));
-	s->will_capture = capture;
-	s->captures = true;
+	s->deep.will_capture = capture;
+	s->deep.captures = true;
 }
 
 bool sampler_captures_deep(const struct sampler *s)
 {
-	return s->captures;
+	return s->deep.captures;
 }
 
-/* Of a deep stack: whether copiers are of use, where the program misses more than a tenth. */
+/* Returns whether copiers would help with a deep stack: the program misses more
+ * than a tenth of the deep stacks. */
 static bool is_for_copiers(struct sampler *s, bool has_program_copied)
 {
-	if (!s->program)
+	if (!s->deep.program)
 		return true;
 	if (!has_program_copied)
-		s->program_misses += PROGRAM_MISS;
-	else if (s->program_misses)
-		s->program_misses--;
-	if (s->program_misses > PROGRAM_MISSES_MAX)
-		s->program_misses = PROGRAM_MISSES_MAX;
-	return !has_program_copied && s->program_misses > 2 * PROGRAM_MISS;
+		s->deep.misses += PROGRAM_MISS;
+	else if (s->deep.misses)
+		s->deep.misses--;
+	if (s->deep.misses > PROGRAM_MISSES_MAX)
+		s->deep.misses = PROGRAM_MISSES_MAX;
+	return !has_program_copied && s->deep.misses > 2 * PROGRAM_MISS;
 }
 
 bool sampler_note_stack(struct sampler *s, const struct record *sample, struct stack_extent extent)
 {
 	if (s->options.copies_whole_stacks)
 		extent.slots = NULL;
-	if (s->program)
-		stack_program_note(s->program, sample, extent);
-	if (s->capture)
-		capture_note_stack(s->capture, sample->tid, extent);
+	if (s->deep.program)
+		stack_program_note(s->deep.program, sample, extent);
+	if (s->deep.capture)
+		capture_note_stack(s->deep.capture, sample->tid, extent);
 	return extent.needs_go || ((extent.is_deep || extent.saved_sp_at) &&
 				   is_for_copiers(s, sample->sample.has_program_copied));
 }
 
 int sampler_poll_ms(const struct sampler *s)
 {
-	if (s->captures)
+	if (s->deep.captures)
 		return s->facts.capture_poll_ms;
-	if (!s->program || clock_now_ns() - s->program_used_ns > NS_PER_SECOND)
+	if (!s->deep.program || clock_now_ns() - s->deep.used_ns > NS_PER_SECOND)
 		return 0;
 	return s->plan.program_poll_ms;
 }
 
 void sampler_end_switches(struct sampler *s)
 {
-	descriptors_end_switches(&s->descriptors);
+	descriptors_end_switches(&s->opened.descriptors);
 }
 
 bool sampler_counted(const struct sampler *s, unsigned event, uint64_t *ret)
 {
-	return descriptors_counted(&s->descriptors, event, ret);
+	return descriptors_counted(&s->opened.descriptors, event, ret);
 }
 
 static unsigned side_band_percent(const struct sampler *s)
@@ -633,35 +667,39 @@ static unsigned side_band_percent(const struct sampler *s)
 void sampler_batch(struct sampler *s)
 {
 	uint64_t now_ns = clock_now_ns();
-	/* After the end of sampling, or in a pause, nothing more is copied. If the rings of samples
-	 * or switches hold the side band, a mapping in one can be older than a sample in another
-	 * that was looked at later. */
-	bool settles = ((s->captures && !s->is_paused) || s->facts.is_joint) && !s->stopped;
+	/* No stacks are copied in a pause or after the end of sampling. If the
+	 * rings of samples or switches hold the side band, a sample that was
+	 * read from one ring can need a mapping that is still unread in
+	 * another. */
+	bool settles = ((s->deep.captures && !s->state.is_paused) || s->facts.is_joint) &&
+		       !s->state.is_stopped;
 
-	/* A thread that goes to another CPU is switched in there after it was switched out here,
-	 * also where the heads of two rings were noted between them. */
-	bool keeps_order = settles || ((s->options.waits || s->options.keeps_order) && !s->stopped);
+	/* A thread that migrates is switched in on the new CPU after it was
+	 * switched out on the old one. The heads of the two rings may be read
+	 * in between. */
+	bool keeps_order = settles ||
+			   ((s->options.waits || s->options.keeps_order) && !s->state.is_stopped);
 
-	s->complete_ns = now_ns - (settles ? CAPTURE_SETTLED_NS : WRITTEN_NS);
-	ring_merge_batch(&s->merge, keeps_order ? s->complete_ns : UINT64_MAX);
-	s->side_band_percent = side_band_percent(s);
+	s->state.complete_ns = now_ns - (settles ? CAPTURE_SETTLED_NS : SAMPLER_WRITTEN_NS);
+	ring_merge_batch(&s->merge, keeps_order ? s->state.complete_ns : UINT64_MAX);
+	s->state.side_band_percent = side_band_percent(s);
 }
 
 unsigned sampler_side_band_percent(const struct sampler *s)
 {
-	return s->side_band_percent;
+	return s->state.side_band_percent;
 }
 
 uint64_t sampler_complete_ns(const struct sampler *s)
 {
-	return s->complete_ns;
+	return s->state.complete_ns;
 }
 
 static bool take_unreported_losses(struct sampler *s, struct record *ret)
 {
-	const struct descriptors *d = &s->descriptors;
+	const struct descriptors *d = &s->opened.descriptors;
 
-	if (!s->stopped || !s->features.lost)
+	if (!s->state.is_stopped || !s->opened.features.lost)
 		return false;
 	return sample_losses_take_rest(&s->losses, LOST_SAMPLES, descriptors_lost(&d->samples),
 				       ret) ||
@@ -687,38 +725,40 @@ static bool is_of_tree(struct sampler *s, const struct record *record)
 	return is_taken;
 }
 
-/* Those of a command are of its processes alone, those of whole CPUs of the idle task, too. */
+/* For a command, only switches of its processes matter. With whole CPUs, those
+ * of the idle task do, too. */
 static bool is_switch_of_interest(struct sampler *s, const struct record *record)
 {
-	return record->tid > 0 && (!s->is_of_processes || !s->tree || is_of_tree(s, record));
+	return record->tid > 0 && (!s->state.is_of_processes || !s->tree || is_of_tree(s, record));
 }
 
-static bool is_of_interest(struct sampler *s, const struct ring_head *front)
+static bool sampler_is_of_interest(struct sampler *s, const struct ring_head *front)
 {
-	struct late_threads *late_threads = &s->descriptors.late_threads;
+	struct late_threads *late_threads = &s->opened.descriptors.late_threads;
 	uint64_t id = 0;
 
 	if (front->record.type == RECORD_OTHER)
 		return false;
-	if (front->record.type == RECORD_SWITCH && s->descriptors.whole_cpus &&
-	    !s->has_commands_later && ring_set_kind(&s->rings, front->ring) == RINGS_SWITCHES)
+	if (front->record.type == RECORD_SWITCH && s->opened.descriptors.whole_cpus &&
+	    !s->state.has_commands_later && ring_set_kind(&s->rings, front->ring) == RINGS_SWITCHES)
 		return is_switch_of_interest(s, &front->record);
 	if (s->tree)
 		return is_of_tree(s, &front->record);
-	if (late_threads->late_count == 0 || !record_id(s->layouts.items, front->raw, &id))
+	if (late_threads->late_count == 0 || !record_id(s->opened.layouts.items, front->raw, &id))
 		return true;
 	return late_threads_counts(late_threads, &front->record, id);
 }
 
 /*
- * The events of a CPU go on while its copier works, so that samples would show the copier's time as
- * that of the threads it works for: it is subtracted from what they weigh.
+ * The events of a CPU continue to count while its copier works, which would
+ * attribute the copier's time to the sampled threads. It is subtracted from the
+ * weight.
  */
 static void complete_by_copier(struct sampler *s, size_t cpu, struct record *sample)
 {
-	uint64_t cost_ns = capture_cost_ns(s->capture, cpu);
+	uint64_t cost_ns = capture_cost_ns(s->deep.capture, cpu);
 
-	capture_complete(s->capture, cpu, sample);
+	capture_complete(s->deep.capture, cpu, sample);
 	if (cost_ns > s->plan.interval_ns / 2)
 		cost_ns = s->plan.interval_ns / 2;
 	if (cost_ns)
@@ -728,34 +768,35 @@ static void complete_by_copier(struct sampler *s, size_t cpu, struct record *sam
 static bool complete_by_program(struct sampler *s, size_t cpu, struct record *sample)
 {
 	uint64_t sp = record_register(&sample->sample.regs, s->options.sp_bit);
-	bool is_copied = s->program && bytes_left(&sample->sample.stack) &&
-			 stack_program_complete(s->program, cpu, sp, sample);
+	bool is_copied = s->deep.program && bytes_left(&sample->sample.stack) &&
+			 stack_program_complete(s->deep.program, cpu, sp, sample);
 
 	if (is_copied)
-		s->program_used_ns = sample->time_ns;
+		s->deep.used_ns = sample->time_ns;
 	return is_copied;
 }
 
-static void complete(struct sampler *s, enum ring_kind kind, size_t cpu, struct record *sample)
+static void sampler_complete(struct sampler *s, enum ring_kind kind, size_t cpu,
+			     struct record *sample)
 {
 	sample->sample.has_program_copied = complete_by_program(s, cpu, sample);
-	if (kind == RINGS_CAPTURED && s->capture &&
-	    (!sample->sample.has_program_copied || capture_is_needed(s->capture, sample->tid)))
+	if (kind == RINGS_CAPTURED && s->deep.capture &&
+	    (!sample->sample.has_program_copied || capture_is_needed(s->deep.capture, sample->tid)))
 		complete_by_copier(s, cpu, sample);
 }
 
-static void read_fields(struct sampler *s, struct record *record)
+static void sampler_read_fields(struct sampler *s, struct record *record)
 {
 	struct record_sample *sample = &record->sample;
-	const struct event *event = &s->descriptors.events[sample->event];
+	const struct event *event = &s->opened.descriptors.events[sample->event];
 
 	if (event->reader)
 		field_reader_read(event->reader, sample);
 	if (event->weight_argument.register_bit)
 		sample->period *= call_argument_value(event->weight_argument, &sample->regs);
 	if (sample->group_value_bytes)
-		group_counts_read(&s->group_counts, &s->layouts,
-				  s->descriptors.whole_cpus ? 0 : record->tid, sample);
+		group_counts_read(&s->opened.group_counts, &s->opened.layouts,
+				  s->opened.descriptors.whole_cpus ? 0 : record->tid, sample);
 }
 
 bool sampler_next(struct sampler *s, struct record *ret)
@@ -767,26 +808,16 @@ bool sampler_next(struct sampler *s, struct record *ret)
 		front = ring_merge_next(&s->merge);
 		if (!front)
 			return take_unreported_losses(s, ret);
-	} while (!is_of_interest(s, front));
+	} while (!sampler_is_of_interest(s, front));
 	*ret = front->record;
 	if (ret->type == RECORD_SAMPLE)
-		read_fields(s, ret);
+		sampler_read_fields(s, ret);
 	kind = ring_set_kind(&s->rings, front->ring);
 	if (ret->type == RECORD_LOST)
 		note_loss(s, kind, ret);
 	if (ret->type == RECORD_SAMPLE)
-		complete(s, kind, front->ring % s->cpu_count, ret);
+		sampler_complete(s, kind, front->ring % s->cpu_count, ret);
 	return true;
-}
-
-void sampler_keep(struct sampler *s)
-{
-	ring_merge_keep(&s->merge);
-}
-
-void sampler_end_keeping(struct sampler *s)
-{
-	ring_merge_end_keeping(&s->merge);
 }
 
 static struct error *source_enable(void *source)
@@ -811,12 +842,12 @@ static void source_batch(void *source)
 	sampler_batch(source);
 }
 
-static bool source_next(void *source, struct record *ret)
+static bool sampler_source_next(void *source, struct record *ret)
 {
 	return sampler_next(source, ret);
 }
 
-static void source_close(void *source)
+static void sampler_source_close(void *source)
 {
 	sampler_free(source);
 }
@@ -828,8 +859,8 @@ struct record_source sampler_source(struct sampler *sampler)
 		.disable = source_disable,
 		.fd = source_fd,
 		.batch = source_batch,
-		.next = source_next,
-		.close = source_close,
+		.next = sampler_source_next,
+		.close = sampler_source_close,
 	};
 
 	return (struct record_source){.ops = &ops, .source = sampler};

@@ -6,18 +6,18 @@
 #include <linux/perf_event.h>
 
 enum {
-	/* What a sample usually takes at most, besides its stack. */
+	/* Usual maximum size of a sample without its stack. */
 	SAMPLE_BYTES = 1 << 10,
-	/* While stacks are captured, the reader takes this many samples at a time, if that takes it
-	 * to a pause within these bounds. */
+	/* While stacks are captured, the reader waits for this many samples, if
+	 * the resulting poll interval is within these bounds. */
 	CAPTURED_SAMPLES = 5,
 	POLL_MS_MIN = 2,
 	POLL_MS_MAX = 100,
-	/* The same of the kernel's copies. */
+	/* Like CAPTURED_SAMPLES, for stacks that the kernel copies. */
 	PROGRAM_SAMPLES = 16,
 };
 
-/* What is to be sampled. */
+/* The request: what to sample. */
 struct wish {
 	const struct event *events;
 	size_t event_count;
@@ -26,7 +26,7 @@ struct wish {
 	unsigned cpu;
 };
 
-/* Whether it is known how many samples will come. */
+/* Returns whether the sample rate is known in advance. */
 static bool has_known_rate(const struct wish *wish)
 {
 	for (size_t i = 0; i < wish->event_count; i++)
@@ -48,7 +48,7 @@ static void expect_samples(const struct wish *wish, struct sampling_plan *plan)
 	}
 }
 
-/* Whether a busy CPU gives as many samples as were asked for. */
+/* Returns whether a busy CPU yields the requested sample rate. */
 static bool is_of_time(const struct event *event)
 {
 	return event->kind == VALUE_CPU_TIME ||
@@ -64,9 +64,11 @@ static uint64_t interval_ns(const struct wish *wish, uint64_t samples_per_second
 }
 
 /*
- * Clocks and counters of the hardware. Where each occurrence of an event is of interest, whole CPUs
- * would flood the rings, and a period of 1 loses nothing when a child begins it anew. The frequency
- * of page faults would be that of the whole machine, which leaves a few to a program that has few.
+ * Returns whether the event is a clock or a hardware counter. If each
+ * occurrence of an event is of interest, whole CPUs would flood the rings, and
+ * an inherited event with a period of 1 loses nothing when a child restarts it.
+ * The frequency of page faults would apply to the whole machine, and leave few
+ * samples to a program with few faults.
  */
 static bool suits_whole_cpus(const struct event *event)
 {
@@ -76,7 +78,8 @@ static bool suits_whole_cpus(const struct event *event)
 	       (event->kind == VALUE_CPU_TIME || is_counter);
 }
 
-/* Switches of cgroups, or of more than a command's tree, are recorded by thread. */
+/* Without options.waits: context switches of cgroups, or of more than a
+ * command's tree, are recorded per thread. */
 static bool has_rule_of(const struct wish *wish, bool of_names)
 {
 	const struct target_rule *rule = wish->target->rule;
@@ -98,9 +101,10 @@ static bool samples_cgroups(const struct wish *wish)
 }
 
 /*
- * The kernel copies the place of an inherited probe from the memory of the process that forks,
- * where it is not: fork() fails in the target (perf_uprobe_init() in
- * kernel/trace/trace_event_perf.c). So probes are opened on CPUs, and their hits sorted out.
+ * Probes are opened on CPUs and their hits are filtered. For an inherited probe
+ * the kernel would copy the place from the memory of the forking process, where
+ * it does not exist, and fork() would fail in the target (perf_uprobe_init() in
+ * kernel/trace/trace_event_perf.c).
  */
 static bool has_probes(const struct wish *wish)
 {
@@ -110,7 +114,7 @@ static bool has_probes(const struct wish *wish)
 	return false;
 }
 
-/* Where cgroups are not sampled. */
+/* Used if cgroups are not sampled. */
 static bool samples_tree(const struct wish *wish)
 {
 	const struct target *target = wish->target;
@@ -122,16 +126,18 @@ static bool samples_tree(const struct wish *wish)
 	if (!(is_command || has_rule_of(wish, true)) || !target->inherit || !wish->event_count)
 		return false;
 	for (size_t i = 0; i < wish->event_count; i++)
-		/* What a group counts on a CPU is not of the thread alone that is sampled. */
+		/* A group that counts on a CPU includes other threads than the
+		 * sampled one. */
 		if (!suits_whole_cpus(&wish->events[i]) || wish->events[i].fields.group_values)
 			return false;
 	return attr_may_sample_cpu(wish->cpu);
 }
 
 /*
- * Where only the tree's samples wake copiers, threads that lose their CPU to one are sampled too
- * often. The weights of a clock are reduced to what was counted; a counter of the hardware may not
- * have counted all the time. Hits of probes wake no copiers.
+ * Returns whether samples outside the tree may be filtered. If only the tree's
+ * samples wake copiers, threads that lose their CPU to a copier are sampled too
+ * often. For a clock, the weights are corrected by the kernel's count; a
+ * hardware counter may have been multiplexed. Hits of probes wake no copiers.
  */
 static bool may_filter(const struct wish *wish)
 {
@@ -141,7 +147,7 @@ static bool may_filter(const struct wish *wish)
 	return true;
 }
 
-/* The switch to a copier would be such an event. */
+/* Returns whether the switch to a copier would count as such an event. */
 static bool is_scheduler_event(const struct event *event)
 {
 	return event->type == PERF_TYPE_SOFTWARE &&
@@ -157,7 +163,8 @@ static bool has_scheduler_event(const struct wish *wish)
 	return false;
 }
 
-/* The ids of descriptors that are added later would be noted while copiers look them up. */
+/* Returns whether ids of later descriptors would be added while copiers read
+ * them. */
 static bool may_note_ids_later(const struct wish *wish, const struct sampling_plan *plan)
 {
 	return wish->target->rule && !plan->follows_rule &&
@@ -172,11 +179,12 @@ static bool can_capture(const struct wish *wish, const struct sampling_plan *pla
 		return false;
 	for (size_t i = 0; i < wish->event_count; i++) {
 		has_stacks |= wish->events[i].fields.stack_bytes > 0;
-		/* It may fire anywhere in the kernel, and at any rate. */
+		/* These can fire anywhere in the kernel, and at any rate. */
 		if (wish->events[i].type == PERF_TYPE_TRACEPOINT || wish->events[i].is_probe)
 			return false;
 	}
-	/* System-wide the switch to a copier would be sampled, and wake the copier again. */
+	/* System-wide, the switch to a copier would be sampled and wake the
+	 * copier again. */
 	return has_stacks && wish->options->read_memory &&
 	       !(plan->has_scheduler_event && wish->target->kind == TARGET_SYSTEM);
 }
@@ -194,9 +202,9 @@ static int poll_ms(uint64_t samples_per_second, uint64_t samples_at_once)
 
 static struct error *refuse_cgroups(void)
 {
-	return error_hint(error_new("cannot sample each event in a cgroup of its own"),
-			  "that needs root, cgroups of version 2 or of the controller perf_event, "
-			  "and no --wall: give all events the same cgroups, -G A -G B");
+	return error_hint(error_new("cannot sample each event in a different cgroup"),
+			  "it needs root, cgroup v2 or the perf_event controller, and no --wall; "
+			  "give all events the same cgroups: -G A -G B");
 }
 
 struct error *sampling_plan_choose(const struct event *events, size_t event_count,
@@ -216,7 +224,7 @@ struct error *sampling_plan_choose(const struct event *events, size_t event_coun
 	plan.is_tree = !plan.samples_cgroups && samples_tree(&wish);
 	plan.follows_rule = target->rule && (plan.is_tree || plan.samples_cgroups);
 	plan.whole_cpus = target->kind == TARGET_SYSTEM || plan.is_tree || plan.samples_cgroups;
-	/* A copier is not of the cgroup. */
+	/* A copier is not in the cgroup. */
 	if (plan.whole_cpus && !plan.samples_cgroups)
 		plan.interval_ns = interval_ns(&wish, plan.samples_per_second);
 	plan.can_capture = can_capture(&wish, &plan);

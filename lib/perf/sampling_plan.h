@@ -1,6 +1,7 @@
 /*
- * How a target is sampled: by descriptors of its threads, of whole CPUs, or of cgroups; at which
- * rate samples are to be expected; and whether deep stacks can be captured.
+ * Decides how a target is sampled: by descriptors of its threads, of whole
+ * CPUs, or of cgroups. Estimates the sample rate, and decides whether deep
+ * stacks can be captured.
  */
 #ifndef PROF_PERF_SAMPLING_PLAN_H
 #define PROF_PERF_SAMPLING_PLAN_H
@@ -10,25 +11,40 @@
 #include "perf/options.h"
 
 struct sampling_plan {
-	bool is_tree;	      /* whole CPUs are sampled, and the target's process tree is kept */
-	bool samples_cgroups; /* those of target.rule, on all CPUs */
-	bool whole_cpus;      /* one of both, or TARGET_SYSTEM */
-	bool follows_rule;    /* the kernel's records tell of each process that target.rule means */
+	/* Whole CPUs are sampled, and only the target's process tree is
+	 * kept. */
+	bool is_tree;
+	/* The cgroups of target.rule are sampled on all CPUs. */
+	bool samples_cgroups;
+	/* is_tree or samples_cgroups is set, or the target is TARGET_SYSTEM. */
+	bool whole_cpus;
+	/* The kernel's records cover every process to which target.rule
+	 * applies. */
+	bool follows_rule;
 
 	bool has_probes;
-	bool may_filter;	  /* the kernel may drop samples of processes outside the tree */
-	bool has_scheduler_event; /* the switch to a copier would be one */
-	bool can_capture;	  /* deep stacks, if there are rings for it */
-	int capture_poll_ms;	  /* … the rings are then read this often */
-	int program_poll_ms;	  /* the same if the kernel copies them (stack_program.h) */
+	/* The kernel may drop samples of processes outside the tree. */
+	bool may_filter;
+	bool has_scheduler_event; /* an event would count the switch to a copier */
+	/* Deep stacks can be captured, if there are rings for it. */
+	bool can_capture;
+	/* Poll interval of the rings while copiers capture stacks. */
+	int capture_poll_ms;
+	/* Poll interval of the rings if the kernel copies stacks
+	 * (stack_program.h). */
+	int program_poll_ms;
 
-	uint64_t samples_per_second, bytes_per_second; /* on one CPU; 0: unknown */
-	uint64_t interval_ns; /* between the samples of a busy CPU; 0: unknown, or not of CPUs */
+	/* Expected rates on one CPU; 0 if unknown. */
+	uint64_t samples_per_second, bytes_per_second;
+	/* Time between the samples of a busy CPU; 0 if unknown or not a
+	 * clock. */
+	uint64_t interval_ns;
 };
 
 /*
- * cpu: one that is sampled, on which it is tried whether CPUs and cgroups may be. Fails if each
- * event is to be sampled in a cgroup of its own and cgroups cannot be sampled.
+ * cpu is a sampled CPU, on which the function tests whether CPUs and cgroups
+ * may be sampled. Fails if each event has its own cgroup and cgroups cannot be
+ * sampled.
  */
 MUST_CHECK struct error *sampling_plan_choose(const struct event *events, size_t event_count,
 					      const struct target *target,

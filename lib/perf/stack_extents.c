@@ -1,45 +1,48 @@
 #include "perf/stack_extents.h"
 
 enum {
-	/* What is copied: of an unknown thread, of a thread on another stack than before, and at
-	 * most. */
+	/* Number of bytes to copy: for an unknown thread, for a thread on
+	 * another stack than before, and at most. */
 	UNKNOWN_BYTES = 1 << 20,
 	OTHER_BYTES = 256 << 10,
 	BYTES_MAX = 8 << 20,
-	/* Added by a stack that ends elsewhere. A program's first samples may be of its loader, on
-	 * a stack that ends elsewhere: one such change is not enough. */
-	UNREST = 16,
-	UNREST_MAX = 64,
-	/* The largest stack of a signal handler. */
+	/* Increment of the stack-switch score for a stack that ends elsewhere.
+	 * One such change is not enough, because the first samples of a program
+	 * may be in its loader, on a stack that ends elsewhere. */
+	SWITCH_SCORE = 16,
+	SWITCH_SCORE_MAX = 64,
+	/* Maximum size of a signal handler's stack. */
 	HANDLER_BYTES_MAX = 1 << 20,
-	/* From the saved stack pointer on: the pc and the rest of the registers. */
+	/* Bytes above the saved stack pointer that hold the pc and the other
+	 * registers. */
 	SAVED_BYTES = 256,
 };
 
-static size_t index_of(pid_t tid)
+static size_t stack_extents_index_of(pid_t tid)
 {
 	return (uint32_t)tid % STACK_EXTENTS;
 }
 
 static bool switches_stacks(const struct known_extent *known)
 {
-	return known->unrest > UNREST;
+	return known->switch_score > SWITCH_SCORE;
 }
 
-static void note_end(struct known_extent *known, struct stack_extent extent)
+static void stack_extents_note_end(struct known_extent *known, struct stack_extent extent)
 {
 	if (extent.is_whole && known->is_whole && known->end != extent.end)
-		known->unrest = switches_stacks(known) ? UNREST_MAX : known->unrest + UNREST;
-	else if (known->unrest > 0)
-		known->unrest--;
+		known->switch_score = switches_stacks(known) ? SWITCH_SCORE_MAX
+							     : known->switch_score + SWITCH_SCORE;
+	else if (known->switch_score > 0)
+		known->switch_score--;
 	known->end = extent.end;
 	known->is_whole = extent.is_whole;
 }
 
-/* For another thread. */
-static void begin(struct known_extent *known)
+/* Resets the entry for another thread. */
+static void stack_extents_begin(struct known_extent *known)
 {
-	known->unrest = 0;
+	known->switch_score = 0;
 	known->is_whole = known->is_deep = false;
 	known->end = 0;
 	known->saved_sp_at = known->interrupted_end = known->g_at = 0;
@@ -48,14 +51,14 @@ static void begin(struct known_extent *known)
 
 void stack_extents_note(struct stack_extents *extents, pid_t tid, struct stack_extent extent)
 {
-	struct known_extent *known = &extents->items[index_of(tid)];
+	struct known_extent *known = &extents->items[stack_extents_index_of(tid)];
 
 	if (known->tid == tid && extent.is_deep)
 		known->is_deep = true;
 	if (!extent.end && !extent.saved_sp_at && !extent.needs_go)
 		return;
 	if (known->tid != tid)
-		begin(known);
+		stack_extents_begin(known);
 	if (extent.saved_sp_at)
 		known->saved_sp_at = extent.saved_sp_at;
 	if (extent.saved_sp_at || extent.interrupted_end)
@@ -65,13 +68,13 @@ void stack_extents_note(struct stack_extents *extents, pid_t tid, struct stack_e
 	if (extent.g_at)
 		known->g_at = extent.g_at;
 	if (extent.end) {
-		note_end(known, extent);
+		stack_extents_note_end(known, extent);
 		known->is_deep = extent.is_deep;
 	}
 	known->tid = tid;
 }
 
-/* 0: the kernel's copy is as large. */
+/* Returns 0 if the kernel's copy suffices. */
 static size_t above(uint64_t sp, uint64_t end, size_t dumped_bytes)
 {
 	return end - sp > dumped_bytes ? end - sp : 0;
@@ -79,7 +82,7 @@ static size_t above(uint64_t sp, uint64_t end, size_t dumped_bytes)
 
 uint64_t stack_extents_saved_sp_at(const struct stack_extents *extents, pid_t tid, uint64_t sp)
 {
-	const struct known_extent *known = &extents->items[index_of(tid)];
+	const struct known_extent *known = &extents->items[stack_extents_index_of(tid)];
 	uint64_t saved_at = known->saved_sp_at;
 
 	return known->tid == tid && saved_at - sp < HANDLER_BYTES_MAX ? saved_at : 0;
@@ -88,7 +91,7 @@ uint64_t stack_extents_saved_sp_at(const struct stack_extents *extents, pid_t ti
 bool stack_extents_need_go(const struct stack_extents *extents, pid_t tid, uint64_t sp,
 			   uint64_t *g_at)
 {
-	const struct known_extent *known = &extents->items[index_of(tid)];
+	const struct known_extent *known = &extents->items[stack_extents_index_of(tid)];
 	uint64_t at = known->g_at;
 
 	*g_at = at - sp < BYTES_MAX ? at : 0;
@@ -98,7 +101,7 @@ bool stack_extents_need_go(const struct stack_extents *extents, pid_t tid, uint6
 size_t stack_extents_wanted(const struct stack_extents *extents, pid_t tid, uint64_t sp,
 			    size_t dumped_bytes)
 {
-	const struct known_extent *known = &extents->items[index_of(tid)];
+	const struct known_extent *known = &extents->items[stack_extents_index_of(tid)];
 	uint64_t end = known->end, saved_at;
 
 	if (!sp)
@@ -117,7 +120,7 @@ size_t stack_extents_wanted(const struct stack_extents *extents, pid_t tid, uint
 
 size_t stack_extents_interrupted(const struct stack_extents *extents, pid_t tid, uint64_t sp)
 {
-	const struct known_extent *known = &extents->items[index_of(tid)];
+	const struct known_extent *known = &extents->items[stack_extents_index_of(tid)];
 	uint64_t end = known->interrupted_end;
 
 	if (end <= sp || end - sp > 2 * BYTES_MAX)

@@ -1,9 +1,11 @@
 /*
- * How large the stacks of sampled threads were, so that a copier knows how much to copy.
+ * Stores the extents of sampled threads' stacks, so that copiers know how much
+ * to copy.
  *
- * A table of fixed size, by thread; threads whose ids collide replace each other. One thread (the
- * reader) notes extents, copiers read them at the same time: what they find may be a mixture of two
- * threads, and then too much or too little is copied.
+ * The table has a fixed size and is indexed by thread; threads whose ids
+ * collide replace each other. The reader thread writes while copiers read. A
+ * copier can read a mixture of two threads, and then copies too much or too
+ * little.
  */
 #ifndef PROF_PERF_STACK_EXTENTS_H
 #define PROF_PERF_STACK_EXTENTS_H
@@ -20,13 +22,16 @@ struct known_extent {
 	_Atomic uint64_t end;
 	atomic_bool is_whole, is_deep;
 	_Atomic uint64_t saved_sp_at, interrupted_end, g_at; /* as in stack_extent */
-	atomic_bool needs_go;				     /* it has done so */
-	/* Rises with each sample whose stack ends elsewhere than the one before, falls with each
-	 * other one. Above a threshold the thread switches stacks, as threads of Go do. */
-	atomic_int unrest;
+	/* The thread has run Go on its system stack. */
+	atomic_bool needs_go;
+	/* Stack-switch score: rises with each sample whose stack ends elsewhere
+	 * than that of the previous sample, and falls with each other sample.
+	 * Above a threshold the thread is taken to switch stacks, as Go threads
+	 * do. */
+	atomic_int switch_score;
 };
 
-/* Zeroed: nothing is known. */
+/* Zeroed: no known extents. */
 struct stack_extents {
 	struct known_extent items[STACK_EXTENTS];
 };
@@ -34,24 +39,26 @@ struct stack_extents {
 void stack_extents_note(struct stack_extents *extents, pid_t tid, struct stack_extent extent);
 
 /*
- * How many bytes from the stack pointer on are worth copying; 0: no more than the dumped_bytes that
- * the kernel has copied. The bound is not exact: a copy ends at a page that is not in memory, too.
+ * Returns how many bytes to copy from the stack pointer on, or 0 if the
+ * dumped_bytes that the kernel has copied suffice. The bound is not exact,
+ * because a copy also ends at a page that is not in memory.
  */
 size_t stack_extents_wanted(const struct stack_extents *extents, pid_t tid, uint64_t sp,
 			    size_t dumped_bytes);
 
 /*
- * Where the stack pointer is saved that a signal handler has interrupted, if a thread with this
- * stack pointer can be in the handler; else 0.
+ * Returns the address where the interrupted stack pointer is saved, if a thread
+ * with this stack pointer can be in a signal handler; otherwise 0.
  */
 uint64_t stack_extents_saved_sp_at(const struct stack_extents *extents, pid_t tid, uint64_t sp);
 /*
- * Whether a thread has run Go on its system stack, and where a pointer to its g may be then: at
- * *g_at, unless that is 0.
+ * Returns whether the thread has run Go on its system stack. A pointer to its g
+ * may be at *g_at, unless that is 0.
  */
 bool stack_extents_need_go(const struct stack_extents *extents, pid_t tid, uint64_t sp,
 			   uint64_t *g_at);
-/* How many bytes of the interrupted stack, or of the goroutine's, are worth copying. */
+/* Returns how many bytes of the interrupted stack, or of the goroutine's, to
+ * copy. */
 size_t stack_extents_interrupted(const struct stack_extents *extents, pid_t tid, uint64_t sp);
 
 #endif

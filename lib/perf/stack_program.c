@@ -13,19 +13,22 @@
 #include <sys/utsname.h>
 
 enum {
-	/* What is copied at once; a page of the kernel is as large, or a multiple. */
+	/* Size of one copy operation. A kernel page has this size or a multiple
+	 * of it. */
 	PIECE_BYTES = 4096,
 	PIECE_SHIFT = 12,
-	/* What is copied at most, 20 to 30 us, and of an unknown thread. */
+	/* Maximum number of pieces, and the number for an unknown thread. */
 	PIECES_MAX = 64,
-	/* A stack pointer further below the end is of another stack. */
+	/* A stack pointer that is further below the end belongs to another
+	 * stack. */
 	REACH_BYTES = 1 << 30,
-	/* A table by thread; threads whose ids collide replace each other. */
+	/* Size of the table by thread. Threads whose ids collide replace each
+	 * other. */
 	THREADS = 8192,
-	/* Linux 5.11 and 5.15; missing in older headers. */
+	/* Helpers of Linux 5.11 and 5.15, which older headers lack. */
 	CALL_CURRENT_TASK = 158,
 	CALL_TASK_REGISTERS = 175,
-/* The kernel's pt_regs begins as what ptrace(2) shows. */
+/* The kernel's pt_regs starts with the registers that ptrace(2) shows. */
 #ifdef __x86_64__
 	REGISTERS_SP = offsetof(struct user_regs_struct, rsp),
 #else
@@ -35,53 +38,61 @@ enum {
 
 _Static_assert(PIECE_BYTES == 1 << PIECE_SHIFT, "a piece is as large");
 
-/* What the program reads of a thread. A mixture of two threads only has the wrong amount copied. */
+/* The program's data on a thread. If it mixes two threads, only the size of the
+ * copy is wrong. */
 struct thread_end {
 	_Atomic uint64_t tid;
-	_Atomic uint64_t end; /* of its stack; 0: nothing is to be copied */
+	_Atomic uint64_t end; /* end of its stack, or 0 to copy nothing */
 };
 
-/* The slots that it compares. */
+/* The slots that the program compares. */
 struct slot_table {
 	_Atomic uint64_t tid;
-	/* Twice that of the slots; odd while they change, and without slots. */
+	/* Twice the version of the slots; odd during changes and without
+	 * slots. */
 	_Atomic uint64_t version;
-	struct stack_slot
-		slots[STACK_SLOTS_MAX]; /* after the last one: one that is below any stack */
+	/* The last slot is followed by one that is below any stack. */
+	struct stack_slot slots[STACK_SLOTS_MAX];
 };
 
-/* In the first piece of a CPU's ring. Positions are in pieces and never wrap. */
+/* Stored in the first piece of a CPU's ring. Positions count pieces and never
+ * wrap. */
 struct ring_control {
 	_Atomic uint64_t head; /* set by the program */
 	_Atomic uint64_t tail; /* set by the reader */
-	uint64_t run_ns;       /* when the program has last begun */
-	uint64_t rests_until_ns;
-	uint64_t compared; /* bytes of slots: the kernel forgets what it can be when it is read */
+	uint64_t run_ns;       /* time when the program last started */
+	uint64_t throttled_until_ns;
+	/* Number of compared bytes. It is kept in memory, because a value that
+	 * is read back is unknown to the verifier. */
+	uint64_t compared;
 };
 
-/* In the first piece of a copy. The copied pieces follow, from the page of the stack pointer on. */
+/* Header in the first piece of a copy. The copied pieces follow, from the page
+ * of the stack pointer on. */
 struct copy {
 	uint64_t tid, sp;
-	uint64_t pieces; /* 0: the sample's own copy is as large as needed */
-	/* If all words of as many bytes of slots are the same, what is needed ends there; 0: there
-	 * are no such slots. */
+	uint64_t pieces; /* 0 if the sample's own copy suffices */
+	/* End of the needed stack, if all words in equal_bytes of slots are
+	 * equal. 0 without equal slots. */
 	uint64_t needed_end;
-	uint64_t equal_bytes, version; /* of the table */
-	/* When the program began, and when it had begun before. The kernel takes the time of a
-	 * sample in the same interrupt before that, so it lies between the two. */
+	/* Number of equal bytes of the table, and its version. */
+	uint64_t equal_bytes, version;
+	/* Start times of this run and of the previous one. The kernel takes the
+	 * time of a sample in the same interrupt before the program runs, so it
+	 * is between the two. */
 	uint64_t run_ns, previous_run_ns;
 };
 
 struct stack_program {
 	const unsigned *cpus;
 	size_t dumped_bytes, ring_pieces;
-	size_t cpu_pieces; /* of a CPU in the array */
+	size_t cpu_pieces; /* pieces per CPU in the array */
 	struct bpf_array threads, tables, windows, rings;
 	struct bpf_code code;
 	int fd;
 };
 
-/* Places of the program's variables, relative to r10. */
+/* Offsets of the program's variables from r10. */
 enum {
 	SP = -16,
 	TID = -24,
@@ -96,13 +107,13 @@ enum {
 	WINDOW = -96,
 };
 
-/* The sample passes. */
+/* Keeps the sample and returns. */
 #define INSNS_PASS INSN_MOVE_NUMBER(BPF_REG_0, 1), INSN_EXIT
-/* Passes unless the condition holds. */
+/* Keeps the sample and returns unless the condition holds. */
 #define INSNS_REQUIRE(condition, left, right) INSN_JUMP_IF(condition, left, right, 2), INSNS_PASS
 #define INSNS_REQUIRE_NUMBER(condition, left, number)                                              \
 	INSN_JUMP_IF_NUMBER(condition, left, number, 2), INSNS_PASS
-/* A register to or from a variable, or a member. */
+/* Copies a register to or from a variable, or a member. */
 #define INSN_SET(variable, from) INSN_STORE(BPF_DW, BPF_REG_10, variable, from)
 #define INSN_GET(to, variable) INSN_LOAD(BPF_DW, to, BPF_REG_10, variable)
 #define INSN_MEMBER(to, from, type, member)                                                        \
@@ -166,7 +177,8 @@ static void append_begin(struct stack_program *program)
 	bpf_append(&program->code, insns, ARRAY_SIZE(insns));
 }
 
-/* r1 = table->version, as a full barrier: slots are read between the two reads of it. */
+/* r1 = table->version, as a full barrier. The slots are read between the two
+ * reads of the version. */
 #define INSNS_READ_VERSION(table)                                                                  \
 	INSN_MOVE_NUMBER(BPF_REG_1, 0),                                                            \
 		INSN_ATOMIC(INSN_ADD | INSN_FETCH, table, offsetof(struct slot_table, version),    \
@@ -233,7 +245,7 @@ static void append_comparison(struct stack_program *program)
 		INSN_JUMP_IF_NUMBER(BPF_JEQ, BPF_REG_7, 0, 47),
 		INSN_MOVE_NUMBER(BPF_REG_1, 0),
 		INSN_SET_MEMBER(BPF_REG_6, ring_control, compared, BPF_REG_1),
-		/* Here the loop begins. */
+		/* Start of the loop. */
 		INSN_MAY_END(33),
 		INSN_MEMBER(BPF_REG_8, BPF_REG_6, ring_control, compared),
 		INSN_JUMP_IF_NUMBER(BPF_JGT, BPF_REG_8,
@@ -251,7 +263,7 @@ static void append_comparison(struct stack_program *program)
 		INSN_JUMP_IF_NUMBER(BPF_JNE, BPF_REG_0, 0, 20),
 		INSN_MOVE(BPF_REG_1, BPF_REG_7),
 		INSN_CALCULATE(INSN_ADD, BPF_REG_1, BPF_REG_8),
-		/* r3: what differs */
+		/* r3: the differing bits */
 		INSN_LOAD(BPF_W, BPF_REG_2, BPF_REG_1, OFFSET),
 		INSN_CALCULATE_NUMBER(BPF_AND, BPF_REG_2, STACK_WINDOW_BYTES - 8),
 		INSN_GET(BPF_REG_3, WINDOW),
@@ -270,7 +282,7 @@ static void append_comparison(struct stack_program *program)
 		INSN_CALCULATE_NUMBER(INSN_ADD, BPF_REG_8, (int32_t)sizeof(struct stack_slot)),
 		INSN_SET_MEMBER(BPF_REG_6, ring_control, compared, BPF_REG_8),
 		INSN_SKIP(-34),
-		/* Here it ends. */
+		/* End of the loop. */
 		INSN_MEMBER(BPF_REG_8, BPF_REG_6, ring_control, compared),
 		INSN_SET(EQUAL_BYTES, BPF_REG_8),
 		INSNS_READ_VERSION(BPF_REG_7),
@@ -314,7 +326,7 @@ static void append_choice(struct stack_program *program)
 }
 
 /*
- * if (run < control->rests_until_ns ||
+ * if (run < control->throttled_until_ns ||
  *     control->head + 1 + pieces > control->tail + ring_pieces) return 1;
  * first = cpu * cpu_pieces + 1 + head % ring_pieces
  */
@@ -323,7 +335,7 @@ static void append_room(struct stack_program *program)
 	int32_t ring_pieces = (int32_t)program->ring_pieces;
 	const struct bpf_insn insns[] = {
 		INSN_GET(BPF_REG_0, RUN),
-		INSN_MEMBER(BPF_REG_1, BPF_REG_6, ring_control, rests_until_ns),
+		INSN_MEMBER(BPF_REG_1, BPF_REG_6, ring_control, throttled_until_ns),
 		INSNS_REQUIRE(BPF_JGE, BPF_REG_0, BPF_REG_1),
 		INSN_MEMBER(BPF_REG_1, BPF_REG_6, ring_control, head),
 		INSN_SET(HEAD, BPF_REG_1),
@@ -348,7 +360,7 @@ static void append_loop(struct stack_program *program)
 	int rings = program->rings.fd;
 	const struct bpf_insn insns[] = {
 		INSN_MOVE_NUMBER(BPF_REG_9, 0),
-		/* Here the loop begins. */
+		/* Start of the loop. */
 		INSN_JUMP_IF(BPF_JGE, BPF_REG_9, BPF_REG_8, 19),
 		INSN_GET(BPF_REG_0, FIRST_PIECE),
 		INSN_CALCULATE(INSN_ADD, BPF_REG_0, BPF_REG_9),
@@ -369,14 +381,14 @@ static void append_loop(struct stack_program *program)
 	bpf_append(&program->code, insns, ARRAY_SIZE(insns));
 }
 
-/* A variable into the copy at r0. */
+/* Copies a variable into the copy header at r0. */
 #define INSNS_RECORD(member, variable)                                                             \
 	INSN_GET(BPF_REG_1, variable), INSN_SET_MEMBER(BPF_REG_0, copy, member, BPF_REG_1)
 
 /*
  * if (!i && pieces) return 1;
  * rings[first] = {tid, sp, i, needed_end, equal_bytes, version, run, previous_run};
- * control->rests_until_ns = now + now - run;
+ * control->throttled_until_ns = now + now - run;
  * control->head = head + 1 + i;
  */
 static void append_end(struct stack_program *program)
@@ -387,8 +399,9 @@ static void append_end(struct stack_program *program)
 		INSNS_FIND(rings, BPF_REG_0),
 		INSNS_REQUIRE_NUMBER(BPF_JNE, BPF_REG_0, 0),
 		INSN_SET_MEMBER(BPF_REG_0, copy, pieces, BPF_REG_9),
-		/* Of a number from memory the verifier knows nothing. Else it would check what
-		 * follows once for each number, which takes it a millisecond. */
+		/* Read the number back from memory, so that the verifier does
+		 * not know it. Otherwise it would verify the rest of the
+		 * program once per possible number. */
 		INSN_MEMBER(BPF_REG_9, BPF_REG_0, copy, pieces),
 		INSN_JUMP_IF_NUMBER(BPF_JEQ, BPF_REG_8, 0, 3),
 		INSNS_REQUIRE_NUMBER(BPF_JNE, BPF_REG_9, 0),
@@ -403,7 +416,7 @@ static void append_end(struct stack_program *program)
 		INSN_CALCULATE(INSN_ADD, BPF_REG_0, BPF_REG_0),
 		INSN_GET(BPF_REG_1, RUN),
 		INSN_CALCULATE(BPF_SUB, BPF_REG_0, BPF_REG_1),
-		INSN_SET_MEMBER(BPF_REG_6, ring_control, rests_until_ns, BPF_REG_0),
+		INSN_SET_MEMBER(BPF_REG_6, ring_control, throttled_until_ns, BPF_REG_0),
 		INSN_GET(BPF_REG_1, HEAD),
 		INSN_CALCULATE(INSN_ADD, BPF_REG_1, BPF_REG_9),
 		INSN_CALCULATE_NUMBER(INSN_ADD, BPF_REG_1, 1),
@@ -452,13 +465,14 @@ static bool is_at_least(unsigned wanted_major, unsigned wanted_minor)
 	       (major > wanted_major || (major == wanted_major && minor >= wanted_minor));
 }
 
-/* Since Linux 6.3 the time of a sample is taken before the program runs. */
+/* Returns whether the kernel takes the time of a sample before it runs the
+ * program (Linux 6.3). */
 static bool takes_time_first(void)
 {
 	return is_at_least(6, 3);
 }
 
-/* Since Linux 6.9 it may have the loop over the slots. */
+/* Returns whether the kernel supports the loop over the slots (Linux 6.9). */
 static bool may_compare(void)
 {
 	return is_at_least(6, 9);
@@ -475,7 +489,8 @@ struct stack_program *stack_program_new(const unsigned *cpus, size_t cpu_count, 
 	program->cpus = cpus;
 	program->dumped_bytes = dumped_bytes;
 	program->ring_pieces = round_up_to_power_of_two(ring_bytes / PIECE_BYTES);
-	/* The last copy of a ring goes beyond its end, and never wraps. */
+	/* The last copy of a ring extends beyond the ring's end instead of
+	 * wrapping. */
 	program->cpu_pieces = 1 + program->ring_pieces + 1 + PIECES_MAX;
 	program->fd = program->threads.fd = program->tables.fd = program->windows.fd =
 		program->rings.fd = -1;
@@ -523,7 +538,7 @@ static bool is_of(const struct copy *copy, const struct record *sample, uint64_t
 	       copy->sp == sp;
 }
 
-static void complete(const struct copy *copy, struct record_sample *sample)
+static void stack_program_complete_one(const struct copy *copy, struct record_sample *sample)
 {
 	const unsigned char *start = (const unsigned char *)copy + PIECE_BYTES;
 	size_t before = copy->sp % PIECE_BYTES, len = copy->pieces * PIECE_BYTES;
@@ -536,7 +551,8 @@ static void complete(const struct copy *copy, struct record_sample *sample)
 	sample->slots_version = copy->version / 2;
 }
 
-/* Gives the copies back that are older than a sample; the first other one, or NULL. */
+/* Releases the copies that are older than a sample. Returns the first remaining
+ * copy, or NULL. */
 static const struct copy *next_copy(const struct stack_program *program, struct ring_control *ring,
 				    uint64_t time_ns)
 {
@@ -563,7 +579,7 @@ bool stack_program_complete(struct stack_program *program, size_t cpu, uint64_t 
 
 	if (!copy || !is_of(copy, sample, sp))
 		return false;
-	complete(copy, &sample->sample);
+	stack_program_complete_one(copy, &sample->sample);
 	return true;
 }
 
@@ -573,7 +589,8 @@ static void set_slots(struct slot_table *table, pid_t tid, const struct stack_sl
 	atomic_store(&table->tid, (uint64_t)tid);
 	if (!slots->count)
 		return;
-	atomic_thread_fence(memory_order_release); /* no slot is written before that */
+	/* No slot may be written before this point. */
+	atomic_thread_fence(memory_order_release);
 	memcpy(table->slots, slots->items, slots->count * sizeof(*table->slots));
 	if (slots->count < STACK_SLOTS_MAX)
 		table->slots[slots->count] = (struct stack_slot){.at = 0};

@@ -11,14 +11,17 @@
 
 enum {
 	/*
-	 * Waking takes some 25 µs on a virtual machine. Of a hundred threads that the scheduler has
-	 * let run on, one or two are switched out as soon as this.
+	 * Waking takes about 25 µs on a virtual machine. If the scheduler lets
+	 * the sampled thread run first, it is rarely switched out again within
+	 * this time.
 	 */
 	LATE_NS = 60000,
-	/* A thread that waits in the kernel as it did then has not gone far in between. */
+	/* A thread that is blocked in the kernel at the same place as in the
+	 * sample has not run far in between. */
 	WAITING_LATE_NS = 200000,
-	/* A real-time thread is late if the sampled one is in the kernel and cannot be interrupted:
-	 * its user stack does not change there. */
+	/* A copier with a real-time priority is late only if the sampled thread
+	 * is in a non-preemptible part of the kernel, where its user stack does
+	 * not change. */
 	REAL_TIME_LATE_NS = 10000000,
 	TEXT_BYTES = 512,
 };
@@ -38,7 +41,7 @@ void standstill_deinit(struct standstill *standstill)
 	close_fd(&standstill->stat_fd);
 }
 
-/* How often the calling thread has lost its CPU. */
+/* Returns how often the calling thread has lost its CPU. */
 static long own_switches(void)
 {
 	struct rusage usage;
@@ -79,7 +82,7 @@ static bool is_queued(struct standstill *standstill, const struct sampled_thread
 
 	if (open_stat(standstill, thread))
 		len = pread(standstill->stat_fd, text, sizeof(text) - 1, 0);
-	if (len <= 0) { /* of an earlier thread with this id */
+	if (len <= 0) { /* the file of an exited thread with this id */
 		close_fd(&standstill->stat_fd);
 		return false;
 	}

@@ -16,9 +16,9 @@ struct target_counters {
 	size_t count;
 };
 
-/* What a counter is opened on. */
+/* The threads or CPUs on which a counter is opened. */
 struct place {
-	struct thread_list threads; /* none: the CPUs */
+	struct thread_list threads; /* empty if it is opened on CPUs */
 	unsigned *cpus;
 	size_t cpu_count;
 };
@@ -29,7 +29,7 @@ static void place_deinit(struct place *place)
 	free(place->cpus);
 }
 
-static void add_children(const struct target *target, struct thread_list *threads)
+static void target_counters_add_children(const struct target *target, struct thread_list *threads)
 {
 	CLEANUP(free_ptr) pid_t *children = NULL;
 	size_t count;
@@ -39,7 +39,7 @@ static void add_children(const struct target *target, struct thread_list *thread
 		error_free(thread_list_add_process(threads, children[i]));
 }
 
-static void find_place(const struct target *target, struct place *place)
+static void target_counters_find_place(const struct target *target, struct place *place)
 {
 	for (size_t i = 0; i < target->id_count; i++) {
 		if (target->kind == TARGET_PROCESSES)
@@ -48,14 +48,14 @@ static void find_place(const struct target *target, struct place *place)
 			thread_list_add(&place->threads, target->ids[i]);
 	}
 	if (target->with_children)
-		add_children(target, &place->threads);
+		target_counters_add_children(target, &place->threads);
 	if (target->kind == TARGET_SYSTEM)
 		error_free(cpus_choose(target->cpus, target->cpu_count, &place->cpus,
 				       &place->cpu_count));
 }
 
-static int open_cpu(struct counter *counter, const struct event *event,
-		    const struct perf_event_attr *attr, unsigned cpu)
+static int target_counters_open_cpu(struct counter *counter, const struct event *event,
+				    const struct perf_event_attr *attr, unsigned cpu)
 {
 	for (size_t i = 0; i < event_variant_count(event); i++) {
 		struct perf_event_attr of_variant = *attr;
@@ -73,9 +73,9 @@ static int open_cpu(struct counter *counter, const struct event *event,
 	return 0;
 }
 
-/* Returns 0 or an errno; a thread may have ended. */
-static int open_all(struct counter *counter, const struct event *event,
-		    const struct perf_event_attr *attr, const struct place *place)
+/* Returns 0 or an errno. Ignores threads that have exited. */
+static int target_counters_open_all(struct counter *counter, const struct event *event,
+				    const struct perf_event_attr *attr, const struct place *place)
 {
 	int number = 0;
 
@@ -85,27 +85,27 @@ static int open_all(struct counter *counter, const struct event *event,
 			number = 0;
 	}
 	for (size_t i = 0; !number && i < place->cpu_count; i++)
-		number = open_cpu(counter, event, attr, place->cpus[i]);
+		number = target_counters_open_cpu(counter, event, attr, place->cpus[i]);
 	return number;
 }
 
-/* The kernel counts them in its own mode. */
-static bool is_of_kernel(const struct event *event)
+/* The kernel counts these events in kernel mode. */
+static bool target_counters_is_of_kernel(const struct event *event)
 {
 	return event->type == PERF_TYPE_SOFTWARE &&
 	       (event->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
 		event->config == PERF_COUNT_SW_CPU_MIGRATIONS);
 }
 
-static void open_event(struct counter *counter, const struct event *event,
-		       struct perf_event_attr *attr, const struct place *place)
+static void target_counters_open_event(struct counter *counter, const struct event *event,
+				       struct perf_event_attr *attr, const struct place *place)
 {
-	int number = open_all(counter, event, attr, place);
+	int number = target_counters_open_all(counter, event, attr, place);
 
-	if ((number == EACCES || number == EPERM) && !is_of_kernel(event)) {
+	if ((number == EACCES || number == EPERM) && !target_counters_is_of_kernel(event)) {
 		counter_close(counter);
 		attr_exclude_kernel(attr);
-		number = open_all(counter, event, attr, place);
+		number = target_counters_open_all(counter, event, attr, place);
 	}
 	if (number)
 		counter_close(counter);
@@ -128,7 +128,7 @@ static void open_named(struct counter *counter, const char *name, const struct t
 		attr.type = event.type;
 		attr.config = event.config;
 		attr.exclude_guest = event.exclude_guest;
-		open_event(counter, &event, &attr, place);
+		target_counters_open_event(counter, &event, &attr, place);
 		event_deinit(&event);
 	}
 	error_free(err);
@@ -143,7 +143,7 @@ struct target_counters *target_counters_open(const struct target *target, const 
 
 	counters->items = xcalloc(count, sizeof(*counters->items));
 	counters->count = count;
-	find_place(target, &place);
+	target_counters_find_place(target, &place);
 	for (size_t i = 0; i < count; i++)
 		open_named(&counters->items[i], names[i], target, pmus, &place, starts_at_exec);
 	return counters;

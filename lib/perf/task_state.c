@@ -9,7 +9,8 @@
 bool task_state_is_queued(const char *stat, unsigned cpu)
 {
 	enum { STATE = 3, PROCESSOR = 39 };
-	const char *at = strrchr(stat, ')'); /* a name may hold any character */
+	/* The name in parentheses may contain any character. */
+	const char *at = strrchr(stat, ')');
 
 	if (!at || strncmp(at, ") R ", 4) != 0)
 		return false;
@@ -18,7 +19,8 @@ bool task_state_is_queued(const char *stat, unsigned cpu)
 	return at && at[1] >= '0' && at[1] <= '9' && strtoul(at + 1, NULL, 10) == cpu;
 }
 
-/* "running", or the number of the system call and its arguments, or -1, and then sp and pc. */
+/* The text is "running", or the system call number and its arguments, or -1; sp
+ * and pc follow the last two. */
 bool task_state_waits_at(const char *syscall, uint64_t sp, uint64_t pc)
 {
 	const char *last = strrchr(syscall, ' '), *before = last;

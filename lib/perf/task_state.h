@@ -1,5 +1,6 @@
 /*
- * The state of a thread, parsed from the text of a file of /proc, NUL-terminated. Source: proc(5).
+ * Parses the state of a thread from the NUL-terminated text of /proc files.
+ * Source: proc(5).
  */
 #ifndef PROF_PERF_TASK_STATE_H
 #define PROF_PERF_TASK_STATE_H
@@ -7,11 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* /proc/PID/task/TID/stat: whether it is runnable on that CPU. */
+/* Returns whether the thread is runnable on the CPU. stat is the text of
+ * /proc/PID/task/TID/stat. */
 bool task_state_is_queued(const char *stat, unsigned cpu);
 
-/* /proc/PID/task/TID/syscall: whether it waits in the kernel and has entered it at this sp and pc.
- */
+/* Returns whether the thread is blocked in the kernel, which it entered at this
+ * sp and pc. syscall is the text of /proc/PID/task/TID/syscall. */
 bool task_state_waits_at(const char *syscall, uint64_t sp, uint64_t pc);
 
 #endif

@@ -9,7 +9,7 @@ void time_heap_deinit(struct time_heap *heap)
 	free(heap->items);
 }
 
-static bool earlier(const struct time_heap_item *a, const struct time_heap_item *b)
+static bool time_heap_earlier(const struct time_heap_item *a, const struct time_heap_item *b)
 {
 	if (a->time_ns != b->time_ns)
 		return a->time_ns < b->time_ns;
@@ -26,14 +26,14 @@ void time_heap_put(struct time_heap *heap, uint64_t time_ns, unsigned source)
 	for (; at > 0; at = (at - 1) / 2) {
 		struct time_heap_item *parent = &heap->items[(at - 1) / 2];
 
-		if (!earlier(&item, parent))
+		if (!time_heap_earlier(&item, parent))
 			break;
 		heap->items[at] = *parent;
 	}
 	heap->items[at] = item;
 }
 
-/* Moves the last item to the top and down from there, to where it belongs. */
+/* Moves the last item to the top and sifts it down. */
 static void close_gap_at_top(struct time_heap *heap)
 {
 	struct time_heap_item last = heap->items[--heap->count];
@@ -45,9 +45,9 @@ static void close_gap_at_top(struct time_heap *heap)
 		if (child >= heap->count)
 			break;
 		if (child + 1 < heap->count &&
-		    earlier(&heap->items[child + 1], &heap->items[child]))
+		    time_heap_earlier(&heap->items[child + 1], &heap->items[child]))
 			child++;
-		if (!earlier(&heap->items[child], &last))
+		if (!time_heap_earlier(&heap->items[child], &last))
 			break;
 		heap->items[at] = heap->items[child];
 		at = child;

@@ -1,7 +1,8 @@
 /*
- * A heap of the times of several sources' next records, for merging them.
+ * A heap of the times of several sources' next records, used to merge them.
  *
- * The earliest time is taken first; on equal times the lower source number.
+ * The earliest time is taken first. If times are equal, the lower source number
+ * is.
  */
 #ifndef PROF_PERF_TIME_HEAP_H
 #define PROF_PERF_TIME_HEAP_H
@@ -23,9 +24,9 @@ struct time_heap {
 
 void time_heap_deinit(struct time_heap *heap);
 void time_heap_put(struct time_heap *heap, uint64_t time_ns, unsigned source);
-/* The earliest time; UINT64_MAX if the heap is empty. */
+/* Returns the earliest time, or UINT64_MAX if the heap is empty. */
 uint64_t time_heap_next_ns(const struct time_heap *heap);
-/* False if the heap is empty. */
+/* Returns false if the heap is empty. */
 bool time_heap_take(struct time_heap *heap, unsigned *source);
 
 #endif

@@ -14,13 +14,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Where it is not mounted yet, or mounts cannot be read. */
+/* Used if tracefs is not mounted yet, or the mounts cannot be read. */
 static const char *const usual_roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing", NULL};
 
-/* A file of tracefs: the kernel's largest formats have 20 KB. */
-enum { FILE_BYTES_MAX = 256 << 10 };
+/* Maximum size of a tracefs file; the kernel's largest formats have 20 KB. */
+enum { TRACEPOINT_FILE_BYTES_MAX = 256 << 10 };
 
-/* The length of the word that starts there; with wildcards: '*' and '?' are letters, too. */
+/* Returns the length of the word at `at`. wildcards: '*' and '?' count as
+ * letters. */
 static size_t word_len(const char *at, bool wildcards)
 {
 	size_t len = 0;
@@ -58,7 +59,7 @@ static struct error *explain_no_tracefs(int number, const char *name)
 	return error_hint(err, "sudo mount -t tracefs nodev /sys/kernel/tracing");
 }
 
-/* Whether tracepoints are there; else errno says why not. */
+/* Returns whether the directory contains tracepoints; otherwise sets errno. */
 static bool has_events(const char *root)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("%s/events/.", root);
@@ -67,7 +68,8 @@ static bool has_events(const char *root)
 	return stat(path, &st) == 0;
 }
 
-/* The first of the usual roots that has tracepoints. 0 or the errno that says most. */
+/* Finds the first usual root that has tracepoints. Returns 0 or the most
+ * specific errno. */
 static int find_usual(const char *const *roots, char **ret)
 {
 	int number = ENOENT;
@@ -83,7 +85,8 @@ static int find_usual(const char *const *roots, char **ret)
 	return number;
 }
 
-/* debugfs has tracefs in a directory, which is mounted when somebody looks into it. */
+/* The tracefs directory of debugfs is an automount point, mounted on first
+ * access. */
 static bool find_mounted(char **ret)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
@@ -113,8 +116,9 @@ static int find_root(const char *const *roots, char **ret)
 	return find_mounted(ret) ? 0 : find_usual(usual_roots, ret);
 }
 
-/* name: for the message. */
-static struct error *read_file(const char *name, const char *root, const char *path, char **ret)
+/* name is for the error message. */
+static struct error *tracepoint_read_file(const char *name, const char *root, const char *path,
+					  char **ret)
 {
 	CLEANUP(free_ptr) char *whole = xasprintf("%s/%s", root, path);
 	CLEANUP(close_file) FILE *file = fopen(whole, "re");
@@ -125,8 +129,8 @@ static struct error *read_file(const char *name, const char *root, const char *p
 		return error_new("this kernel has no tracepoint %s", name);
 	if (!file)
 		return explain_no_tracefs(errno, name);
-	text = xmalloc(FILE_BYTES_MAX + 1);
-	len = fread(text, 1, FILE_BYTES_MAX, file);
+	text = xmalloc(TRACEPOINT_FILE_BYTES_MAX + 1);
+	len = fread(text, 1, TRACEPOINT_FILE_BYTES_MAX, file);
 	text[len] = '\0';
 	*ret = text;
 	return NULL;
@@ -142,7 +146,7 @@ static struct error *read_event_file(const char *name, const char *const *roots,
 	if (number)
 		return explain_no_tracefs(number, name);
 	path = xasprintf("events/%.*s/%s/%s", subsystem_len, name, name + subsystem_len + 1, which);
-	return read_file(name, root, path, ret);
+	return tracepoint_read_file(name, root, path, ret);
 }
 
 struct error *tracepoint_id(const char *name, const char *const *roots, uint64_t *ret)
@@ -171,7 +175,8 @@ struct error *tracepoint_read_text(const char *path, const char *const *roots, c
 	CLEANUP(free_ptr) char *root = NULL, *inner = xasprintf("events/%s", path);
 	int number = find_root(roots, &root);
 
-	return number ? explain_no_tracefs(number, path) : read_file(path, root, inner, ret);
+	return number ? explain_no_tracefs(number, path)
+		      : tracepoint_read_file(path, root, inner, ret);
 }
 
 void tracepoint_names_deinit(struct tracepoint_names *names)
@@ -198,7 +203,7 @@ static void list_subsystem(const char *events, const char *subsystem, const char
 	for (int i = 0; i < count; i++) {
 		CLEANUP(free_ptr) char *name = xasprintf("%s:%s", subsystem, entries[i]->d_name);
 
-		/* enable and filter are files beside them. */
+		/* Skips the files enable and filter. */
 		if (entries[i]->d_type != DT_DIR || !tracepoint_is_name(name) ||
 		    fnmatch(pattern, name, 0) != 0)
 			continue;

@@ -1,8 +1,9 @@
 /*
- * Tracepoints: their numbers and formats, read from tracefs, where it is mounted.
+ * Reads the ids and formats of tracepoints from tracefs, wherever it is
+ * mounted.
  *
- * roots: directories where tracefs may be, NULL-terminated; NULL: those of /proc/self/mounts, and
- * the usual two.
+ * roots is a NULL-terminated list of directories where tracefs may be. If it is
+ * NULL, the directories are those of /proc/self/mounts and the two usual ones.
  */
 #ifndef PROF_PERF_TRACEPOINT_H
 #define PROF_PERF_TRACEPOINT_H
@@ -13,22 +14,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of one pattern. Each needs a descriptor per CPU and thread of the target. */
+/* Maximum number for a pattern. Each needs a descriptor per CPU and thread. */
 enum { TRACEPOINTS_MAX = 512 };
 
-/* Whether it is "subsystem:event" of letters, digits, '_' and '-', so that it cannot lead out of
- * tracefs. */
+/* Returns whether the name is "subsystem:event" of letters, digits, '_' and
+ * '-', so that it cannot escape from tracefs. */
 bool tracepoint_is_name(const char *name);
-/* The same with '*' and '?' for any letters or one: "syscalls:sys_enter_*". */
+/* Like tracepoint_is_name(), but also allows the wildcards '*' and '?':
+ * "syscalls:sys_enter_*". */
 bool tracepoint_is_pattern(const char *name);
 
-/* The perf_event_attr.config of a tracepoint. */
+/* Returns the perf_event_attr.config of a tracepoint in *ret. */
 MUST_CHECK struct error *tracepoint_id(const char *name, const char *const *roots, uint64_t *ret);
-/* *ret is to be freed with tracepoint_format_deinit(). */
+/* The caller frees *ret with tracepoint_format_deinit(). */
 MUST_CHECK struct error *tracepoint_read_format(const char *name, const char *const *roots,
 						struct tracepoint_format *ret);
-/* A file of the directory of events: "header_page", "sched/sched_switch/format". The caller frees
- * it. */
+/* Reads a file of the events directory: "header_page",
+ * "sched/sched_switch/format". The caller frees it. */
 MUST_CHECK struct error *tracepoint_read_text(const char *path, const char *const *roots,
 					      char **ret);
 
@@ -38,7 +40,8 @@ struct tracepoint_names {
 	size_t count, room;
 };
 void tracepoint_names_deinit(struct tracepoint_names *names);
-/* The tracepoints that match, of all subsystems; *ret is empty if there are none. */
+/* Lists the matching tracepoints of all subsystems. *ret is empty if none
+ * match. */
 MUST_CHECK struct error *tracepoint_list(const char *pattern, const char *const *roots,
 					 struct tracepoint_names *ret);
 

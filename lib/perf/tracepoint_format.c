@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The kernel writes lines of some hundred bytes, but for "print fmt:", which has up to 5 KB. */
+/* Lines of the kernel have a few hundred bytes, except "print fmt:" with up to
+ * 5 KB. */
 enum { LINE_BYTES_MAX = 512, PRINT_BYTES_MAX = 16 << 10 };
 
 void tracepoint_format_deinit(struct tracepoint_format *format)
@@ -21,7 +22,7 @@ void tracepoint_format_deinit(struct tracepoint_format *format)
 	*format = (struct tracepoint_format){0};
 }
 
-/* "char prev_comm[16]": cuts off the declaration what follows the name, and returns the name. */
+/* Splits "char prev_comm[16]": returns the name without the array bounds. */
 static char *cut_name(char *declaration, bool *is_array)
 {
 	size_t len;
@@ -36,8 +37,8 @@ static char *cut_name(char *declaration, bool *is_array)
 	return declaration + len;
 }
 
-static enum tracepoint_field_kind kind_of(const char *declaration, bool is_array,
-					  const struct tracepoint_field *field)
+static enum tracepoint_field_kind tracepoint_format_kind_of(const char *declaration, bool is_array,
+							    const struct tracepoint_field *field)
 {
 	if (is_array || field->is_located)
 		return strstr(declaration, "char") ? FIELD_TEXT : FIELD_BYTES;
@@ -46,8 +47,8 @@ static enum tracepoint_field_kind kind_of(const char *declaration, bool is_array
 		       : FIELD_BYTES;
 }
 
-/* "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;" */
-static void take_field(char *line, struct tracepoint_format *format)
+/* Parses "\tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;". */
+static void tracepoint_format_take_field(char *line, struct tracepoint_format *format)
 {
 	char *declaration = line + strlen("\tfield:"), *end = strchr(declaration, ';');
 	struct tracepoint_field field = {0};
@@ -68,16 +69,16 @@ static void take_field(char *line, struct tracepoint_format *format)
 	field.is_located = field.is_relative || text_begins(declaration, "__data_loc ");
 	field.name = xstrdup(name);
 	*name = '\0';
-	field.kind = kind_of(declaration, is_array, &field);
+	field.kind = tracepoint_format_kind_of(declaration, is_array, &field);
 	field.is_pointer = field.kind == FIELD_NUMBER && strchr(declaration, '*');
 	GROW(format->fields, format->count, format->room);
 	format->fields[format->count++] = field;
 }
 
-static void take_line(char *line, struct tracepoint_format *format, bool *has_id)
+static void tracepoint_format_take_line(char *line, struct tracepoint_format *format, bool *has_id)
 {
 	if (text_begins(line, "\tfield:"))
-		take_field(line, format);
+		tracepoint_format_take_field(line, format);
 	else if (text_begins(line, "name: ") && !format->name)
 		format->name = xstrdup(line + strlen("name: "));
 	else if (text_begins(line, "ID: "))
@@ -111,7 +112,7 @@ bool tracepoint_format_parse(struct bytes text, struct tracepoint_format *ret)
 			continue;
 		memcpy(line, at, len);
 		line[len] = '\0';
-		take_line(line, &format, &has_id);
+		tracepoint_format_take_line(line, &format, &has_id);
 	}
 	if (has_id)
 		*ret = format;
@@ -169,8 +170,9 @@ bool tracepoint_field_number(const struct tracepoint_field *field, struct bytes 
 	return true;
 }
 
-/* Where the kernel has put a string of any length. */
-static struct bytes locate(const struct tracepoint_field *field, struct bytes data)
+/* Returns the location of a string of variable length. */
+static struct bytes tracepoint_format_locate(const struct tracepoint_field *field,
+					     struct bytes data)
 {
 	struct bytes at = bytes_at(data, field->offset), place = data;
 	uint32_t location = bytes_u32(&at);
@@ -192,7 +194,8 @@ bool tracepoint_field_text(const struct tracepoint_field *field, struct bytes da
 
 	if (field->kind != FIELD_TEXT)
 		return false;
-	text = field->is_located ? locate(field, data) : bytes_sub(&at, field->bytes);
+	text = field->is_located ? tracepoint_format_locate(field, data)
+				 : bytes_sub(&at, field->bytes);
 	if (!bytes_ok(&text))
 		return false;
 	end = bytes_left(&text) ? memchr(text.at, '\0', bytes_left(&text)) : NULL;

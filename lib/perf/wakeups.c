@@ -19,14 +19,16 @@
 #define TRACEPOINT "sched:sched_waking"
 
 enum {
-	/* Of a ring, which holds some tens of milliseconds of a busy CPU, and of all. */
-	RING_BYTES_MAX = 8 << 20,
-	RING_BYTES_MIN = 1 << 20,
-	RINGS_BYTES = 128 << 20,
-	/* The kernel takes this time at most from the time of a record to its end, unless it is
-	 * interrupted between them. */
-	WRITTEN_NS = 20000,
-	/* In common_flags: include/linux/trace_events.h, enum trace_flag_type. */
+	/* Upper bound of one ring, which holds some tens of milliseconds of a
+	 * busy CPU, and of all rings. */
+	WAKEUPS_RING_BYTES_MAX = 8 << 20,
+	WAKEUPS_RING_BYTES_MIN = 1 << 20,
+	WAKEUPS_RINGS_BYTES = 128 << 20,
+	/* Upper bound of the time from the timestamp of a record to the end of
+	 * its write, if the kernel is not interrupted in between. */
+	WAKEUPS_WRITTEN_NS = 20000,
+	/* Bits of common_flags: include/linux/trace_events.h, enum
+	 * trace_flag_type. */
 	FLAG_HARD_INTERRUPT = 0x08,
 	FLAG_SOFT_INTERRUPT = 0x10,
 };
@@ -34,15 +36,17 @@ enum {
 struct wakeups {
 	unsigned *cpus;
 	size_t cpu_count;
-	struct ring *rings; /* by CPU */
-	int *fds;	    /* likewise */
+	struct ring *rings; /* one per CPU */
+	int *fds;	    /* one per CPU */
 	int epoll_fd;
 	struct layouts layouts;
 	struct ring_merge merge;
 	struct tracepoint_format format;
-	const struct tracepoint_field *woken, *flags; /* of it */
-	uint64_t noted_ns;			      /* all records up to then are in the batch */
-	uint64_t lost;				      /* by records */
+	const struct tracepoint_field *woken, *flags; /* fields of the format */
+	/* Records up to this time are in the batch. */
+	uint64_t noted_ns;
+	/* Number reported by loss records. */
+	uint64_t lost;
 };
 
 static struct error *find_fields(struct wakeups *wakeups)
@@ -58,7 +62,7 @@ static struct error *find_fields(struct wakeups *wakeups)
 							    " has no field pid or common_flags");
 }
 
-/* "pid == 12 || pid == 13" */
+/* Returns a filter such as "pid == 12 || pid == 13". */
 static char *filter_of(const struct wakeups_options *options)
 {
 	char *filter = xstrdup("");
@@ -72,7 +76,8 @@ static char *filter_of(const struct wakeups_options *options)
 	return filter;
 }
 
-/* Without the filter, as in old kernels, more is written than is wanted. */
+/* Old kernels may not support the filter; then unwanted wakeups are written as
+ * well. */
 static void filter_all(struct wakeups *wakeups, const struct wakeups_options *options)
 {
 	CLEANUP(free_ptr) char *filter = NULL;
@@ -86,15 +91,15 @@ static void filter_all(struct wakeups *wakeups, const struct wakeups_options *op
 
 static size_t ring_bytes(const struct wakeups *wakeups)
 {
-	size_t bytes = RING_BYTES_MAX;
+	size_t bytes = WAKEUPS_RING_BYTES_MAX;
 
-	while (bytes > RING_BYTES_MIN && bytes * wakeups->cpu_count > RINGS_BYTES)
+	while (bytes > WAKEUPS_RING_BYTES_MIN && bytes * wakeups->cpu_count > WAKEUPS_RINGS_BYTES)
 		bytes /= 2;
 	return bytes;
 }
 
-static struct error *open_cpu(struct wakeups *wakeups, size_t cpu, const struct event *event,
-			      const struct perf_event_attr *attr)
+static struct error *wakeups_open_cpu(struct wakeups *wakeups, size_t cpu,
+				      const struct event *event, const struct perf_event_attr *attr)
 {
 	struct epoll_event interest = {.events = EPOLLIN};
 	struct ring *ring = &wakeups->rings[cpu];
@@ -115,7 +120,7 @@ static struct error *open_cpu(struct wakeups *wakeups, size_t cpu, const struct 
 	return NULL;
 }
 
-static struct error *open_cpus(struct wakeups *wakeups, struct event *event)
+static struct error *wakeups_open_cpus(struct wakeups *wakeups, struct event *event)
 {
 	struct attr_features features;
 	struct perf_event_attr attr;
@@ -131,7 +136,7 @@ static struct error *open_cpus(struct wakeups *wakeups, struct event *event)
 	if (wakeups->epoll_fd < 0)
 		return error_errno(errno, "watch the ring buffers of wakeups");
 	for (size_t i = 0; !err && i < wakeups->cpu_count; i++)
-		err = open_cpu(wakeups, i, event, &attr);
+		err = wakeups_open_cpu(wakeups, i, event, &attr);
 	return err;
 }
 
@@ -174,7 +179,7 @@ struct error *wakeups_open(const struct wakeups_options *options, struct wakeups
 	if (err)
 		return err;
 	init_cpus(wakeups);
-	err = open_cpus(wakeups, &event);
+	err = wakeups_open_cpus(wakeups, &event);
 	if (err)
 		return err;
 	filter_all(wakeups, options);
@@ -219,7 +224,7 @@ int wakeups_fd(const struct wakeups *wakeups)
 	return wakeups->epoll_fd;
 }
 
-/* The next record that is due. */
+/* Returns the next record that is due. */
 static const struct ring_head *next_head(struct wakeups *wakeups, uint64_t until_ns)
 {
 	const struct ring_head *head;
@@ -228,7 +233,7 @@ static const struct ring_head *next_head(struct wakeups *wakeups, uint64_t until
 	head = ring_merge_next(&wakeups->merge);
 	if (head || until_ns <= wakeups->noted_ns)
 		return head;
-	wakeups->noted_ns = clock_now_ns() - WRITTEN_NS;
+	wakeups->noted_ns = clock_now_ns() - WAKEUPS_WRITTEN_NS;
 	ring_merge_batch(&wakeups->merge, until_ns);
 	return ring_merge_next(&wakeups->merge);
 }
@@ -266,8 +271,8 @@ bool wakeups_next(struct wakeups *wakeups, uint64_t until_ns, struct wakeup *ret
 	return false;
 }
 
-/* The kernel tells of losses by a record before the next one that fits, and since Linux 6.0 by a
- * counter at once. */
+/* The kernel reports losses by a record before the next one that fits, and
+ * since Linux 6.0 also by a counter. */
 uint64_t wakeups_lost(const struct wakeups *wakeups)
 {
 	uint64_t lost = 0;

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 
 enum {
-	/* The id, its length, which older versions of perf do not set, and padding. */
+	/* The id, its length, which older versions of perf do not set, and
+	 * padding. */
 	ID_FIELD_BYTES = 24,
 };
 
@@ -33,13 +34,14 @@ static struct file_build_id *item_of(struct file_build_ids *ids, string_id path)
 	return &ids->items[path];
 }
 
-static void add(struct file_build_ids *ids, uint16_t misc, struct bytes body)
+static void file_build_ids_add_one(struct file_build_ids *ids, uint16_t misc, struct bytes body)
 {
 	const unsigned char *id;
 	const char *path;
 	struct file_build_id *item;
 
-	bytes_skip(&body, sizeof(uint32_t)); /* pid: of the machine, for guests */
+	/* Pid, which identifies the machine for guests. */
+	bytes_skip(&body, sizeof(uint32_t));
 	id = bytes_take(&body, ID_FIELD_BYTES);
 	path = bytes_cstr(&body);
 	if (!id || !path)
@@ -59,14 +61,15 @@ void file_build_ids_add(struct file_build_ids *ids, struct bytes records)
 		struct bytes record = records;
 		uint16_t misc, size;
 
-		bytes_skip(&record, sizeof(uint32_t)); /* type: not always set */
+		/* Type, which is not always set. */
+		bytes_skip(&record, sizeof(uint32_t));
 		misc = bytes_u16(&record);
 		size = bytes_u16(&record);
 		if (!bytes_ok(&record) || size < HEADER_BYTES)
 			return;
 		record = bytes_sub(&records, size);
 		bytes_skip(&record, HEADER_BYTES);
-		add(ids, misc, record);
+		file_build_ids_add_one(ids, misc, record);
 	}
 }
 

@@ -1,6 +1,6 @@
 /*
- * The build-ids in a perf.data file, by the path of the mapped file. perf reads them from the files
- * when the recording ends.
+ * Stores the build-ids of a perf.data file by the path of the mapped file. perf
+ * reads them from the files at the end of the recording.
  */
 #ifndef PROF_PERFDATA_FILE_BUILD_IDS_H
 #define PROF_PERFDATA_FILE_BUILD_IDS_H
@@ -16,16 +16,17 @@ struct file_build_id {
 
 struct file_build_ids {
 	struct strtab *paths;
-	struct file_build_id *items; /* by the string_id of the path; len 0: none */
+	/* Indexed by the string_id of the path; len is 0 without a build-id. */
+	struct file_build_id *items;
 	size_t room;
 };
 
 void file_build_ids_init(struct file_build_ids *ids);
 void file_build_ids_deinit(struct file_build_ids *ids);
 
-/* Adds records of type PERFDATA_BUILD_ID; stops at a malformed one. */
+/* Adds records of type PERFDATA_BUILD_ID. Stops at a malformed one. */
 void file_build_ids_add(struct file_build_ids *ids, struct bytes records);
-/* The build-id of a path. Returns its length; 0: unknown. */
+/* Returns the length of the path's build-id, or 0 if it is unknown. */
 unsigned file_build_ids_get(struct file_build_ids *ids, const char *path,
 			    uint8_t ret[RECORD_BUILD_ID_MAX]);
 

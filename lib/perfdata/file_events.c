@@ -8,10 +8,12 @@
 #include <string.h>
 #include <time.h>
 
-/* More than any machine has counters and tracepoints: what a damaged file claims stops here. */
+/* More than the counters and tracepoints of any machine. Bounds damaged
+ * files. */
 enum { EVENTS_MAX = 1 << 14 };
 
-/* How far back another kind of an event is looked for: perf writes those of a group together. */
+/* Number of preceding events to search for another kind of an event. perf
+ * writes the kinds of a group together. */
 enum { KINDS_SEARCH_MAX = 64 };
 
 void file_events_deinit(struct file_events *events)
@@ -40,7 +42,7 @@ static bool take_attr(struct bytes from, struct perf_event_attr *ret)
 	return true;
 }
 
-static void take_ids(struct file_events *events, struct bytes ids, uint32_t index)
+static void file_events_take_ids(struct file_events *events, struct bytes ids, uint32_t index)
 {
 	while (bytes_left(&ids) >= sizeof(uint64_t))
 		layouts_add_id(&events->layouts, bytes_u64(&ids), index);
@@ -57,8 +59,9 @@ static bool names_pmu(const struct perf_event_attr *attr)
 	       attr->config > UINT32_MAX;
 }
 
-/* Whether they are one event on CPUs of two kinds: the same of two PMUs, whose type is in front of
- * the config. perf asks only the first one for the side band. */
+/* Returns whether these are the same event on two kinds of CPU: the same event
+ * of two PMUs, whose type is in the upper half of the config. perf requests the
+ * side band only from the first one. */
 static bool are_kinds(const struct perf_event_attr *a, const struct perf_event_attr *b)
 {
 	return names_pmu(a) && names_pmu(b) && a->type == b->type && a->config != b->config &&
@@ -67,8 +70,10 @@ static bool are_kinds(const struct perf_event_attr *a, const struct perf_event_a
 	       a->exclude_user == b->exclude_user && a->exclude_kernel == b->exclude_kernel;
 }
 
-/* The index of the event that this one is another kind of, or the next index. */
-static uint32_t find_kind(const struct file_events *events, const struct perf_event_attr *attr)
+/* Returns the index of the event of which this is another kind, or the next
+ * free index. */
+static uint32_t file_events_find_kind(const struct file_events *events,
+				      const struct perf_event_attr *attr)
 {
 	for (uint32_t back = 1; back <= KINDS_SEARCH_MAX && back <= events->sampling_count; back++)
 		if (are_kinds(&events->sampling[events->sampling_count - back].attr, attr))
@@ -76,7 +81,7 @@ static uint32_t find_kind(const struct file_events *events, const struct perf_ev
 	return events->sampling_count;
 }
 
-static void add_sampling(struct file_events *events, const struct perf_event_attr *attr)
+static void file_events_add_sampling(struct file_events *events, const struct perf_event_attr *attr)
 {
 	if (attr->type == PERF_TYPE_TRACEPOINT)
 		*idmap_put(&events->tracepoints, attr->config, 0) = events->sampling_count;
@@ -105,22 +110,25 @@ struct error *file_events_add(struct file_events *events, struct bytes attr_byte
 	if (layouts->count == EVENTS_MAX)
 		return error_new("the recording has more than %d events", EVENTS_MAX);
 	layout = attr_layout(&attr);
-	layout.event = takes_samples(&attr) ? find_kind(events, &attr) : FILE_EVENT_SILENT;
+	layout.event = takes_samples(&attr) ? file_events_find_kind(events, &attr)
+					    : FILE_EVENT_SILENT;
 	if (!layouts_add(layouts, &layout))
-		return error_new("the events of the recording cannot be told apart");
+		return error_new("the recording's events have their ids at different places");
 	if (layout.event < events->sampling_count)
 		events->sampling[layout.event].has_kinds = true;
 	else if (layout.event != FILE_EVENT_SILENT)
-		add_sampling(events, &attr);
-	take_ids(events, ids, layouts->count - 1);
-	/* perf asks one event for build-ids, and its synthesized records belong to none. */
+		file_events_add_sampling(events, &attr);
+	file_events_take_ids(events, ids, layouts->count - 1);
+	/* perf requests build-ids from one event, and its synthesized records
+	 * belong to no event. */
 	events->build_ids |= attr.build_id;
+	events->switches |= attr.context_switch;
 	for (uint32_t i = 0; i < layouts->count; i++)
 		layouts->items[i].build_ids = events->build_ids;
 	return NULL;
 }
 
-/* "cycles:u" of "cpu_core/cycles/u" and "cpu_core/cycles:u/". */
+/* Returns "cycles:u" for "cpu_core/cycles/u" and "cpu_core/cycles:u/". */
 static char *without_pmu(const char *name)
 {
 	const char *start = strchr(name, '/'), *end = start ? strchr(start + 1, '/') : NULL;

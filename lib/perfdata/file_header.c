@@ -7,10 +7,11 @@
 #include <stdlib.h>
 
 enum {
-	/* A longer section is damaged: this holds the ids of 10,000 threads on 800 CPUs. */
+	/* A longer section is damaged. This suffices for the ids of 10,000
+	 * threads on 800 CPUs. */
 	SECTION_BYTES_MAX = 64 << 20,
 	EVENT_BYTES_MAX = 4096,
-	/* Of all events: as many ids as four such sections have. */
+	/* Limit for all events, equal to four such sections. */
 	IDS_BYTES_MAX = 256 << 20,
 };
 
@@ -30,8 +31,8 @@ void file_header_deinit(struct file_header *header)
 	free(header->info.command);
 }
 
-/* A length, and so many bytes: a string, padded with zeros. */
-static const char *take_string(struct bytes *from)
+/* Takes a length and a string of that length, padded with zeros. */
+static const char *file_header_take_string(struct bytes *from)
 {
 	struct bytes string = bytes_sub(from, bytes_u32(from));
 
@@ -40,7 +41,7 @@ static const char *take_string(struct bytes *from)
 
 static void set_string(char **to, struct bytes data)
 {
-	const char *text = take_string(&data);
+	const char *text = file_header_take_string(&data);
 
 	if (!text)
 		return;
@@ -56,15 +57,16 @@ static void take_command(char **to, struct bytes data)
 	FILE *out = open_memstream(&text, &len);
 	const char *word;
 
-	for (uint32_t i = 0; i < count && (word = take_string(&data)); i++)
+	for (uint32_t i = 0; i < count && (word = file_header_take_string(&data)); i++)
 		fprintf(out, "%s%s", i ? " " : "", word);
 	fclose(out);
 	free(*to);
 	*to = text;
 }
 
-/* In the order of the events; the copies of their attributes here are ignored. */
-static void take_names(struct file_events *events, struct bytes data)
+/* The names have the order of the events. The attributes here are copies and
+ * are ignored. */
+static void file_header_take_names(struct file_events *events, struct bytes data)
 {
 	uint32_t count = bytes_u32(&data);
 	uint32_t attr_bytes = bytes_u32(&data);
@@ -75,7 +77,7 @@ static void take_names(struct file_events *events, struct bytes data)
 
 		bytes_skip(&data, attr_bytes);
 		ids = bytes_u32(&data);
-		name = take_string(&data);
+		name = file_header_take_string(&data);
 		bytes_skip(&data, (uint64_t)ids * sizeof(uint64_t));
 		if (!name || !bytes_ok(&data))
 			return;
@@ -117,7 +119,7 @@ void file_header_take_feature(struct file_header *header, uint64_t feature, stru
 		take_command(&header->info.command, data);
 		break;
 	case FEATURE_EVENT_DESC:
-		take_names(&header->events, data);
+		file_header_take_names(&header->events, data);
 		break;
 	case FEATURE_DIR_FORMAT:
 		header->in_directory = true;
@@ -127,7 +129,8 @@ void file_header_take_feature(struct file_header *header, uint64_t feature, stru
 	}
 }
 
-/* The next bytes of the input, to be freed; NULL if it has fewer. */
+/* Returns the next bytes of the input, which the caller frees, or NULL if it
+ * has fewer. */
 static unsigned char *read_section(struct file_input *input, uint64_t size_bytes)
 {
 	unsigned char *data;
@@ -154,7 +157,8 @@ static unsigned char *read_section(struct file_input *input, uint64_t size_bytes
 	return data;
 }
 
-/* The bytes of a section, to be freed; NULL if it lies outside the file. */
+/* Returns the bytes of a section, which the caller frees, or NULL if it is
+ * outside the file. */
 static unsigned char *load(struct file_input *input, struct perfdata_section section)
 {
 	if (section.offset > UINT64_MAX - section.size_bytes)
@@ -181,10 +185,10 @@ static struct error *read_event(struct file_header *header, struct file_input *i
 					   .size_bytes = bytes_u64(&event)};
 	CLEANUP(free_ptr) unsigned char *ids = NULL;
 
-	/* All events together cannot have more ids than the file has room for; a sparse file has
-	 * room for any number. */
+	/* All ids must fit into the file. ids_left bounds them for sparse files
+	 * as well, which have any size. */
 	if (section.size_bytes > *ids_left)
-		return error_new("the ids of its events are more than the file can have");
+		return error_new("it claims more event ids than fit into the file");
 	*ids_left -= section.size_bytes;
 	ids = load(input, section);
 	return ids ? file_events_add(&header->events, attr, bytes_of(ids, section.size_bytes))
@@ -239,8 +243,8 @@ static void read_features(struct file_header *header, struct file_input *input,
 	}
 }
 
-/* perf writes the size of the records last; if it was killed, the size is 0. */
-static bool is_cut_off(const struct perfdata_section *data, uint64_t size_bytes)
+/* perf writes the size of the records last, so it is 0 if perf was killed. */
+static bool file_header_is_cut_off(const struct perfdata_section *data, uint64_t size_bytes)
 {
 	return data->size_bytes == 0 || data->size_bytes > size_bytes - data->offset;
 }
@@ -261,7 +265,7 @@ struct error *file_header_read(struct file_header *header, struct file_input *in
 	err = read_events(header, input, &raw, size_bytes);
 	if (err)
 		return err;
-	*cut_off = is_cut_off(&raw.data, size_bytes);
+	*cut_off = file_header_is_cut_off(&raw.data, size_bytes);
 	if (!*cut_off)
 		read_features(header, input, &raw);
 	file_input_seek(input, raw.data.offset,

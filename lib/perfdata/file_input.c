@@ -60,7 +60,7 @@ void file_input_count(struct file_input *input, size_t len)
 	input->used_bytes = 0;
 }
 
-/* What is left of the file. */
+/* Returns the remaining part of the file. */
 static struct bytes rest(const struct file_input *input)
 {
 	uint64_t end = input->end < input->map_bytes ? input->end : input->map_bytes;
@@ -69,12 +69,12 @@ static struct bytes rest(const struct file_input *input)
 	return bytes_of(input->map + (left ? input->offset : 0), left);
 }
 
-static size_t held(const struct file_input *input)
+static size_t file_input_held(const struct file_input *input)
 {
 	return input->filled - input->at;
 }
 
-/* False: nothing more is to be had. */
+/* Returns false if no more input is available. */
 static bool read_more(struct file_input *input)
 {
 	size_t room = FILE_INPUT_BYTES - input->filled;
@@ -93,20 +93,20 @@ static bool read_more(struct file_input *input)
 	return true;
 }
 
-static void make_room(struct file_input *input)
+static void file_input_make_room(struct file_input *input)
 {
-	memmove(input->memory, input->memory + input->at, held(input));
-	input->filled = held(input);
+	memmove(input->memory, input->memory + input->at, file_input_held(input));
+	input->filled = file_input_held(input);
 	input->at = 0;
 }
 
 static struct bytes look_into_pipe(struct file_input *input, size_t len)
 {
-	if (held(input) < len && input->at + len > FILE_INPUT_BYTES)
-		make_room(input);
-	while (held(input) < len && read_more(input))
+	if (file_input_held(input) < len && input->at + len > FILE_INPUT_BYTES)
+		file_input_make_room(input);
+	while (file_input_held(input) < len && read_more(input))
 		continue;
-	return bytes_of(input->memory + input->at, held(input));
+	return bytes_of(input->memory + input->at, file_input_held(input));
 }
 
 void file_input_look(struct file_input *input, size_t len, struct bytes *ret)
@@ -129,9 +129,9 @@ static bool skip_in_file(struct file_input *input, uint64_t len)
 
 static bool skip_in_pipe(struct file_input *input, uint64_t len)
 {
-	while (len > held(input)) {
-		len -= held(input);
-		input->offset += held(input);
+	while (len > file_input_held(input)) {
+		len -= file_input_held(input);
+		input->offset += file_input_held(input);
 		input->at = input->filled = 0;
 		if (!read_more(input))
 			return false;

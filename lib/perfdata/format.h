@@ -1,19 +1,23 @@
 /*
- * The format of perf.data, as far as no header of the kernel defines it.
+ * The perf.data file format, as far as kernel headers do not define it.
  *
- * A file has a struct perfdata_header; the events, each a perf_event_attr and the section of its
- * ids; the records; and after them a table of sections, one for each bit in `features`, in the
- * order of the bits. In the format of a pipe the header is magic and size only, and the contents of
- * the sections come as records. Source: tools/perf/Documentation/perf.data-file-format.txt.
+ * A file starts with a struct perfdata_header. Then follow the events (each a
+ * perf_event_attr and the section of its ids), the records, and a table of
+ * sections with one for each bit in `features`, in the order of the bits. In
+ * the pipe format the header has only magic and size, and records carry the
+ * contents of the sections.
+ *
+ * Source: tools/perf/Documentation/perf.data-file-format.txt.
  */
 #ifndef PROF_PERFDATA_FORMAT_H
 #define PROF_PERFDATA_FORMAT_H
 
 #include <stdint.h>
 
-#define PERFDATA_MAGIC UINT64_C(0x32454c4946524550)	    /* "PERFILE2" */
-#define PERFDATA_MAGIC_SWAPPED UINT64_C(0x50455246494c4532) /* of the other byte order */
-#define PERFDATA_MAGIC_OLD UINT64_C(0x454c494646524550)	    /* "PERFFILE", before Linux 3.1 */
+#define PERFDATA_MAGIC UINT64_C(0x32454c4946524550) /* "PERFILE2" */
+/* The other byte order. */
+#define PERFDATA_MAGIC_SWAPPED UINT64_C(0x50455246494c4532)
+#define PERFDATA_MAGIC_OLD UINT64_C(0x454c494646524550) /* "PERFFILE", before Linux 3.1 */
 
 struct perfdata_section {
 	uint64_t offset, size_bytes;
@@ -21,9 +25,11 @@ struct perfdata_section {
 
 struct perfdata_header {
 	uint64_t magic;
-	uint64_t size_bytes;  /* of this header: 104, or 16 of a pipe */
-	uint64_t event_bytes; /* of one event: the attribute, as long as perf knew it, and a section
-			       */
+	/* Size of this header: 104, or 16 in the pipe format. */
+	uint64_t size_bytes;
+	/* Size of one event: the attribute, whose size depends on the version
+	 * of perf, and a section. */
+	uint64_t event_bytes;
 	struct perfdata_section events;
 	struct perfdata_section data;
 	struct perfdata_section event_types; /* no longer used */
@@ -43,24 +49,26 @@ enum perfdata_feature {
 	FEATURE_DIR_FORMAT = 24,
 };
 
-/* Types of records that perf writes; the kernel's are below 64. */
+/* Types of records that perf itself writes. The kernel's types are below 64. */
 enum perfdata_record {
 	PERFDATA_FIRST_TYPE = 64,
-	PERFDATA_ATTR = 64,	    /* an attribute and its ids */
-	PERFDATA_TRACING_DATA = 66, /* u32: bytes that follow outside the record */
+	PERFDATA_ATTR = 64, /* an attribute and its ids */
+	/* u32: number of bytes that follow outside the record. */
+	PERFDATA_TRACING_DATA = 66,
 	PERFDATA_BUILD_ID = 67,
 	PERFDATA_FINISHED_ROUND = 68, /* all rings have been read once */
-	PERFDATA_AUXTRACE_INFO = 70,  /* u32: what wrote the processor traces */
-	PERFDATA_AUXTRACE = 71,	      /* u64: bytes that follow outside the record */
-	PERFDATA_EVENT_UPDATE = 78,   /* u64 what, u64 id, the new value */
-	PERFDATA_FEATURE = 80,	      /* u64 number, then the section */
-	PERFDATA_COMPRESSED = 81,     /* records, by zstd */
-	PERFDATA_COMPRESSED2 = 83,    /* u64: how many of the following bytes are meant */
+	PERFDATA_AUXTRACE_INFO = 70,  /* u32: type of the processor traces */
+	/* u64: number of bytes that follow outside the record. */
+	PERFDATA_AUXTRACE = 71,
+	PERFDATA_EVENT_UPDATE = 78, /* u64 kind, u64 id, the new value */
+	PERFDATA_FEATURE = 80,	    /* u64 number, then the section */
+	PERFDATA_COMPRESSED = 81,   /* records, compressed by zstd */
+	PERFDATA_COMPRESSED2 = 83,  /* u64: number of valid bytes that follow */
 };
 
 enum { PERFDATA_UPDATE_NAME = 2 };
 
-/* header.misc of a build-id: its length is set. */
+/* header.misc of a build-id whose length is set. */
 enum { PERFDATA_MISC_BUILD_ID_SIZE = 1 << 15 };
 
 #endif

@@ -10,8 +10,9 @@
 enum {
 	INFLATED_BYTES = 256 << 10,
 	/*
-	 * The records: this many bytes, and this many for each compressed byte. Copies of stacks
-	 * are alike and compress up to 100 times; zstd can claim 30,000 times.
+	 * Limit of the decompressed records: this many bytes plus this many per
+	 * compressed byte. Copies of stacks are similar and compress up to 100
+	 * times; zstd streams can claim up to 30,000 times.
 	 */
 	MADE_BYTES = 64 << 20,
 	MADE_BYTES_PER_BYTE = 512,
@@ -22,7 +23,7 @@ struct inflater {
 	ZSTD_inBuffer piece;
 	unsigned char *inflated;
 	size_t at, filled;
-	uint64_t fed_bytes, made_bytes; /* of all pieces */
+	uint64_t fed_bytes, made_bytes; /* totals of all pieces */
 };
 
 struct error *inflater_new(struct inflater **ret)
@@ -67,11 +68,11 @@ static struct error *inflate(struct inflater *inflater)
 		return error_new("the compressed records are damaged (%s)",
 				 ZSTD_getErrorName(result));
 	if (inflater->made_bytes > MADE_BYTES + inflater->fed_bytes * MADE_BYTES_PER_BYTE)
-		return error_new("the compressed records unpack to too much for their size");
+		return error_new("the compressed records expand to an implausible size");
 	return NULL;
 }
 
-static size_t held(const struct inflater *inflater)
+static size_t inflater_held(const struct inflater *inflater)
 {
 	return inflater->filled - inflater->at;
 }
@@ -80,12 +81,13 @@ struct error *inflater_look(struct inflater *inflater, size_t len, struct bytes 
 {
 	struct error *err = NULL;
 
-	if (held(inflater) < len && inflater->at + len > INFLATED_BYTES) {
-		memmove(inflater->inflated, inflater->inflated + inflater->at, held(inflater));
-		inflater->filled = held(inflater);
+	if (inflater_held(inflater) < len && inflater->at + len > INFLATED_BYTES) {
+		memmove(inflater->inflated, inflater->inflated + inflater->at,
+			inflater_held(inflater));
+		inflater->filled = inflater_held(inflater);
 		inflater->at = 0;
 	}
-	while (!err && held(inflater) < len) {
+	while (!err && inflater_held(inflater) < len) {
 		size_t consumed = inflater->piece.pos, produced = inflater->filled;
 
 		err = inflate(inflater);
@@ -93,7 +95,7 @@ struct error *inflater_look(struct inflater *inflater, size_t len, struct bytes 
 			break;
 	}
 	*ret = bytes_of(inflater->inflated + inflater->at,
-			held(inflater) < len ? held(inflater) : len);
+			inflater_held(inflater) < len ? inflater_held(inflater) : len);
 	return err;
 }
 

@@ -21,26 +21,30 @@ struct perfdata {
 	int fd;
 	struct file_input input;
 	struct file_header header;
-	struct inflater *inflater; /* NULL until a compressed record has come */
-	bool inflating;		   /* there may be more in it */
+	struct inflater *inflater; /* NULL until the first compressed record */
+	bool inflating;		   /* the inflater may have more */
 	struct group_counts group_counts;
 	struct reorder reorder;
-	struct pending_record current; /* what the caller holds */
-	unsigned char *copy;	       /* of the record that is being read, if the file is mapped */
-	uint64_t taken;		       /* records so far: the time of records that have none */
-	bool ended;		       /* nothing more is read from the input */
-	bool reported;		       /* problems that are known at the end only */
+	struct pending_record current; /* the record that the caller holds */
+	/* Copy of the record that is being read, if the file is mapped. */
+	unsigned char *copy;
+	/* Number of records so far; used as time if the recording has none. */
+	uint64_t taken;
+	bool ended; /* the input has ended */
+	/* Problems that are known only at the end were reported. */
+	bool reported;
 
 	uint64_t undecodable;
-	uint64_t lost;	 /* as reported so far */
-	bool has_traces; /* of the processor */
+	uint64_t lost;	 /* number of losses that were reported so far */
+	bool has_traces; /* there are processor traces */
 	uint32_t trace_kind;
 	uint64_t trace_bytes;
 	char *problems[PROBLEMS_MAX];
 	unsigned problem_count;
 };
 
-/* By PERFDATA_AUXTRACE_INFO. Source: enum auxtrace_type of tools/perf/util/auxtrace.h. */
+/* Indexed by PERFDATA_AUXTRACE_INFO. Source: enum auxtrace_type of
+ * tools/perf/util/auxtrace.h. */
 static const char *trace_name(const struct perfdata *perfdata)
 {
 	static const char *const names[] = {
@@ -85,7 +89,12 @@ const struct perfdata_event *perfdata_event(const struct perfdata *perfdata, uns
 	return &perfdata->header.events.sampling[event].event;
 }
 
-/* Takes err. */
+bool perfdata_has_switches(const struct perfdata *perfdata)
+{
+	return perfdata->header.events.switches;
+}
+
+/* Takes ownership of err. */
 static bool is_found(struct error *err)
 {
 	bool has_failed = err;
@@ -146,7 +155,7 @@ static void report_losses(struct perfdata *perfdata)
 			    humanize_bytes(perfdata->trace_bytes).text, trace_name(perfdata));
 }
 
-static void end(struct perfdata *perfdata)
+static void perfdata_end(struct perfdata *perfdata)
 {
 	if (!perfdata->ended)
 		reorder_end(&perfdata->reorder);
@@ -157,13 +166,13 @@ static void end_damaged(struct perfdata *perfdata)
 {
 	add_problem(perfdata, "the recording is damaged at byte %" PRIu64 ": ignored the rest",
 		    perfdata->input.offset);
-	end(perfdata);
+	perfdata_end(perfdata);
 }
 
 static void end_cut_off(struct perfdata *perfdata)
 {
 	add_problem(perfdata, "the recording is cut off within a record");
-	end(perfdata);
+	perfdata_end(perfdata);
 }
 
 /* Skips bytes that follow a record without being part of it. */
@@ -180,7 +189,7 @@ static void skip_traces(struct perfdata *perfdata, uint64_t len)
 	skip_payload(perfdata, len);
 }
 
-/* What follows the record is padded to words. */
+/* The bytes after the record are padded to words. */
 static void take_tracing_data(struct perfdata *perfdata, uint64_t len)
 {
 	uint64_t padding = -len & (sizeof(uint64_t) - 1);
@@ -201,7 +210,7 @@ static void take_attr_record(struct perfdata *perfdata, struct bytes body)
 		return;
 	add_problem(perfdata, "%s", error_text(err));
 	error_free(err);
-	end(perfdata);
+	perfdata_end(perfdata);
 }
 
 static void take_update(struct perfdata *perfdata, struct bytes body)
@@ -225,7 +234,7 @@ static void take_compressed(struct perfdata *perfdata, struct bytes body, bool t
 	if (err) {
 		add_problem(perfdata, "%s", error_text(err));
 		error_free(err);
-		end(perfdata);
+		perfdata_end(perfdata);
 		return;
 	}
 	inflater_feed(perfdata->inflater, body);
@@ -237,13 +246,13 @@ static uint32_t type_of(struct bytes header)
 	return bytes_u32(&header);
 }
 
-static uint16_t size_of(struct bytes header)
+static uint16_t perfdata_size_of(struct bytes header)
 {
 	bytes_skip(&header, sizeof(uint32_t) + sizeof(uint16_t));
 	return bytes_u16(&header);
 }
 
-/* perf synthesizes a mapping of the kernel, with process -1. */
+/* perf synthesizes a mapping of the kernel with process -1. */
 static void note_kernel(struct file_header *header, const struct record_layout *layout,
 			struct bytes raw)
 {
@@ -261,7 +270,7 @@ static void note_kernel(struct file_header *header, const struct record_layout *
 							 info->kernel_build_id);
 }
 
-/* lasts: raw is a sample in a mapped file, so it need not be copied. */
+/* lasts: raw is a sample in a mapped file and need not be copied. */
 static void take_in(struct perfdata *perfdata, struct bytes raw, uint64_t place, bool lasts)
 {
 	const struct record_layout *layout;
@@ -279,14 +288,15 @@ static void take_in(struct perfdata *perfdata, struct bytes raw, uint64_t place,
 		time_ns = perfdata->reorder.youngest_ns;
 	if (!lasts && (type_of(raw) == PERF_RECORD_MMAP || type_of(raw) == PERF_RECORD_MMAP2))
 		note_kernel(&perfdata->header, layout, raw);
-	/* perf writes it for "no time". */
+	/* perf writes UINT64_MAX for a missing timestamp. */
 	if (time_ns == UINT64_MAX)
 		time_ns = 0;
 	reorder_add(&perfdata->reorder, time_ns, place, raw, lasts);
 }
 
-/* raw: a whole record; place: its offset in the file, or the number of records before it. */
-static void take_record(struct perfdata *perfdata, struct bytes raw, uint64_t place)
+/* raw is a whole record; place is its offset in the file, or the number of
+ * records before it. */
+static void perfdata_take_record(struct perfdata *perfdata, struct bytes raw, uint64_t place)
 {
 	struct bytes body = raw;
 	uint32_t type = bytes_u32(&body);
@@ -335,15 +345,16 @@ static void take_record(struct perfdata *perfdata, struct bytes raw, uint64_t pl
 }
 
 /*
- * Samples are large and are read in place. Other records have names, whose NUL must not vanish
- * while another program writes to the file: they are copied first.
+ * Samples are large and are read in place. Other records are copied first: they
+ * contain names, whose NUL must not vanish while another program writes to the
+ * file.
  */
 static void take_from_input(struct perfdata *perfdata, struct bytes raw, uint64_t place)
 {
 	size_t len = bytes_left(&raw);
 
 	if (!perfdata->input.map) {
-		take_record(perfdata, raw, place);
+		perfdata_take_record(perfdata, raw, place);
 		return;
 	}
 	if (type_of(raw) == PERF_RECORD_SAMPLE) {
@@ -352,7 +363,7 @@ static void take_from_input(struct perfdata *perfdata, struct bytes raw, uint64_
 	}
 	if (!perfdata->copy)
 		perfdata->copy = xmalloc(UINT16_MAX);
-	take_record(perfdata, bytes_of(memcpy(perfdata->copy, raw.at, len), len), place);
+	perfdata_take_record(perfdata, bytes_of(memcpy(perfdata->copy, raw.at, len), len), place);
 }
 
 static void advance_in_file(struct perfdata *perfdata)
@@ -364,10 +375,10 @@ static void advance_in_file(struct perfdata *perfdata)
 
 	file_input_look(input, sizeof(struct perf_event_header), &raw);
 	if (!bytes_left(&raw)) {
-		end(perfdata);
+		perfdata_end(perfdata);
 		return;
 	}
-	size = size_of(raw);
+	size = perfdata_size_of(raw);
 	if (!bytes_ok(&raw) || bytes_left(&raw) < sizeof(struct perf_event_header)) {
 		end_cut_off(perfdata);
 		return;
@@ -385,13 +396,13 @@ static void advance_in_file(struct perfdata *perfdata)
 	take_from_input(perfdata, raw, place);
 }
 
-/* A record may begin in one compressed piece and end in the next. */
+/* A record may start in one compressed piece and end in the next. */
 static void advance_in_piece(struct perfdata *perfdata)
 {
 	struct bytes raw;
 	struct error *err = inflater_look(perfdata->inflater, sizeof(struct perf_event_header),
 					  &raw);
-	uint16_t size = size_of(raw);
+	uint16_t size = perfdata_size_of(raw);
 	bool whole = bytes_left(&raw) == sizeof(struct perf_event_header);
 
 	if (!err && whole && size >= sizeof(struct perf_event_header)) {
@@ -401,7 +412,7 @@ static void advance_in_piece(struct perfdata *perfdata)
 	if (err) {
 		add_problem(perfdata, "%s: ignored the rest", error_text(err));
 		error_free(err);
-		end(perfdata);
+		perfdata_end(perfdata);
 		return;
 	}
 	if (whole && size < sizeof(struct perf_event_header)) {
@@ -411,13 +422,13 @@ static void advance_in_piece(struct perfdata *perfdata)
 	perfdata->inflating = whole;
 	if (!whole)
 		return;
-	/* perf compresses records of the kernel only. */
+	/* perf compresses only records of the kernel. */
 	if (type_of(raw) < PERFDATA_FIRST_TYPE)
 		take_in(perfdata, raw, perfdata->taken, false);
 	inflater_skip(perfdata->inflater, size);
 }
 
-static void advance(struct perfdata *perfdata)
+static void perfdata_advance(struct perfdata *perfdata)
 {
 	if (perfdata->inflating)
 		advance_in_piece(perfdata);
@@ -440,7 +451,7 @@ static struct error *refuse_magic(uint64_t magic)
 	return error_new("it is not a perf.data file");
 }
 
-static struct error *read_header(struct perfdata *perfdata)
+static struct error *perfdata_read_header(struct perfdata *perfdata)
 {
 	struct file_input *input = &perfdata->input;
 	bool cut_off = false;
@@ -455,7 +466,7 @@ static struct error *read_header(struct perfdata *perfdata)
 	size = bytes_u64(&start);
 	if (!bytes_ok(&start) || magic != PERFDATA_MAGIC)
 		return input->error ? error_errno(input->error, "read it") : refuse_magic(magic);
-	/* A file may hold what came from a pipe, too. */
+	/* A regular file may also be in the pipe format. */
 	if (size == PERFDATA_PIPE_HEADER_BYTES) {
 		file_input_skip(input, size);
 		return NULL;
@@ -487,11 +498,11 @@ struct error *perfdata_open(int fd, struct perfdata **ret)
 				  "if perf record --threads wrote it, record without --threads");
 	err = file_input_init(&perfdata->input, fd, S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0);
 	if (!err)
-		err = read_header(perfdata);
+		err = perfdata_read_header(perfdata);
 	if (err)
 		return err;
 	while (!perfdata->ended && !perfdata->reorder.count)
-		advance(perfdata);
+		perfdata_advance(perfdata);
 	*ret = STEAL(perfdata);
 	return NULL;
 }
@@ -514,8 +525,9 @@ void perfdata_free(struct perfdata *perfdata)
 }
 
 /*
- * perf reports losses twice: by a LOST record in the ring where it happened, and at the end by a
- * synthesized record without a time: how many records each event has lost in all.
+ * perf reports losses twice: by a LOST record in the ring where they occurred,
+ * and at the end by a synthesized record without a time, which has the total of
+ * each event.
  */
 static bool is_new_loss(struct perfdata *perfdata, struct record *record)
 {
@@ -538,7 +550,7 @@ static void give_build_id(struct file_build_ids *ids, struct record_mmap *mmap)
 		mmap->build_id_bytes = file_build_ids_get(ids, mmap->path, mmap->build_id);
 }
 
-static bool is_of_interest(struct perfdata *perfdata, struct record *record)
+static bool perfdata_is_of_interest(struct perfdata *perfdata, struct record *record)
 {
 	switch (record->type) {
 	case RECORD_OTHER:
@@ -555,13 +567,13 @@ static bool is_of_interest(struct perfdata *perfdata, struct record *record)
 	}
 }
 
-/* Values of inherited counters are those of the sampled thread. */
+/* Counts of inherited events are per sampled thread. */
 static bool is_of_threads(const struct file_events *events, unsigned event)
 {
 	return event != FILE_EVENT_SILENT && events->sampling[event].attr.inherit;
 }
 
-static void read_fields(struct perfdata *perfdata, struct record *record)
+static void perfdata_read_fields(struct perfdata *perfdata, struct record *record)
 {
 	const struct file_events *events = &perfdata->header.events;
 	struct record_sample *sample = &record->sample;
@@ -589,8 +601,8 @@ static bool decode_current(struct perfdata *perfdata, struct record *ret)
 	}
 	ret->time_ns = current->time_ns;
 	if (ret->type == RECORD_SAMPLE)
-		read_fields(perfdata, ret);
-	return is_of_interest(perfdata, ret);
+		perfdata_read_fields(perfdata, ret);
+	return perfdata_is_of_interest(perfdata, ret);
 }
 
 bool perfdata_next(struct perfdata *perfdata, struct record *ret)
@@ -605,24 +617,25 @@ bool perfdata_next(struct perfdata *perfdata, struct record *ret)
 			report_losses(perfdata);
 			return false;
 		} else {
-			advance(perfdata);
+			perfdata_advance(perfdata);
 		}
 	}
 }
 
-static bool source_next(void *source, struct record *ret)
+static bool perfdata_source_next(void *source, struct record *ret)
 {
 	return perfdata_next(source, ret);
 }
 
-static void source_close(void *source)
+static void perfdata_source_close(void *source)
 {
 	perfdata_free(source);
 }
 
 struct record_source perfdata_source(struct perfdata *perfdata)
 {
-	static const struct record_source_ops ops = {.next = source_next, .close = source_close};
+	static const struct record_source_ops ops = {.next = perfdata_source_next,
+						     .close = perfdata_source_close};
 
 	return (struct record_source){.ops = &ops, .source = perfdata};
 }

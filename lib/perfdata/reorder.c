@@ -23,7 +23,7 @@ void reorder_deinit(struct reorder *reorder)
 	free(reorder->items);
 }
 
-static int compare(const void *left, const void *right)
+static int reorder_compare(const void *left, const void *right)
 {
 	const struct pending_record *a = left, *b = right;
 
@@ -32,16 +32,16 @@ static int compare(const void *left, const void *right)
 	return (a->place > b->place) - (a->place < b->place);
 }
 
-static void sort(struct reorder *reorder)
+static void reorder_sort(struct reorder *reorder)
 {
 	if (reorder->count)
-		qsort(reorder->items, reorder->count, sizeof(*reorder->items), compare);
+		qsort(reorder->items, reorder->count, sizeof(*reorder->items), reorder_compare);
 }
 
-/* All up to this time can be given out. */
-static void release(struct reorder *reorder, uint64_t until_ns)
+/* Makes all records up to this time ready. */
+static void reorder_release(struct reorder *reorder, uint64_t until_ns)
 {
-	sort(reorder);
+	reorder_sort(reorder);
 	while (reorder->ready < reorder->count &&
 	       reorder->items[reorder->ready].time_ns <= until_ns)
 		reorder->ready++;
@@ -51,8 +51,8 @@ static void release(struct reorder *reorder, uint64_t until_ns)
 
 static void release_half(struct reorder *reorder)
 {
-	sort(reorder);
-	release(reorder, reorder->items[reorder->count / 2].time_ns);
+	reorder_sort(reorder);
+	reorder_release(reorder, reorder->items[reorder->count / 2].time_ns);
 }
 
 void reorder_add(struct reorder *reorder, uint64_t time_ns, uint64_t place, struct bytes raw,
@@ -68,7 +68,7 @@ void reorder_add(struct reorder *reorder, uint64_t time_ns, uint64_t place, stru
 	};
 
 	reorder->copied_bytes += lasts ? 0 : len;
-	/* Records that perf synthesizes have no time; they are not late. */
+	/* Records that perf synthesizes have no time and are not late. */
 	if (time_ns && time_ns < reorder->out_ns)
 		reorder->late++;
 	if (time_ns > reorder->youngest_ns)
@@ -81,16 +81,16 @@ void reorder_add(struct reorder *reorder, uint64_t time_ns, uint64_t place, stru
 
 void reorder_end_round(struct reorder *reorder)
 {
-	release(reorder, reorder->last_round_ns);
+	reorder_release(reorder, reorder->last_round_ns);
 	reorder->last_round_ns = reorder->youngest_ns;
 }
 
 void reorder_end(struct reorder *reorder)
 {
-	release(reorder, UINT64_MAX);
+	reorder_release(reorder, UINT64_MAX);
 }
 
-/* Moves the records that still wait to the start. */
+/* Moves the waiting records to the start. */
 static void close_gap(struct reorder *reorder)
 {
 	if (!reorder->next)

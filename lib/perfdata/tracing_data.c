@@ -13,24 +13,25 @@ static bool is_big_endian(void)
 	return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 }
 
-static void put_u32(FILE *out, uint32_t value)
+static void tracing_data_put_u32(FILE *out, uint32_t value)
 {
 	fwrite(&value, sizeof(value), 1, out);
 }
 
-static void put_u64(FILE *out, uint64_t value)
+static void tracing_data_put_u64(FILE *out, uint64_t value)
 {
 	fwrite(&value, sizeof(value), 1, out);
 }
 
 static void put_sized(FILE *out, const void *data, size_t len)
 {
-	put_u64(out, len);
+	tracing_data_put_u64(out, len);
 	if (len)
 		fwrite(data, 1, len, out);
 }
 
-/* How many formats from the first on are of its subsystem. */
+/* Returns how many formats, from the first on, have the subsystem of the
+ * first. */
 static size_t count_of_subsystem(const struct tracing_format *formats, size_t count)
 {
 	size_t same = 0;
@@ -46,12 +47,12 @@ static void put_formats(FILE *out, const struct tracing_format *formats, size_t 
 
 	for (size_t at = 0; at < count; at += count_of_subsystem(formats + at, count - at))
 		subsystems++;
-	put_u32(out, subsystems);
+	tracing_data_put_u32(out, subsystems);
 	while (count) {
 		size_t same = count_of_subsystem(formats, count);
 
 		fwrite(formats->subsystem, 1, strlen(formats->subsystem) + 1, out);
-		put_u32(out, (uint32_t)same);
+		tracing_data_put_u32(out, (uint32_t)same);
 		for (; same; same--, count--, formats++)
 			put_sized(out, formats->text.at, bytes_left(&formats->text));
 	}
@@ -67,16 +68,16 @@ char *tracing_data_encode(const char *header_page, const char *header_event,
 	fwrite(version, sizeof(version), 1, out);
 	putc(is_big_endian(), out);
 	putc(sizeof(long), out);
-	put_u32(out, (uint32_t)sysconf(_SC_PAGESIZE));
+	tracing_data_put_u32(out, (uint32_t)sysconf(_SC_PAGESIZE));
 	fwrite(page_name, sizeof(page_name), 1, out);
 	put_sized(out, header_page, strlen(header_page));
 	fwrite(event_name, sizeof(event_name), 1, out);
 	put_sized(out, header_event, strlen(header_event));
-	put_u32(out, 0); /* events of ftrace itself */
+	tracing_data_put_u32(out, 0); /* events of ftrace itself */
 	put_formats(out, formats, count);
-	put_u32(out, 0); /* kallsyms */
-	put_u32(out, 0); /* addresses of printk formats */
-	put_u64(out, 0); /* names of threads */
+	tracing_data_put_u32(out, 0); /* kallsyms */
+	tracing_data_put_u32(out, 0); /* addresses of printk formats */
+	tracing_data_put_u64(out, 0); /* names of threads */
 	fclose(out);
 	return section;
 }
@@ -98,7 +99,8 @@ static bool skip_start(struct bytes *from)
 	if (!take_literal(from, magic, sizeof(magic)) || !bytes_cstr(from) ||
 	    bytes_u8(from) != is_big_endian())
 		return false;
-	bytes_skip(from, sizeof(uint8_t) + sizeof(uint32_t)); /* sizes of a long and a page */
+	/* Sizes of a long and a page. */
+	bytes_skip(from, sizeof(uint8_t) + sizeof(uint32_t));
 	if (!take_literal(from, page_name, sizeof(page_name)))
 		return false;
 	take_sized(from);

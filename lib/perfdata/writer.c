@@ -15,29 +15,32 @@ enum { BUFFER_BYTES = 256 << 10 };
 enum { MISC_BUILD_ID = 1 << 14 };
 
 /* Bytes under construction. */
-struct piece {
+struct writer_piece {
 	unsigned char *bytes;
 	size_t len, room;
 };
 
 struct perfdata_writer {
 	int fd;
-	FILE *out; /* over fd; NULL: see error */
+	FILE *out; /* stream over fd; NULL after an error */
 	const struct written_event *events;
 	size_t event_count;
-	uint64_t sample_type; /* of the first event; side-band records of all events end alike */
+	/* sample_type of the first event; side-band records of all events have
+	 * the same trailer. */
+	uint64_t sample_type;
 	struct perfdata_header header;
-	struct piece build_ids, tracing_data;
-	struct piece scratch; /* of one record, kept for the next */
-	int error;	      /* errno; 0: all is well */
+	struct writer_piece build_ids, tracing_data;
+	/* Buffer for one record, reused for the next. */
+	struct writer_piece scratch;
+	int error; /* errno, or 0 */
 };
 
-static void piece_deinit(struct piece *piece)
+static void piece_deinit(struct writer_piece *piece)
 {
 	free(piece->bytes);
 }
 
-static void add(struct piece *piece, const void *data, size_t len)
+static void writer_add(struct writer_piece *piece, const void *data, size_t len)
 {
 	if (piece->room - piece->len < len) {
 		piece->room = 2 * (piece->len + len);
@@ -48,38 +51,38 @@ static void add(struct piece *piece, const void *data, size_t len)
 	piece->len += len;
 }
 
-static void add_bytes(struct piece *piece, struct bytes bytes)
+static void add_bytes(struct writer_piece *piece, struct bytes bytes)
 {
-	add(piece, bytes.at, bytes_left(&bytes));
+	writer_add(piece, bytes.at, bytes_left(&bytes));
 }
 
-static void add_u16(struct piece *piece, uint16_t value)
+static void add_u16(struct writer_piece *piece, uint16_t value)
 {
-	add(piece, &value, sizeof(value));
+	writer_add(piece, &value, sizeof(value));
 }
 
-static void add_u32(struct piece *piece, uint32_t value)
+static void add_u32(struct writer_piece *piece, uint32_t value)
 {
-	add(piece, &value, sizeof(value));
+	writer_add(piece, &value, sizeof(value));
 }
 
-static void add_u64(struct piece *piece, uint64_t value)
+static void add_u64(struct writer_piece *piece, uint64_t value)
 {
-	add(piece, &value, sizeof(value));
+	writer_add(piece, &value, sizeof(value));
 }
 
-/* With its NUL, and zeros up to a multiple of 8. */
-static void add_padded(struct piece *piece, const char *text)
+/* Adds the text with its NUL, padded with zeros to a multiple of 8. */
+static void add_padded(struct writer_piece *piece, const char *text)
 {
 	static const char zeros[8];
 	size_t len = strlen(text) + 1;
 
-	add(piece, text, len);
-	add(piece, zeros, -len % sizeof(zeros));
+	writer_add(piece, text, len);
+	writer_add(piece, zeros, -len % sizeof(zeros));
 }
 
-/* With its length in front. */
-static void add_string(struct piece *piece, const char *text)
+/* Adds the length and the text. */
+static void writer_add_string(struct writer_piece *piece, const char *text)
 {
 	size_t len = strlen(text) + 1;
 
@@ -93,21 +96,22 @@ static void write_bytes(struct perfdata_writer *writer, const void *data, size_t
 		writer->error = errno;
 }
 
-static void write_piece(struct perfdata_writer *writer, const struct piece *piece)
+static void writer_write_piece(struct perfdata_writer *writer, const struct writer_piece *piece)
 {
 	write_bytes(writer, piece->bytes, piece->len);
 }
 
-/* The header, without what is known at the end only; the ids of all events; the events. */
-static void write_start(struct perfdata_writer *writer)
+/* Writes the header, without the values that are known only at the end, the ids
+ * of all events, and the events. */
+static void writer_write_start(struct perfdata_writer *writer)
 {
-	CLEANUP(piece_deinit) struct piece start = {0};
+	CLEANUP(piece_deinit) struct writer_piece start = {0};
 	CLEANUP(free_ptr)
 	struct perfdata_section *ids = xcalloc(writer->event_count, sizeof(*ids));
 	struct perfdata_header *header = &writer->header;
 	size_t attr_bytes = bytes_left(&writer->events[0].attr);
 
-	add(&start, header, sizeof(*header));
+	writer_add(&start, header, sizeof(*header));
 	for (size_t i = 0; i < writer->event_count; i++) {
 		ids[i].offset = start.len;
 		add_bytes(&start, writer->events[i].ids);
@@ -116,13 +120,13 @@ static void write_start(struct perfdata_writer *writer)
 	header->event_bytes = attr_bytes + sizeof(*ids);
 	header->events.offset = start.len;
 	for (size_t i = 0; i < writer->event_count; i++) {
-		add(&start, writer->events[i].attr.at, attr_bytes);
-		add(&start, &ids[i], sizeof(ids[i]));
+		writer_add(&start, writer->events[i].attr.at, attr_bytes);
+		writer_add(&start, &ids[i], sizeof(ids[i]));
 	}
 	header->events.size_bytes = start.len - header->events.offset;
 	header->data.offset = start.len;
 	memcpy(start.bytes, header, sizeof(*header));
-	write_piece(writer, &start);
+	writer_write_piece(writer, &start);
 }
 
 struct perfdata_writer *perfdata_writer_new(int fd, const struct written_event *events,
@@ -144,7 +148,7 @@ struct perfdata_writer *perfdata_writer_new(int fd, const struct written_event *
 		return writer;
 	}
 	setvbuf(writer->out, NULL, _IOFBF, BUFFER_BYTES);
-	write_start(writer);
+	writer_write_start(writer);
 	return writer;
 }
 
@@ -160,23 +164,23 @@ void perfdata_writer_free(struct perfdata_writer *writer)
 	free(writer);
 }
 
-static void begin(struct piece *piece, uint32_t type, uint16_t misc)
+static void writer_begin(struct writer_piece *piece, uint32_t type, uint16_t misc)
 {
 	piece->len = 0;
 	add_u32(piece, type);
 	add_u16(piece, misc);
-	add_u16(piece, 0); /* the size, which end() knows */
+	add_u16(piece, 0); /* the size, set by writer_end() */
 }
 
-static void set_size(struct piece *piece)
+static void set_size(struct writer_piece *piece)
 {
 	uint16_t size = (uint16_t)piece->len;
 
 	memcpy(piece->bytes + offsetof(struct perf_event_header, size), &size, sizeof(size));
 }
 
-/* The trailer that a record of the kernel has (sample_id_all). */
-static void end(struct piece *piece, uint64_t types, const struct record *record)
+/* Adds the trailer of a kernel record (sample_id_all). */
+static void writer_end(struct writer_piece *piece, uint64_t types, const struct record *record)
 {
 	if (types & PERF_SAMPLE_TID) {
 		add_u32(piece, (uint32_t)record->pid);
@@ -191,12 +195,12 @@ static void end(struct piece *piece, uint64_t types, const struct record *record
 	set_size(piece);
 }
 
-static void encode_mmap(struct piece *piece, const struct record *record)
+static void encode_mmap(struct writer_piece *piece, const struct record *record)
 {
 	const struct record_mmap *mmap = &record->mmap;
 	uint16_t misc = record->pid == -1 ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
 
-	begin(piece, PERF_RECORD_MMAP2, mmap->build_id_bytes ? misc | MISC_BUILD_ID : misc);
+	writer_begin(piece, PERF_RECORD_MMAP2, mmap->build_id_bytes ? misc | MISC_BUILD_ID : misc);
 	add_u32(piece, (uint32_t)record->pid);
 	add_u32(piece, (uint32_t)record->tid);
 	add_u64(piece, mmap->start);
@@ -204,7 +208,7 @@ static void encode_mmap(struct piece *piece, const struct record *record)
 	add_u64(piece, mmap->offset);
 	if (mmap->build_id_bytes) {
 		add_u32(piece, mmap->build_id_bytes);
-		add(piece, mmap->build_id, sizeof(mmap->build_id));
+		writer_add(piece, mmap->build_id, sizeof(mmap->build_id));
 	} else {
 		add_u32(piece, mmap->device_major);
 		add_u32(piece, mmap->device_minor);
@@ -216,23 +220,24 @@ static void encode_mmap(struct piece *piece, const struct record *record)
 	add_padded(piece, mmap->path);
 }
 
-static void encode_comm(struct piece *piece, const struct record *record)
+static void encode_comm(struct writer_piece *piece, const struct record *record)
 {
-	begin(piece, PERF_RECORD_COMM, 0);
+	writer_begin(piece, PERF_RECORD_COMM, 0);
 	add_u32(piece, (uint32_t)record->pid);
 	add_u32(piece, (uint32_t)record->tid);
 	add_padded(piece, record->comm.name);
 }
 
-static void encode_lost(struct piece *piece, const struct record *record)
+static void encode_lost(struct writer_piece *piece, const struct record *record)
 {
-	begin(piece, PERF_RECORD_LOST, 0);
+	writer_begin(piece, PERF_RECORD_LOST, 0);
 	add_u64(piece, 0);
 	add_u64(piece, record->lost.count);
 }
 
-/* False: records of this type are never synthesized. */
-static bool encode(struct piece *piece, uint64_t sample_type, const struct record *record)
+/* Returns false for types of records that are never synthesized. */
+static bool writer_encode(struct writer_piece *piece, uint64_t sample_type,
+			  const struct record *record)
 {
 	switch (record->type) {
 	case RECORD_MMAP:
@@ -247,13 +252,13 @@ static bool encode(struct piece *piece, uint64_t sample_type, const struct recor
 	default:
 		return false;
 	}
-	end(piece, sample_type, record);
+	writer_end(piece, sample_type, record);
 	return true;
 }
 
 /*
- * The events that write the side band are not in the file, so their records get id 0: of no
- * particular event.
+ * The events that write the side band are not in the file, so their records get
+ * id 0, which belongs to no event.
  */
 static void write_raw(struct perfdata_writer *writer, const struct record *record)
 {
@@ -274,15 +279,15 @@ void perfdata_writer_put(struct perfdata_writer *writer, const struct record *re
 {
 	if (bytes_left(&record->raw))
 		write_raw(writer, record);
-	else if (encode(&writer->scratch, writer->sample_type, record))
-		write_piece(writer, &writer->scratch);
+	else if (writer_encode(&writer->scratch, writer->sample_type, record))
+		writer_write_piece(writer, &writer->scratch);
 }
 
 void perfdata_writer_end_round(struct perfdata_writer *writer)
 {
-	begin(&writer->scratch, PERFDATA_FINISHED_ROUND, 0);
+	writer_begin(&writer->scratch, PERFDATA_FINISHED_ROUND, 0);
 	set_size(&writer->scratch);
-	write_piece(writer, &writer->scratch);
+	writer_write_piece(writer, &writer->scratch);
 }
 
 void perfdata_writer_flush(struct perfdata_writer *writer)
@@ -294,19 +299,19 @@ void perfdata_writer_flush(struct perfdata_writer *writer)
 void perfdata_writer_add_build_id(struct perfdata_writer *writer, const char *path,
 				  const uint8_t *id, unsigned len)
 {
-	struct piece *piece = &writer->scratch;
+	struct writer_piece *piece = &writer->scratch;
 	uint8_t field[24] = {0};
 
 	if (!len || len > RECORD_BUILD_ID_MAX)
 		return;
 	memcpy(field, id, len);
 	field[RECORD_BUILD_ID_MAX] = (uint8_t)len;
-	begin(piece, PERFDATA_BUILD_ID, PERF_RECORD_MISC_USER | PERFDATA_MISC_BUILD_ID_SIZE);
-	add_u32(piece, UINT32_MAX); /* of this machine */
-	add(piece, field, sizeof(field));
+	writer_begin(piece, PERFDATA_BUILD_ID, PERF_RECORD_MISC_USER | PERFDATA_MISC_BUILD_ID_SIZE);
+	add_u32(piece, UINT32_MAX); /* on this machine */
+	writer_add(piece, field, sizeof(field));
 	add_padded(piece, path);
 	set_size(piece);
-	add(&writer->build_ids, piece->bytes, piece->len);
+	writer_add(&writer->build_ids, piece->bytes, piece->len);
 }
 
 void perfdata_writer_set_tracing_data(struct perfdata_writer *writer, struct bytes section)
@@ -315,7 +320,7 @@ void perfdata_writer_set_tracing_data(struct perfdata_writer *writer, struct byt
 	add_bytes(&writer->tracing_data, section);
 }
 
-static void add_names(struct piece *piece, const struct perfdata_writer *writer)
+static void writer_add_names(struct writer_piece *piece, const struct perfdata_writer *writer)
 {
 	size_t attr_bytes = bytes_left(&writer->events[0].attr);
 
@@ -324,56 +329,57 @@ static void add_names(struct piece *piece, const struct perfdata_writer *writer)
 	for (size_t i = 0; i < writer->event_count; i++) {
 		struct bytes ids = writer->events[i].ids;
 
-		add(piece, writer->events[i].attr.at, attr_bytes);
+		writer_add(piece, writer->events[i].attr.at, attr_bytes);
 		add_u32(piece, (uint32_t)(bytes_left(&ids) / sizeof(uint64_t)));
-		add_string(piece, writer->events[i].name);
+		writer_add_string(piece, writer->events[i].name);
 		add_bytes(piece, ids);
 	}
 }
 
-/* Empty if nothing is known. */
-static void add_feature(struct piece *piece, enum perfdata_feature feature,
+/* Leaves the section empty if nothing is known. */
+static void add_feature(struct writer_piece *piece, enum perfdata_feature feature,
 			const struct perfdata_writer *writer, const struct perfdata_info *info)
 {
 	switch (feature) {
 	case FEATURE_TRACING_DATA:
-		add(piece, writer->tracing_data.bytes, writer->tracing_data.len);
+		writer_add(piece, writer->tracing_data.bytes, writer->tracing_data.len);
 		break;
 	case FEATURE_BUILD_ID:
-		add(piece, writer->build_ids.bytes, writer->build_ids.len);
+		writer_add(piece, writer->build_ids.bytes, writer->build_ids.len);
 		break;
 	case FEATURE_HOSTNAME:
-		add_string(piece, info->host);
+		writer_add_string(piece, info->host);
 		break;
 	case FEATURE_OSRELEASE:
-		add_string(piece, info->kernel_release);
+		writer_add_string(piece, info->kernel_release);
 		break;
 	case FEATURE_ARCH:
-		add_string(piece, info->machine);
+		writer_add_string(piece, info->machine);
 		break;
 	case FEATURE_CMDLINE:
 		add_u32(piece, 1);
-		add_string(piece, info->command);
+		writer_add_string(piece, info->command);
 		break;
 	case FEATURE_EVENT_DESC:
-		add_names(piece, writer);
+		writer_add_names(piece, writer);
 		break;
 	case FEATURE_DIR_FORMAT:
 		break;
 	}
 }
 
-/* The table of sections, then the sections; the header gets their bits. */
+/* Writes the table of sections, then the sections, and sets their bits in the
+ * header. */
 static void write_features(struct perfdata_writer *writer, const struct perfdata_info *info)
 {
-	/* In ascending order, as the table is. */
+	/* In ascending order, like the table. */
 	static const enum perfdata_feature features[] = {
 		FEATURE_TRACING_DATA, FEATURE_BUILD_ID, FEATURE_HOSTNAME,  FEATURE_OSRELEASE,
 		FEATURE_ARCH,	      FEATURE_CMDLINE,	FEATURE_EVENT_DESC};
-	/* perf takes an empty one for a damaged file. */
+	/* perf takes an empty section for a damaged file. */
 	size_t first = writer->tracing_data.len ? 0 : 1;
-	CLEANUP(piece_deinit) struct piece table = {0};
-	CLEANUP(piece_deinit) struct piece sections = {0};
+	CLEANUP(piece_deinit) struct writer_piece table = {0};
+	CLEANUP(piece_deinit) struct writer_piece sections = {0};
 	uint64_t at = writer->header.data.offset + writer->header.data.size_bytes +
 		      (ARRAY_SIZE(features) - first) * sizeof(struct perfdata_section);
 
@@ -382,11 +388,11 @@ static void write_features(struct perfdata_writer *writer, const struct perfdata
 
 		add_feature(&sections, features[i], writer, info);
 		section.size_bytes = at + sections.len - section.offset;
-		add(&table, &section, sizeof(section));
+		writer_add(&table, &section, sizeof(section));
 		writer->header.features[features[i] / 64] |= UINT64_C(1) << features[i] % 64;
 	}
-	write_piece(writer, &table);
-	write_piece(writer, &sections);
+	writer_write_piece(writer, &table);
+	writer_write_piece(writer, &sections);
 }
 
 static void write_end(struct perfdata_writer *writer, const struct perfdata_info *info)

@@ -14,30 +14,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names among which a near one is looked for, and the bytes of one that are read. */
-enum { NAMES_MAX = 200000, NAME_BYTES_MAX = 1 << 16 };
+/* Limits for the names that are compared to find a similar one. */
+enum { NAMES_MAX = 200000, FUNCTIONS_NAME_BYTES_MAX = 1 << 16 };
 
-struct function {
+struct probe_functions_function {
 	uint64_t vaddr, size_bytes;
-	bool is_chosen_at_run_time; /* STT_GNU_IFUNC: the code there chooses the function */
-	const char *name;	    /* as in the table, without @VERSION */
+	bool is_chosen_at_run_time; /* STT_GNU_IFUNC: its code selects the function */
+	const char *name;	    /* as in the symbol table, without @VERSION */
 };
 
-struct search {
+struct probe_functions_search {
 	const struct probe_question *question;
-	char *key; /* that names have */
+	char *key; /* text that every matching name contains */
 	struct probe_places *found;
-	struct function shortest; /* of those found */
-	bool has_chosen;	  /* the name is one that is chosen at run time */
-	/* Of an address: the function that covers it. */
-	struct function around;
+	struct probe_functions_function shortest; /* shortest of the functions found */
+	bool has_chosen;			  /* the name is an STT_GNU_IFUNC function */
+	/* For an address: the function that covers it. */
+	struct probe_functions_function around;
 	struct arena names;
-	const char **near; /* names, for nearest() */
+	const char **near; /* names for nearest() */
 	size_t near_count, near_room;
 	bool has_symbols; /* there is a .symtab */
 };
 
-static void search_deinit(struct search *search)
+static void probe_functions_search_deinit(struct probe_functions_search *search)
 {
 	free(search->key);
 	free(search->near);
@@ -52,7 +52,9 @@ static bool equals(const struct probe_spec *spec, const char *name)
 					  : !strcmp(spec->function, name);
 }
 
-/* "parse.constprop.0" is parse; "parse.cold" and "parse.part.0" are parts of it without its entry.
+/*
+ * Returns true for parts of a function without its entry, "parse.cold" and
+ * "parse.part.0". "parse.constprop.0" is a complete copy of parse.
  */
 static bool is_part(const char *name)
 {
@@ -78,7 +80,10 @@ static bool equals_without_suffix(const struct probe_spec *spec, const char *nam
 	return equals(spec, plain);
 }
 
-/* As prof shows it: with and without generic arguments, whole and short. */
+/*
+ * Compares with the names in prof's outputs: with and without generic
+ * arguments, full and short.
+ */
 static bool equals_shown(const struct probe_spec *spec, const char *full)
 {
 	CLEANUP(free_ptr) char *plain = name_without_generics(full);
@@ -92,7 +97,8 @@ static bool equals_shown(const struct probe_spec *spec, const char *full)
 	return is_equal;
 }
 
-static bool matches(const struct search *search, const char *name, const char *full)
+static bool probe_functions_matches(const struct probe_functions_search *search, const char *name,
+				    const char *full)
 {
 	const struct probe_spec *spec = search->question->spec;
 
@@ -107,8 +113,11 @@ static bool matches(const struct search *search, const char *name, const char *f
 
 /* ---- Symbols ---- */
 
-/* Only names without generics: others are long, and nobody types them. */
-static void note_near(struct search *search, const char *name, const char *full)
+/*
+ * Collects a name to suggest. Names with generics are excluded, because they
+ * are long and users do not type them.
+ */
+static void note_near(struct probe_functions_search *search, const char *name, const char *full)
 {
 	CLEANUP(free_ptr) char *plain = full ? short_name(full, GENERICS_NONE) : NULL;
 
@@ -120,8 +129,9 @@ static void note_near(struct search *search, const char *name, const char *full)
 	search->near[search->near_count++] = arena_strndup(&search->names, name, strlen(name));
 }
 
-/* False: the file has no code there. */
-static bool add_place(struct search *search, uint64_t vaddr, const char *name)
+/* Returns false if the file has no code there. */
+static bool probe_functions_add_place(struct probe_functions_search *search, uint64_t vaddr,
+				      const char *name)
 {
 	uint64_t offset = 0;
 
@@ -131,25 +141,28 @@ static bool add_place(struct search *search, uint64_t vaddr, const char *name)
 	return true;
 }
 
-static void take_named(struct search *search, const struct function *function)
+static void take_named(struct probe_functions_search *search,
+		       const struct probe_functions_function *function)
 {
 	const struct probe_spec *spec = search->question->spec;
 	CLEANUP(free_ptr) char *full = demangle(function->name);
 
-	if (!matches(search, function->name, full))
+	if (!probe_functions_matches(search, function->name, full))
 		return;
 	if (function->is_chosen_at_run_time) {
 		search->has_chosen = true;
 		return;
 	}
-	if (!add_place(search, function->vaddr + spec->offset, full ? full : function->name))
+	if (!probe_functions_add_place(search, function->vaddr + spec->offset,
+				       full ? full : function->name))
 		return;
 	if (!search->shortest.vaddr || function->size_bytes < search->shortest.size_bytes)
 		search->shortest = *function;
 	search->shortest.name = NULL;
 }
 
-static void take_around(struct search *search, const struct function *function)
+static void take_around(struct probe_functions_search *search,
+			const struct probe_functions_function *function)
 {
 	uint64_t vaddr = search->question->spec->offset;
 
@@ -159,7 +172,8 @@ static void take_around(struct search *search, const struct function *function)
 	search->around.name = arena_strndup(&search->names, function->name, strlen(function->name));
 }
 
-static void note_name(struct search *search, const struct function *function)
+static void probe_functions_note_name(struct probe_functions_search *search,
+				      const struct probe_functions_function *function)
 {
 	CLEANUP(free_ptr) char *full = demangle(function->name);
 
@@ -167,14 +181,14 @@ static void note_name(struct search *search, const struct function *function)
 		note_near(search, function->name, full);
 }
 
-static bool is_function(const Elf64_Sym *symbol)
+static bool probe_functions_is_function(const Elf64_Sym *symbol)
 {
 	unsigned type = ELF64_ST_TYPE(symbol->st_info);
 
 	return symbol->st_shndx != SHN_UNDEF && (type == STT_FUNC || type == STT_GNU_IFUNC);
 }
 
-static char *name_of(struct bytes strings, const Elf64_Sym *symbol)
+static char *probe_functions_name_of(struct bytes strings, const Elf64_Sym *symbol)
 {
 	struct bytes at = bytes_at(strings, symbol->st_name), name = bytes_text(&at);
 	size_t len = name.at ? bytes_left(&name) : 0;
@@ -182,22 +196,25 @@ static char *name_of(struct bytes strings, const Elf64_Sym *symbol)
 
 	if (version)
 		len = (size_t)(version - name.at);
-	return len && len < NAME_BYTES_MAX ? xstrndup((const char *)name.at, len) : NULL;
+	return len && len < FUNCTIONS_NAME_BYTES_MAX ? xstrndup((const char *)name.at, len) : NULL;
 }
 
-typedef void take_function(struct search *search, const struct function *function);
+typedef void take_function(struct probe_functions_search *search,
+			   const struct probe_functions_function *function);
 
 /* Returns true if the table exists. */
-static bool walk_table(struct search *search, struct elf_file *elf, struct bytes symbols,
-		       struct bytes strings, take_function *take)
+static bool walk_table(struct probe_functions_search *search, struct elf_file *elf,
+		       struct bytes symbols, struct bytes strings, take_function *take)
 {
 	bool exists = bytes_left(&symbols);
 	Elf64_Sym symbol;
 
 	while (elf_take_symbol(&symbols, elf_file_is_32(elf), &symbol)) {
 		CLEANUP(free_ptr)
-		char *name = is_function(&symbol) ? name_of(strings, &symbol) : NULL;
-		struct function function = {
+		char *name = probe_functions_is_function(&symbol)
+				     ? probe_functions_name_of(strings, &symbol)
+				     : NULL;
+		struct probe_functions_function function = {
 			.vaddr = elf_file_symbol_vaddr(elf, &symbol),
 			.size_bytes = symbol.st_size,
 			.is_chosen_at_run_time = ELF64_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC,
@@ -210,14 +227,18 @@ static bool walk_table(struct search *search, struct elf_file *elf, struct bytes
 	return exists;
 }
 
-static bool walk_symtab(struct search *search, struct elf_file *elf, take_function *take)
+static bool walk_symtab(struct probe_functions_search *search, struct elf_file *elf,
+			take_function *take)
 {
 	return walk_table(search, elf, elf_file_section(elf, ".symtab").data,
 			  elf_file_section(elf, ".strtab").data, take);
 }
 
-/* The names of embedded and separate debug files come beside those of the file itself. */
-static void walk(struct search *search, take_function *take)
+/*
+ * Visits the names of the file itself and of its embedded and separate debug
+ * files.
+ */
+static void probe_functions_walk(struct probe_functions_search *search, take_function *take)
 {
 	struct elf_file *elf = search->question->elf, *debug = search->question->debug;
 	const struct elf_dynamic_symbols exported = elf_dynamic_symbols(elf);
@@ -231,7 +252,7 @@ static void walk(struct search *search, take_function *take)
 /* ---- What is wrong ---- */
 
 struct inlined_search {
-	const struct search *search;
+	const struct probe_functions_search *search;
 	struct dwarf_inlined inlined;
 	bool is_found;
 };
@@ -241,21 +262,14 @@ static bool is_inlined(void *user, const struct dwarf_inlined *inlined)
 	struct inlined_search *looking = user;
 	CLEANUP(free_ptr) char *full = demangle(inlined->name);
 
-	if (!matches(looking->search, inlined->name, full))
+	if (!probe_functions_matches(looking->search, inlined->name, full))
 		return false;
 	looking->inlined = *inlined;
 	return looking->is_found = true;
 }
 
-static const char *file_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/* NULL: it is not inlined, as far as is known. */
-static struct error *explain_inlined(struct search *search)
+/* Returns NULL if the function is not inlined, as far as known. */
+static struct error *explain_inlined(struct probe_functions_search *search)
 {
 	const struct probe_question *question = search->question;
 	struct inlined_search looking = {.search = search};
@@ -270,11 +284,13 @@ static struct error *explain_inlined(struct search *search)
 				    question->spec->function, looking.inlined.caller_file,
 				    looking.inlined.caller_line),
 			  "a line can be probed: uprobe:PROGRAM:%s:%" PRIu32,
-			  file_of(looking.inlined.caller_file), looking.inlined.caller_line);
+			  basename(looking.inlined.caller_file), looking.inlined.caller_line);
 }
 
-/* The last part of a path, which may be all that the user has written. */
-static const char *last_part(const char *name)
+/*
+ * Returns the last part of a path, which may be all that the user has written.
+ */
+static const char *probe_functions_last_part(const char *name)
 {
 	const char *last = name;
 
@@ -291,8 +307,8 @@ static bool ends_with_parts(const char *name, const char *parts)
 	       !strncmp(name + len - parts_len - 2, "::", 2);
 }
 
-/* The name that ends with what the user has written, or is spelt like it. */
-static const char *find_near(struct search *search)
+/* Finds a name that ends with the user's text or is spelled similarly. */
+static const char *find_near(struct probe_functions_search *search)
 {
 	const char *word = search->question->spec->function, *near;
 	CLEANUP(free_ptr)
@@ -301,7 +317,7 @@ static const char *find_near(struct search *search)
 	for (size_t i = 0; i < search->near_count; i++) {
 		if (ends_with_parts(search->near[i], word))
 			return search->near[i];
-		last[i] = last_part(search->near[i]);
+		last[i] = probe_functions_last_part(search->near[i]);
 	}
 	GROW(search->near, search->near_count, search->near_room);
 	search->near[search->near_count] = NULL;
@@ -315,7 +331,7 @@ static const char *find_near(struct search *search)
 	return NULL;
 }
 
-static struct error *explain_missing(struct search *search)
+static struct error *probe_functions_explain_missing(struct probe_functions_search *search)
 {
 	const struct probe_question *question = search->question;
 	const char *name = question->spec->function, *near = NULL;
@@ -327,10 +343,11 @@ static struct error *explain_missing(struct search *search)
 	err = explain_inlined(search);
 	if (err)
 		return err;
-	walk(search, note_name);
+	probe_functions_walk(search, probe_functions_note_name);
 	near = pattern_is(name) ? NULL : find_near(search);
 	err = error_new("it has no function %s%s", name,
-			search->has_symbols ? "" : " among those that it exports, and is stripped");
+			search->has_symbols ? ""
+					    : " among its exported functions, and it is stripped");
 	if (near)
 		return error_hint(err, "did you mean %s?", near);
 	return search->has_symbols
@@ -342,11 +359,12 @@ static struct error *explain_missing(struct search *search)
 /* ---- Offsets ---- */
 
 /*
- * An int3 in the middle of an instruction changes what the program does. Where functions begin is
- * known; whatever else the user names is looked at, if capstone is there.
+ * Checks that the address is the start of an instruction, because an int3 in
+ * the middle of one changes the program's behavior. Function starts are known.
+ * Other addresses are disassembled if capstone is available.
  */
-static bool is_instruction(const struct probe_question *question, const struct function *function,
-			   uint64_t vaddr)
+static bool is_instruction(const struct probe_question *question,
+			   const struct probe_functions_function *function, uint64_t vaddr)
 {
 	struct disassembly code = {0};
 	CLEANUP(error_cleanup) struct error *err = NULL;
@@ -363,52 +381,53 @@ static bool is_instruction(const struct probe_question *question, const struct f
 	return is_start;
 }
 
-static struct error *check_offset(const struct search *search)
+static struct error *check_offset(const struct probe_functions_search *search)
 {
 	const struct probe_spec *spec = search->question->spec;
-	const struct function *function = &search->shortest;
+	const struct probe_functions_function *function = &search->shortest;
 
 	if (!spec->offset)
 		return NULL;
 	if (function->size_bytes && spec->offset >= function->size_bytes)
-		return error_new("%s has %" PRIu64 " bytes only", spec->function,
+		return error_new("%s has only %" PRIu64 " bytes", spec->function,
 				 function->size_bytes);
 	return is_instruction(search->question, function, function->vaddr + spec->offset)
 		       ? NULL
-		       : error_hint(error_new("no instruction begins at %s+0x%" PRIx64,
+		       : error_hint(error_new("no instruction starts at %s+0x%" PRIx64,
 					      spec->function, spec->offset),
-				    "prof annotate shows them");
+				    "prof annotate lists the instructions");
 }
 
-static struct error *find_address(struct search *search)
+static struct error *find_address(struct probe_functions_search *search)
 {
 	const struct probe_question *question = search->question;
 	uint64_t vaddr = question->spec->offset;
 	CLEANUP(free_ptr) char *full = NULL, *name = NULL;
 
-	walk(search, take_around);
+	probe_functions_walk(search, take_around);
 	if (search->around.name) {
 		full = demangle(search->around.name);
 		if (!is_instruction(question, &search->around, vaddr))
-			return error_hint(error_new("no instruction begins at 0x%" PRIx64
+			return error_hint(error_new("no instruction starts at 0x%" PRIx64
 						    ", which is in %s",
 						    vaddr, full ? full : search->around.name),
-					  "prof annotate shows them");
+					  "prof annotate lists the instructions");
 		name = xasprintf("%s+0x%" PRIx64, full ? full : search->around.name,
 				 vaddr - search->around.vaddr);
 	}
 	if (!name)
 		name = xasprintf("0x%" PRIx64, vaddr);
-	return add_place(search, vaddr, name)
+	return probe_functions_add_place(search, vaddr, name)
 		       ? NULL
 		       : error_hint(error_new("it has no code at 0x%" PRIx64, vaddr),
-				    "addresses are those of the file, as nm and objdump have them");
+				    "use an address of the file, as printed by nm or objdump");
 }
 
 struct error *probe_find_functions(const struct probe_question *question, struct probe_places *ret)
 {
 	const struct probe_spec *spec = question->spec;
-	CLEANUP(search_deinit) struct search search = {.question = question, .found = ret};
+	CLEANUP(probe_functions_search_deinit)
+	struct probe_functions_search search = {.question = question, .found = ret};
 	size_t len = 0;
 	const char *key = NULL;
 
@@ -416,9 +435,12 @@ struct error *probe_find_functions(const struct probe_question *question, struct
 		return find_address(&search);
 	key = pattern_key(spec->function, &len);
 	search.key = xstrndup(key, len);
-	walk(&search, take_named);
-	/* Beside the function that is chosen there may be one of an older version. */
+	probe_functions_walk(&search, take_named);
+	/*
+	 * There may be a function of an older version in addition to the
+	 * selected one.
+	 */
 	if (!ret->count || (search.has_chosen && !pattern_is(spec->function)))
-		return explain_missing(&search);
+		return probe_functions_explain_missing(&search);
 	return check_offset(&search);
 }

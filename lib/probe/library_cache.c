@@ -27,8 +27,8 @@ bool library_is(const char *file, const char *stem)
 	       (*file == '-' && isdigit((unsigned char)file[1]));
 }
 
-/* A string of the cache, by its offset from the header. */
-static const char *string_at(struct bytes header, uint32_t offset)
+/* Returns a string of the cache by its offset from the header. */
+static const char *library_cache_string_at(struct bytes header, uint32_t offset)
 {
 	struct bytes at = bytes_at(header, offset);
 
@@ -37,7 +37,7 @@ static const char *string_at(struct bytes header, uint32_t offset)
 
 const char *library_cache_find(struct bytes cache, const char *stem)
 {
-	/* An older format may come first. */
+	/* An older format may precede it. */
 	const void *found = bytes_left(&cache)
 				    ? memmem(cache.at, bytes_left(&cache), MAGIC, strlen(MAGIC))
 				    : NULL;
@@ -53,12 +53,12 @@ const char *library_cache_find(struct bytes cache, const char *stem)
 	for (uint32_t i = 0; i < count && bytes_ok(&cache); i++) {
 		uint32_t flags = bytes_u32(&cache), name = bytes_u32(&cache);
 		uint32_t path = bytes_u32(&cache);
-		const char *file = string_at(header, name);
+		const char *file = library_cache_string_at(header, name);
 
 		bytes_skip(&cache, sizeof(uint32_t));
 		if (bytes_u64(&cache) == 0 && (flags & FLAG_KINDS) == OF_THIS_MACHINE && file &&
 		    library_is(file, stem))
-			return string_at(header, path);
+			return library_cache_string_at(header, path);
 	}
 	return NULL;
 }

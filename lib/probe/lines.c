@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An address of the line, and which copy of its function it is in. */
+/* An address of the line, and the copy of its function that contains it. */
 struct line_place {
 	uint64_t vaddr;
 	uint64_t copy;
-	const char *function; /* NULL: unknown */
+	const char *function; /* NULL if unknown */
 };
 
 static int by_vaddr(const void *left, const void *right)
@@ -33,8 +33,11 @@ static int by_copy(const void *left, const void *right)
 	return by_vaddr(&a->vaddr, &b->vaddr);
 }
 
-/* Calls of the chain but for where the innermost function runs. */
-static uint64_t copy_of(const struct inline_chain *chain)
+/*
+ * Returns a hash of the chain's calls, except the line of the innermost
+ * function. It identifies a copy of the function.
+ */
+static uint64_t lines_copy_of(const struct inline_chain *chain)
 {
 	uint64_t hash = 0;
 
@@ -49,7 +52,8 @@ static uint64_t copy_of(const struct inline_chain *chain)
 	return hash;
 }
 
-static struct line_place place_of(const struct dwarf *dwarf, uint64_t vaddr, struct arena *arena)
+static struct line_place lines_place_of(const struct dwarf *dwarf, uint64_t vaddr,
+					struct arena *arena)
 {
 	struct line_place place = {.vaddr = vaddr};
 	struct inline_chain chain = {0};
@@ -57,15 +61,18 @@ static struct line_place place_of(const struct dwarf *dwarf, uint64_t vaddr, str
 
 	if (unit != DWARF_NO_UNIT && dwarf_resolve(dwarf, unit, &vaddr, 1, NULL, arena, &chain) &&
 	    chain.count) {
-		place.copy = copy_of(&chain);
+		place.copy = lines_copy_of(&chain);
 		place.function = chain.calls[0].name;
 	}
 	return place;
 }
 
-/* One place of each copy of a function: its first instruction on the line. */
-static void add_places(const struct probe_question *question,
-		       const struct dwarf_line_search *search, struct probe_places *ret)
+/*
+ * Adds one place for each copy of a function: its first instruction on the
+ * line.
+ */
+static void lines_add_places(const struct probe_question *question,
+			     const struct dwarf_line_search *search, struct probe_places *ret)
 {
 	const struct probe_spec *spec = question->spec;
 	CLEANUP(arena_deinit) struct arena arena = {0};
@@ -77,7 +84,7 @@ static void add_places(const struct probe_question *question,
 
 	dwarf_keep_contents(dwarf);
 	for (size_t i = 0; i < search->count; i++)
-		places[i] = place_of(dwarf, search->vaddrs[i], &arena);
+		places[i] = lines_place_of(dwarf, search->vaddrs[i], &arena);
 	qsort(places, search->count, sizeof(*places), by_copy);
 	for (size_t i = 0; i < search->count; i++) {
 		const char *function = places[i].function;
@@ -96,13 +103,14 @@ static void add_places(const struct probe_question *question,
 	}
 }
 
-static struct error *explain(const struct probe_spec *spec, const struct dwarf_line_search *search)
+static struct error *lines_explain(const struct probe_spec *spec,
+				   const struct dwarf_line_search *search)
 {
 	struct error *err;
 
 	if (!search->has_file)
-		return error_hint(error_new("it has no code of a file %s", spec->file),
-				  "lines need debug information; a path may be given in part: "
+		return error_hint(error_new("it has no code from a file named %s", spec->file),
+				  "lines need debug information; the end of a path is enough: "
 				  "src/main.rs:120");
 	err = error_new("it has no code at %s:%" PRIu32, spec->file, spec->line);
 	if (search->before && search->after)
@@ -122,7 +130,7 @@ struct error *probe_find_lines(const struct probe_question *question, struct pro
 			  question->alt);
 	if (search.count) {
 		qsort(search.vaddrs, search.count, sizeof(*search.vaddrs), by_vaddr);
-		add_places(question, &search, ret);
+		lines_add_places(question, &search, ret);
 	}
-	return ret->count ? NULL : explain(spec, &search);
+	return ret->count ? NULL : lines_explain(spec, &search);
 }

@@ -8,7 +8,10 @@ bool pattern_is(const char *text)
 	return strpbrk(text, "*?");
 }
 
-/* After a mismatch the last '*' takes one byte more: at most strlen() squared steps. */
+/*
+ * After a mismatch, the last '*' takes one more byte. This needs at most
+ * strlen() squared steps.
+ */
 bool pattern_matches(const char *pattern, const char *text)
 {
 	const char *star = NULL, *from = NULL;

@@ -1,5 +1,6 @@
 /*
- * Patterns of function names: '*' stands for any text, '?' for one byte, all else for itself.
+ * Matches function names against patterns: '*' matches any text, '?' matches
+ * one byte, and every other character matches itself.
  */
 #ifndef PROF_PROBE_PATTERN_H
 #define PROF_PROBE_PATTERN_H
@@ -7,11 +8,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether it has a '*' or a '?'. */
+/* Returns true if the text contains a '*' or a '?'. */
 bool pattern_is(const char *text);
 bool pattern_matches(const char *pattern, const char *text);
-/* The longest run of letters, digits and '_', which every name that matches contains; may be
- * empty. */
+/*
+ * Returns the longest run of letters, digits and '_' in the pattern, which may
+ * be empty. Every matching name contains it.
+ */
 const char *pattern_key(const char *pattern, size_t *len);
 
 #endif

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longer names are cut. */
-enum { NAME_BYTES_MAX = 4096 };
+/* Longer names are truncated. */
+enum { PLACES_NAME_BYTES_MAX = 4096 };
 
 void probe_places_add(struct probe_places *places, uint64_t offset, uint64_t semaphore,
 		      const char *name)
@@ -19,7 +19,7 @@ void probe_places_add(struct probe_places *places, uint64_t offset, uint64_t sem
 	places->items[places->count++] = (struct probe_place){
 		.offset = offset,
 		.semaphore = semaphore,
-		.name = xstrndup(name, strnlen(name, NAME_BYTES_MAX)),
+		.name = xstrndup(name, strnlen(name, PLACES_NAME_BYTES_MAX)),
 	};
 }
 
@@ -55,7 +55,7 @@ void probe_places_deinit(struct probe_places *places)
 	*places = (struct probe_places){0};
 }
 
-static char *put(char *to, const void *from, size_t len)
+static char *places_put(char *to, const void *from, size_t len)
 {
 	return bytes_append(to, bytes_of(from, len));
 }
@@ -68,13 +68,13 @@ char *probe_places_write(const struct probe_places *places, size_t *len)
 	for (size_t i = 0; i < places->count; i++)
 		room += 2 * sizeof(uint64_t) + strlen(places->items[i].name) + 1;
 	at = bytes = xmalloc(room);
-	at = put(at, &places->found, sizeof(places->found));
+	at = places_put(at, &places->found, sizeof(places->found));
 	for (size_t i = 0; i < places->count; i++) {
 		const struct probe_place *place = &places->items[i];
 
-		at = put(at, &place->offset, sizeof(place->offset));
-		at = put(at, &place->semaphore, sizeof(place->semaphore));
-		at = put(at, place->name, strlen(place->name) + 1);
+		at = places_put(at, &place->offset, sizeof(place->offset));
+		at = places_put(at, &place->semaphore, sizeof(place->semaphore));
+		at = places_put(at, place->name, strlen(place->name) + 1);
 	}
 	*len = room;
 	return bytes;

@@ -1,5 +1,6 @@
 /*
- * Places of a probe in one file, and their bytes between a confined process and prof.
+ * The places of a probe in one file, and their encoding for the transfer from a
+ * confined process to prof.
  */
 #ifndef PROF_PROBE_PLACES_H
 #define PROF_PROBE_PLACES_H
@@ -10,32 +11,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A pattern may mean any number of functions; each place takes a descriptor per CPU. */
+/*
+ * Limits a pattern, which can match any number of functions. Each place needs a
+ * descriptor per CPU.
+ */
 enum { PROBE_PLACES_MAX = 1000 };
 
 struct probe_place {
-	uint64_t offset;    /* in the file */
-	uint64_t semaphore; /* of a static probe, in the file; 0: none */
-	char *name;	    /* of the function or probe, demangled; owned */
+	uint64_t offset; /* in the file */
+	/*
+	 * Offset in the file of a static probe's semaphore, or 0 if it has
+	 * none.
+	 */
+	uint64_t semaphore;
+	char *name; /* demangled name of the function or probe; owned */
 };
 
-/* Zeroed: none. */
+/* Initialize it with zeros. */
 struct probe_places {
-	struct probe_place *items; /* by offset, each once */
+	/* By offset, without duplicates after probe_places_settle(). */
+	struct probe_place *items;
 	size_t count, room;
-	uint64_t found; /* of these are the items the first PROBE_PLACES_MAX */
+	uint64_t found; /* number of places found; `items` has at most PROBE_PLACES_MAX */
 };
 
-/* Counts it, and adds it if there is room. The name is copied. */
+/* Counts a place, and adds it if there is room. Copies the name. */
 void probe_places_add(struct probe_places *places, uint64_t offset, uint64_t semaphore,
 		      const char *name);
-/* Sorts them, and leaves one of each place. */
+/* Sorts the places and removes duplicates. */
 void probe_places_settle(struct probe_places *places);
 void probe_places_deinit(struct probe_places *places);
 
-/* To be freed. */
+/* Returns the encoded places. The caller frees them. */
 char *probe_places_write(const struct probe_places *places, size_t *len);
-/* Of hostile bytes. False: they are nonsense. */
+/* Decodes untrusted bytes. Returns false if they are invalid. */
 bool probe_places_read(struct bytes bytes, struct probe_places *ret);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Which places of one ELF file a probe means. Everything here reads the file, so it is for a
- * confined process.
+ * Finds the places of one ELF file that a probe refers to. All functions read
+ * the file, so they must run in a confined process.
  */
 #ifndef PROF_PROBE_QUESTION_H
 #define PROF_PROBE_QUESTION_H
@@ -10,17 +10,19 @@
 #include "probe/places.h"
 #include "probe/spec.h"
 
-/* Borrowed. */
+/* All pointers are borrowed. */
 struct probe_question {
 	const struct probe_spec *spec;
 	struct elf_file *elf;
-	struct elf_file *debug; /* its separate debug file; NULL: none */
-	struct elf_file *alt;	/* dwz's supplementary file; NULL: none */
+	struct elf_file *debug; /* separate debug file, or NULL */
+	struct elf_file *alt;	/* dwz's supplementary file, or NULL */
 	bool can_disassemble;	/* disassembly_load() has succeeded */
 };
 
-/* By name or address, by line, and static probes. Each fails if it finds nothing, and says what is
- * near. */
+/*
+ * Find places by name or address, by line, and of static probes. Each function
+ * fails if it finds nothing, and its error lists similar names or lines.
+ */
 MUST_CHECK struct error *probe_find_functions(const struct probe_question *question,
 					      struct probe_places *ret);
 MUST_CHECK struct error *probe_find_lines(const struct probe_question *question,

@@ -11,7 +11,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* The symbols of the largest programs, demangled. */
+/* Enough for the demangled symbols of the largest programs. */
 enum { MEMORY_MB = 2048, CPU_SECONDS = 60, ANSWER_BYTES_MAX = 8 << 20 };
 
 void probe_deinit(struct probe *probe)
@@ -26,8 +26,8 @@ void probe_deinit(struct probe *probe)
 	*probe = (struct probe){0};
 }
 
-/* The confined process. */
-static void find(struct channel *channel, void *user)
+/* Runs in the confined process. */
+static void resolve_find(struct channel *channel, void *user)
 {
 	struct probe_question question = *(const struct probe_question *)user;
 	CLEANUP(elf_file_cleanup) struct elf_file *inside = NULL;
@@ -48,7 +48,7 @@ static void find(struct channel *channel, void *user)
 	answer_send(channel, bytes, len);
 }
 
-static struct error *ask(struct probe_question *question, struct probe_places *ret)
+static struct error *resolve_ask(struct probe_question *question, struct probe_places *ret)
 {
 	const struct answer_options options = {
 		.what = "its symbols",
@@ -61,7 +61,7 @@ static struct error *ask(struct probe_question *question, struct probe_places *r
 	struct error *err;
 
 	question->can_disassemble = !no_capstone;
-	err = answer_ask(&options, find, question, &bytes, &len);
+	err = answer_ask(&options, resolve_find, question, &bytes, &len);
 	if (err)
 		return err;
 	return probe_places_read(bytes_of(bytes, len), ret) ? NULL : answer_nonsense(&options);
@@ -74,7 +74,10 @@ static bool needs_debug_file(const struct probe_spec *spec, struct elf_file *elf
 	return !elf_file_has_section(elf, ".debug_info") || !elf_file_has_section(elf, ".symtab");
 }
 
-/* A return probe replaces return addresses on the stack, which Go reads and moves. */
+/*
+ * Rejects return probes in Go programs: they replace return addresses on the
+ * stack, which Go's runtime reads and moves.
+ */
 static struct error *check_return(const struct probe_spec *spec, struct elf_file *elf)
 {
 	if (!(spec->is_return || spec->measures_calls) ||
@@ -85,9 +88,10 @@ static struct error *check_return(const struct probe_spec *spec, struct elf_file
 			  "uprobe: is safe there");
 }
 
-static struct error *read_file(const struct probe_spec *spec, const struct probe_context *context,
-			       const struct target_file *file, struct timed_caller *caller,
-			       struct probe_places *ret)
+static struct error *resolve_read_file(const struct probe_spec *spec,
+				       const struct probe_context *context,
+				       const struct target_file *file, struct timed_caller *caller,
+				       struct probe_places *ret)
 {
 	CLEANUP(elf_file_cleanup) struct elf_file *elf = NULL, *debug = NULL, *alt = NULL;
 	CLEANUP(free_ptr) char *root_name = xasprintf("/proc/%d/root", (int)file->pid);
@@ -109,15 +113,17 @@ static struct error *read_file(const struct probe_spec *spec, const struct probe
 	if (err)
 		return err;
 	files.owner = elf_file_owner(elf);
-	files.is_foreign = elf_file_is_foreign(elf);
+	files.is_untrusted = elf_file_is_untrusted(elf);
 	if (needs_debug_file(spec, elf))
 		debug = debugfile_find(elf, &opener);
 	alt = debugfile_find_alt(debug ? debug : elf, &opener);
-	return ask(&(struct probe_question){.spec = spec, .elf = elf, .debug = debug, .alt = alt},
-		   ret);
+	return resolve_ask(
+		&(struct probe_question){.spec = spec, .elf = elf, .debug = debug, .alt = alt},
+		ret);
 }
 
-static void add_file(struct probe *probe, struct target_file *file, struct probe_places *places)
+static void resolve_add_file(struct probe *probe, struct target_file *file,
+			     struct probe_places *places)
 {
 	probe->files = xreallocarray(probe->files, probe->file_count + 1, sizeof(*probe->files));
 	probe->files[probe->file_count++] = (struct probe_file){.file = *file, .places = *places};
@@ -125,9 +131,9 @@ static void add_file(struct probe *probe, struct target_file *file, struct probe
 	*places = (struct probe_places){0};
 }
 
-/* The error is that of the first file. */
-static struct error *read_files(struct probe *probe, const struct probe_context *context,
-				struct target_files *files)
+/* If no file has the place, returns the error of the first file. */
+static struct error *resolve_read_files(struct probe *probe, const struct probe_context *context,
+					struct target_files *files)
 {
 	struct timed_caller *caller = timed_caller_new();
 	struct error *first = NULL;
@@ -139,9 +145,9 @@ static struct error *read_files(struct probe *probe, const struct probe_context 
 
 		if (i == files->programs && probe->file_count)
 			break;
-		err = read_file(&probe->spec, context, file, caller, &places);
+		err = resolve_read_file(&probe->spec, context, file, caller, &places);
 		if (!err) {
-			add_file(probe, file, &places);
+			resolve_add_file(probe, file, &places);
 			continue;
 		}
 		if (first)
@@ -163,10 +169,10 @@ static struct error *resolve(struct probe *probe, const struct probe_context *co
 
 	if (probe->spec.kind == PROBE_KERNEL)
 		return pattern_is(probe->spec.function)
-			       ? error_new("a probe of the kernel is at one function")
+			       ? error_new("a kernel probe takes one function, not a pattern")
 			       : NULL;
 	err = target_files_find(&probe->spec, context, &files);
-	return err ? err : read_files(probe, context, &files);
+	return err ? err : resolve_read_files(probe, context, &files);
 }
 
 struct error *probe_resolve(const char *text, const struct probe_context *context,

@@ -1,9 +1,11 @@
 /*
- * Resolves a probe: from what the user writes to the places that the kernel takes.
+ * Resolves a probe: converts the user's text into the file offsets that the
+ * kernel expects.
  *
- * Files are opened here and read by a confined process each (sandbox/answer.h), as they may be of
- * anybody. They stay open, and the kernel is given the descriptor's name in /proc, so that it arms
- * the file that was read, whatever its name leads to by then.
+ * Files are opened here, but each is read by a confined process
+ * (sandbox/answer.h), because it may belong to any user. Files stay open, and
+ * the kernel gets the path of the descriptor in /proc. So the kernel arms the
+ * file that was read, even if another file has its name by then.
  */
 #ifndef PROF_PROBE_RESOLVE_H
 #define PROF_PROBE_RESOLVE_H
@@ -19,7 +21,7 @@ struct probe_file {
 
 struct probe {
 	struct probe_spec spec;
-	struct probe_file *files; /* with places; none: of the kernel, by the spec */
+	struct probe_file *files; /* files with places; none for a kernel probe */
 	size_t file_count;
 };
 

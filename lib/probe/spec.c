@@ -18,7 +18,7 @@ static const struct {
 	{"kprobe:", PROBE_KERNEL, false, false},   {"kretprobe:", PROBE_KERNEL, true, false},
 };
 
-/* Of the terms that follow a spec after a slash. */
+/* The terms that can follow a spec after a slash. */
 static const char *const terms[] = {"period=", "freq=", "name=", "call-graph=", "stack-size="};
 
 bool probe_is_spec(const char *text)
@@ -37,7 +37,9 @@ static bool begins_term(const char *text)
 	return false;
 }
 
-/* Commas in brackets are of the name, and those between terms of the event. */
+/*
+ * Commas in brackets belong to the name, and commas between terms to the event.
+ */
 size_t probe_spec_len(const char *list)
 {
 	int depth = 0;
@@ -46,7 +48,7 @@ size_t probe_spec_len(const char *list)
 	for (; list[len]; len++) {
 		char c = list[len];
 
-		/* The bracket of "operator->" and of "->" opens nothing. */
+		/* The '>' of "operator->" and "->" is not a bracket. */
 		if (c == '(' || c == '<' || c == '{' || c == '[')
 			depth++;
 		else if ((c == ')' || c == '}' || c == ']' ||
@@ -59,7 +61,7 @@ size_t probe_spec_len(const char *list)
 	return len;
 }
 
-static bool is_number(const char *text)
+static bool spec_is_number(const char *text)
 {
 	return *text && !text[strspn(text, "0123456789")];
 }
@@ -72,8 +74,8 @@ static struct error *malformed(const char *text)
 }
 
 /*
- * The colon after a target; NULL: there is none. Those of "::" are of names, and a function of C++
- * before one is no target.
+ * Returns the colon after a target, or NULL if there is none. The colons of
+ * "::" belong to names, and the text before a C++ function is not a target.
  */
 static char *target_end(char *text)
 {
@@ -85,21 +87,24 @@ static char *target_end(char *text)
 	return NULL;
 }
 
-/* A number of at most 64 bits after 0x, or a decimal one. False: there is more, or none. */
-static bool take_number(const char *text, uint64_t *ret)
+/*
+ * Parses a 64-bit number, hexadecimal after 0x or else decimal. Returns false
+ * unless this is the whole text.
+ */
+static bool spec_take_number(const char *text, uint64_t *ret)
 {
 	char *end = NULL;
 
 	if (text_begins(text, "0x"))
 		return text_hex(&text, ret) && !*text;
-	if (!is_number(text) || strlen(text) > 18)
+	if (!spec_is_number(text) || strlen(text) > 18)
 		return false;
 	*ret = strtoull(text, &end, 10);
 	return true;
 }
 
-/* "FILE:LINE", "0x1234", "NAME+0x12", "NAME". */
-static bool take_place(char *text, struct probe_spec *spec)
+/* Parses "FILE:LINE", "0x1234", "NAME+0x12" or "NAME". */
+static bool spec_take_place(char *text, struct probe_spec *spec)
 {
 	char *colon = strrchr(text, ':'), *plus = strrchr(text, '+');
 	uint64_t line = 0;
@@ -107,18 +112,18 @@ static bool take_place(char *text, struct probe_spec *spec)
 	spec->place = PROBE_BY_NAME;
 	if (text_begins(text, "0x")) {
 		spec->place = PROBE_BY_ADDRESS;
-		return take_number(text, &spec->offset);
+		return spec_take_number(text, &spec->offset);
 	}
-	if (colon && colon > text && colon[-1] != ':' && is_number(colon + 1)) {
+	if (colon && colon > text && colon[-1] != ':' && spec_is_number(colon + 1)) {
 		spec->place = PROBE_BY_LINE;
 		*colon = '\0';
 		spec->file = xstrdup(text);
-		if (!take_number(colon + 1, &line) || !line || line > UINT32_MAX)
+		if (!spec_take_number(colon + 1, &line) || !line || line > UINT32_MAX)
 			return false;
 		spec->line = (uint32_t)line;
 		return true;
 	}
-	if (plus && plus > text && take_number(plus + 1, &spec->offset))
+	if (plus && plus > text && spec_take_number(plus + 1, &spec->offset))
 		*plus = '\0';
 	spec->function = xstrdup(text);
 	return *text;
@@ -126,7 +131,7 @@ static bool take_place(char *text, struct probe_spec *spec)
 
 static bool take_target(char *text, struct probe_spec *spec)
 {
-	if (is_number(text)) {
+	if (spec_is_number(text)) {
 		unsigned long pid = strtoul(text, NULL, 10);
 
 		spec->pid = (pid_t)pid;
@@ -136,13 +141,15 @@ static bool take_target(char *text, struct probe_spec *spec)
 	return *text;
 }
 
-/* "src/main.rs:120" alone is a line of the program that is recorded. */
+/*
+ * Returns true for "src/main.rs:120", which is a line of the recorded program.
+ */
 static bool is_line(const char *colon)
 {
-	return is_number(colon + 1);
+	return spec_is_number(colon + 1);
 }
 
-static bool take_words(char *text, struct probe_spec *spec)
+static bool spec_take_words(char *text, struct probe_spec *spec)
 {
 	char *colon = spec->kind == PROBE_KERNEL ? NULL : target_end(text);
 
@@ -159,12 +166,12 @@ static bool take_words(char *text, struct probe_spec *spec)
 		}
 	}
 	if (spec->kind != PROBE_STATIC)
-		return take_place(text, spec);
+		return spec_take_place(text, spec);
 	spec->function = xstrdup(text);
 	return *text;
 }
 
-/* Cuts "/period=1/" off; false if it is malformed. */
+/* Cuts off "/period=1/". Returns false if it is malformed. */
 static bool cut_terms(char *text, struct probe_spec *spec)
 {
 	size_t len = strlen(text);
@@ -181,8 +188,8 @@ static bool cut_terms(char *text, struct probe_spec *spec)
 	return true;
 }
 
-/* The value of the term name, or the spec itself. */
-static char *name_of(const char *text, const struct probe_spec *spec)
+/* Returns the value of the `name` term, or the spec itself. */
+static char *spec_name_of(const char *text, const struct probe_spec *spec)
 {
 	const char *at = spec->terms ? strstr(spec->terms, "name=") : NULL;
 
@@ -207,14 +214,14 @@ struct error *probe_spec_parse(const char *text, struct probe_spec *ret)
 	spec.measures_calls = kinds[kind].measures_calls;
 	if (!cut_terms(words, &spec))
 		return malformed(text);
-	spec.name = name_of(words, &spec);
-	if (!take_words(words + strlen(kinds[kind].prefix), &spec))
+	spec.name = spec_name_of(words, &spec);
+	if (!spec_take_words(words + strlen(kinds[kind].prefix), &spec))
 		return malformed(text);
 	if (spec.kind == PROBE_KERNEL && spec.place != PROBE_BY_NAME)
-		return error_new("\"%s\": probes of the kernel are at functions", text);
+		return error_new("\"%s\": a kernel probe must be at a function", text);
 	if ((spec.is_return || spec.measures_calls) && (spec.place != PROBE_BY_NAME || spec.offset))
-		return error_hint(error_new("\"%s\" is no function: nothing returns from it", text),
-				  "uprobe: takes lines, offsets and addresses");
+		return error_hint(error_new("\"%s\" is not a function, so it has no return", text),
+				  "for lines, offsets and addresses, use uprobe:");
 	*ret = spec;
 	spec = (struct probe_spec){0};
 	return NULL;

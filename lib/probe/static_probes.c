@@ -8,19 +8,20 @@ static void take_padded(struct bytes *from, uint32_t len, struct bytes *ret)
 	uint64_t padding = -(uint64_t)len & 3;
 
 	*ret = bytes_sub(from, len);
-	/* The last note may lack it. */
+	/* The last note may lack padding. */
 	bytes_skip(from, padding < bytes_left(from) ? padding : bytes_left(from));
 }
 
-static uint64_t take_word(struct bytes *from, bool is_32)
+static uint64_t static_probes_take_word(struct bytes *from, bool is_32)
 {
 	return is_32 ? bytes_u32(from) : bytes_u64(from);
 }
 
 static bool read_probe(struct bytes content, bool is_32, uint64_t base, struct static_probe *ret)
 {
-	uint64_t vaddr = take_word(&content, is_32), base_then = take_word(&content, is_32);
-	uint64_t semaphore = take_word(&content, is_32);
+	uint64_t vaddr = static_probes_take_word(&content, is_32),
+		 base_then = static_probes_take_word(&content, is_32);
+	uint64_t semaphore = static_probes_take_word(&content, is_32);
 	uint64_t moved = base && base_then ? base - base_then : 0;
 
 	*ret = (struct static_probe){

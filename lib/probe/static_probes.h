@@ -1,10 +1,12 @@
 /*
- * Static probes (USDT) of an ELF file, from its notes.
+ * Reads the static probes (USDT) of an ELF file from its notes.
  *
- * Where a program was built with sys/sdt.h, each probe is a nop instruction that a note describes:
- * its address, provider and name, and a counter that is not 0 while somebody traces (the
- * semaphore). Prelinking moves code, but not notes: .stapsdt.base was at `base` when the note was
- * written.
+ * In a program that uses sys/sdt.h, each probe is a nop instruction. A note
+ * contains its address, provider and name, and the address of its semaphore, a
+ * counter that is not 0 while the probe is traced. Prelinking moves code but
+ * does not update notes, so each note also has the address of .stapsdt.base at
+ * the time when the note was written.
+ *
  * Source: https://sourceware.org/systemtap/wiki/UserSpaceProbeImplementation
  */
 #ifndef PROF_PROBE_STATIC_PROBES_H
@@ -17,13 +19,14 @@
 
 struct static_probe {
 	uint64_t vaddr;
-	uint64_t semaphore_vaddr; /* 0: none */
+	uint64_t semaphore_vaddr; /* 0 if there is none */
 	struct bytes provider, name;
 };
 
 /*
- * Takes the next probe from the bytes of .note.stapsdt; other notes are skipped. False at the end,
- * and where the notes are damaged. base: the vaddr of .stapsdt.base, 0: there is none.
+ * Takes the next probe from the bytes of .note.stapsdt and skips other notes.
+ * `base` is the vaddr of .stapsdt.base, or 0 if the section does not exist.
+ * Returns false at the end or if the notes are malformed.
  */
 bool static_probe_next(struct bytes *notes, bool is_32, uint64_t base, struct static_probe *ret);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The file offset of a variable. False: it is not in the file. */
+/* Returns the file offset of a variable, or false if it is not in the file. */
 static bool data_offset(const struct elf_file *elf, uint64_t vaddr, uint64_t *ret)
 {
 	unsigned count = 0;
@@ -24,27 +24,27 @@ static bool data_offset(const struct elf_file *elf, uint64_t vaddr, uint64_t *re
 	return false;
 }
 
-static bool matches(const struct probe_spec *spec, const char *provider, const char *name)
+static bool statics_matches(const struct probe_spec *spec, const char *provider, const char *name)
 {
 	return (!spec->provider || pattern_matches(spec->provider, provider)) &&
 	       pattern_matches(spec->function, name);
 }
 
-static void add(const struct probe_question *question, const struct static_probe *probe,
-		const char *name, struct probe_places *ret)
+static void statics_add(const struct probe_question *question, const struct static_probe *probe,
+			const char *name, struct probe_places *ret)
 {
 	uint64_t offset = 0, semaphore = 0;
 
 	if (!elf_file_vaddr_to_offset(question->elf, probe->vaddr, &offset))
 		return;
-	/* Without its semaphore the program would skip the probe. */
+	/* Without its semaphore, the program would skip the probe. */
 	if (probe->semaphore_vaddr &&
 	    !data_offset(question->elf, probe->semaphore_vaddr, &semaphore))
 		return;
 	probe_places_add(ret, offset, semaphore, name);
 }
 
-/* Names, for nearest(). */
+/* Names for nearest(). */
 struct names {
 	struct arena arena;
 	const char **items;
@@ -57,13 +57,13 @@ static void names_deinit(struct names *names)
 	arena_deinit(&names->arena);
 }
 
-static void add_name(struct names *names, const char *name)
+static void statics_add_name(struct names *names, const char *name)
 {
 	GROW(names->items, names->count, names->room);
 	names->items[names->count++] = name;
 }
 
-static struct error *explain(const struct probe_spec *spec, struct names *names)
+static struct error *statics_explain(const struct probe_spec *spec, struct names *names)
 {
 	const char *near;
 	struct error *err;
@@ -72,7 +72,7 @@ static struct error *explain(const struct probe_spec *spec, struct names *names)
 		return error_hint(error_new("it has no static probes (.note.stapsdt)"),
 				  "programs have them if they were built with sys/sdt.h "
 				  "(--enable-dtrace, --with-dtrace)");
-	add_name(names, NULL);
+	statics_add_name(names, NULL);
 	near = nearest(spec->function, names->items);
 	err = error_new("it has no static probe %s%s%s", spec->provider ? spec->provider : "",
 			spec->provider ? ":" : "", spec->function);
@@ -93,9 +93,9 @@ struct error *probe_find_static(const struct probe_question *question, struct pr
 		const char *name = arena_text(&names.arena, probe.name);
 		CLEANUP(free_ptr) char *full = xasprintf("%s:%s", provider, name);
 
-		add_name(&names, name);
-		if (matches(question->spec, provider, name))
-			add(question, &probe, full, ret);
+		statics_add_name(&names, name);
+		if (statics_matches(question->spec, provider, name))
+			statics_add(question, &probe, full, ret);
 	}
-	return ret->count ? NULL : explain(question->spec, &names);
+	return ret->count ? NULL : statics_explain(question->spec, &names);
 }

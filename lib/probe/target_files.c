@@ -1,8 +1,8 @@
 #include "probe/target_files.h"
 
 #include "base/alloc.h"
-#include "base/foreign_file.h"
 #include "base/read_all.h"
+#include "base/untrusted_file.h"
 #include "probe/library_cache.h"
 #include "proc/maps.h"
 #include "proc/process_links.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Of the dynamic linker. */
+/* Limit for the cache of the dynamic linker. */
 enum { CACHE_BYTES_MAX = 16 << 20 };
 
 void target_files_deinit(struct target_files *files)
@@ -28,7 +28,7 @@ void target_files_deinit(struct target_files *files)
 	*files = (struct target_files){0};
 }
 
-static bool is_same(int a, int b)
+static bool target_files_is_same(int a, int b)
 {
 	struct stat of_a, of_b;
 
@@ -36,8 +36,11 @@ static bool is_same(int a, int b)
 	       of_a.st_ino == of_b.st_ino;
 }
 
-/* Where the descriptor is; the name that led to it, if that is not known. */
-static char *path_of(int fd, const char *name)
+/*
+ * Returns the path of the descriptor, or the name that was opened if the path
+ * is unknown.
+ */
+static char *target_files_path_of(int fd, const char *name)
 {
 	char link[64], path[4096];
 	ssize_t len;
@@ -47,36 +50,32 @@ static char *path_of(int fd, const char *name)
 	return len > 0 ? xstrndup(path, (size_t)len) : xstrdup(name);
 }
 
-/* Returns 0 or an errno. path: NULL: that of the file. */
-static int add_file(struct target_files *files, const char *name, const char *path, pid_t pid)
+/* Returns 0 or an errno. If `path` is NULL, uses the path of the file. */
+static int target_files_add_file(struct target_files *files, const char *name, const char *path,
+				 pid_t pid)
 {
-	int fd = foreign_file_open(
-		&(struct foreign_name){.path = name, .user = FOREIGN_USER_UNKNOWN});
+	int fd = untrusted_file_open(
+		&(struct untrusted_name){.path = name, .user = UNTRUSTED_USER_UNKNOWN});
 
 	if (fd < 0)
 		return errno;
 	for (size_t i = 0; i < files->count; i++) {
-		if (is_same(files->items[i].fd, fd)) {
+		if (target_files_is_same(files->items[i].fd, fd)) {
 			close(fd);
 			return 0;
 		}
 	}
 	GROW(files->items, files->count, files->room);
-	files->items[files->count++] = (struct target_file){
-		.fd = fd, .path = path ? xstrdup(path) : path_of(fd, name), .pid = pid};
+	files->items[files->count++] =
+		(struct target_file){.fd = fd,
+				     .path = path ? xstrdup(path) : target_files_path_of(fd, name),
+				     .pid = pid};
 	return 0;
 }
 
 /* ---- Programs ---- */
 
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/* As execvp(3) does. False: PATH has no such program. */
+/* Searches PATH like execvp(3). Returns false if there is no such program. */
 static bool add_from_path(struct target_files *files, const char *name)
 {
 	const char *at = getenv("PATH");
@@ -86,21 +85,21 @@ static bool add_from_path(struct target_files *files, const char *name)
 		CLEANUP(free_ptr)
 		char *path = len ? xasprintf("%.*s/%s", (int)len, at, name) : xstrdup(name);
 
-		if (!access(path, X_OK) && !add_file(files, path, NULL, 0))
+		if (!access(path, X_OK) && !target_files_add_file(files, path, NULL, 0))
 			return true;
 		at = at[len] ? at + len + 1 : NULL;
 	}
 	return false;
 }
 
-static struct error *add_program(struct target_files *files, const char *program)
+static struct error *target_files_add_program(struct target_files *files, const char *program)
 {
 	int number;
 
 	if (!strchr(program, '/'))
 		return add_from_path(files, program) ? NULL
 						     : error_new("PATH has no program %s", program);
-	number = add_file(files, program, NULL, 0);
+	number = target_files_add_file(files, program, NULL, 0);
 	return number ? error_errno(number, "open %s", program) : NULL;
 }
 
@@ -114,11 +113,14 @@ static struct error *add_program_of(struct target_files *files, pid_t pid)
 
 	if (kill(pid, 0) < 0 && errno == ESRCH)
 		return error_errno(ESRCH, "process %d", (int)pid);
-	number = add_file(files, exe, NULL, pid);
+	number = target_files_add_file(files, exe, NULL, pid);
 	return number ? error_errno(number, "open the program of process %d", (int)pid) : NULL;
 }
 
-/* The mapped file itself, where the kernel gives it; else what its name leads to. */
+/*
+ * Adds the mapped file itself if the kernel provides it, otherwise the file
+ * with its name.
+ */
 static void add_mapped(struct target_files *files, pid_t pid, const struct mapping *mapping)
 {
 	CLEANUP(free_ptr)
@@ -128,11 +130,11 @@ static void add_mapped(struct target_files *files, pid_t pid, const struct mappi
 	CLEANUP(free_ptr) char *links = process_links("/proc", pid);
 	CLEANUP(free_ptr) char *name = xasprintf("%s/root%s", links, inside);
 
-	if (add_file(files, link, mapping->path, pid))
-		add_file(files, name, mapping->path, pid);
+	if (target_files_add_file(files, link, mapping->path, pid))
+		target_files_add_file(files, name, mapping->path, pid);
 }
 
-/* stem: NULL: all. */
+/* If `stem` is NULL, adds all libraries. */
 static void add_libraries_of(struct target_files *files, pid_t pid, const char *stem)
 {
 	size_t len = 0;
@@ -141,7 +143,7 @@ static void add_libraries_of(struct target_files *files, pid_t pid, const char *
 	struct mapping mapping;
 
 	while (text && maps_next(&maps, &mapping))
-		if (mapping.path[0] == '/' && (!stem || library_is(base_of(mapping.path), stem)))
+		if (mapping.path[0] == '/' && (!stem || library_is(basename(mapping.path), stem)))
 			add_mapped(files, pid, &mapping);
 }
 
@@ -171,7 +173,7 @@ static void add_from_cache(struct target_files *files, const char *stem)
 	if (file && !read_all(file, CACHE_BYTES_MAX, &bytes, &len))
 		path = library_cache_find(bytes_of(bytes, len), stem);
 	if (path)
-		add_file(files, path, NULL, 0);
+		target_files_add_file(files, path, NULL, 0);
 }
 
 static bool is_program_of(pid_t pid, const char *name)
@@ -182,15 +184,15 @@ static bool is_program_of(pid_t pid, const char *name)
 	ssize_t len = readlink(exe, path, sizeof(path) - 1);
 
 	path[len > 0 ? len : 0] = '\0';
-	return !strcmp(base_of(path), name);
+	return !strcmp(basename(path), name);
 }
 
-/* What is recorded comes first, then libraries, then programs that are installed. */
-static struct error *add_named(struct target_files *files, const char *name,
-			       const struct probe_context *context)
+/* Searches recorded programs first, then libraries, then installed programs. */
+static struct error *target_files_add_named(struct target_files *files, const char *name,
+					    const struct probe_context *context)
 {
-	if (context->program && !strcmp(base_of(context->program), name))
-		return add_program(files, context->program);
+	if (context->program && !strcmp(basename(context->program), name))
+		return target_files_add_program(files, context->program);
 	for (size_t i = 0; i < context->pid_count; i++)
 		if (is_program_of(context->pids[i], name))
 			return add_program_of(files, context->pids[i]);
@@ -200,8 +202,8 @@ static struct error *add_named(struct target_files *files, const char *name,
 		add_from_cache(files, name);
 	if (!files->count && !add_from_path(files, name))
 		return error_hint(error_new("there is no program or library %s", name),
-				  "it is looked for among what is recorded, the libraries of "
-				  "ldconfig -p, and in PATH; a path says where it is");
+				  "prof searches the recorded programs, the libraries of ldconfig "
+				  "-p, and PATH; for any other file, give its path");
 	return NULL;
 }
 
@@ -214,16 +216,16 @@ struct error *target_files_find(const struct probe_spec *spec, const struct prob
 	if (spec->pid)
 		err = add_processes(&files, &spec->pid, 1);
 	else if (spec->target && strchr(spec->target, '/'))
-		err = add_program(&files, spec->target);
+		err = target_files_add_program(&files, spec->target);
 	else if (spec->target)
-		err = add_named(&files, spec->target, context);
+		err = target_files_add_named(&files, spec->target, context);
 	else if (context->program)
-		err = add_program(&files, context->program);
+		err = target_files_add_program(&files, context->program);
 	else if (context->pid_count)
 		err = add_processes(&files, context->pids, context->pid_count);
 	else
 		err = error_hint(
-			error_new("it names no program"),
+			error_new("it does not name a program"),
 			"name one (uprobe:PROGRAM:FUNCTION), or record a command or -p PID");
 	if (err)
 		return err;

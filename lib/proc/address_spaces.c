@@ -16,85 +16,107 @@
 #include "proc/usage.h"
 
 /*
- * munmap(2) is not reported, so a process may seem to have any number of mappings. These are more
- * than the kernel allows it by default (vm.max_map_count).
+ * munmap(2) is not reported, so a process may seem to have any number of
+ * mappings. This is more than the kernel's default limit (vm.max_map_count).
  */
 enum { SPACE_REGIONS_MAX = 64 << 10 };
 
 /*
- * What processes and their mappings may need. 20,000 processes of a hundred mappings each need 101
- * MB if they share none. Where it is too much, a quarter is freed, so that this is rare.
+ * The limit for processes and their mappings. 20,000 processes with a hundred
+ * mappings each need 101 MB if they share none. When it is exceeded, a quarter
+ * is freed, so that this is rare.
  */
 enum { SPACES_BYTES_MAX = 112 << 20, SPACES_BYTES_LEFT = SPACES_BYTES_MAX / 4 * 3 };
 
-/* The user of a process matters if it has more mappings, or children. */
+/*
+ * The user of a process is only looked up if it has more mappings than this, or
+ * children.
+ */
 enum { USER_REGIONS_MIN = 64 };
 
-/* Children that inherit a mapping which is reported after their fork: there are one or two. */
+/*
+ * The maximum number of children that inherit a mapping reported after their
+ * fork. Usually there are one or two.
+ */
 enum { LATE_HEIRS_MAX = 1024 };
 
-/* Where a file is looked for by its name: a program with a virtual machine maps a few hundred. */
+/*
+ * Mappings that are searched for a file name. A program with a virtual machine
+ * maps a few hundred.
+ */
 enum { FIND_FILE_MAX = 1024 };
 
-/* How often the memory of modules is looked at. */
+/* The memory of modules is checked after this many mappings. */
 enum { MAPS_UNTIL_BOUND = 4096 };
 
 /*
- * Memory of modules: those without samples and mappings are looked for each time it has doubled
- * and grown by the first. All files in /usr, mapped at once, need a tenth of the second.
+ * Limits of the memory of modules. Those without samples and mappings are
+ * searched each time the memory has doubled and grown by the first value.
  */
 enum { MODULES_BYTES_FEW = 8 << 20, MODULES_BYTES_MAX = 96 << 20 };
 
-/* Mappings are read to look for modules without them: of so many bytes not more often than once in
- * as many changes. */
+/*
+ * The check reads all mappings. So each time that they need this much more
+ * memory, it comes one change later.
+ */
 enum { REGION_BYTES_PER_MAP = 8 << 10 };
 
 /*
- * Resident pages of the files. An entry of the CFI is read once and then cached, but makes 64 KB of
- * its file resident: the kernel maps what it has around a page that is touched.
+ * The limit for resident pages of the files. Each CFI entry is read once and
+ * then cached, but the kernel maps 64 KB around a page that is touched.
  */
 enum { RESIDENT_BYTES_MAX = 64 << 20 };
 
-/* What comparing copied text with its files may take in a second. */
+/* The time per second for comparing copied text with its files. */
 #define COMPARING_MAX_NS (20 * NS_PER_MS)
 
 struct space {
 	pid_t pid;
-	uid_t user; /* unless has_user: of its parent, or unknown */
+	uid_t user; /* unless has_user is set: the parent's user, or unknown */
 	bool has_user;
 	struct regions regions;
 	uint64_t version;		 /* see address_spaces_version() */
-	uint64_t used_ns;		 /* its last change or sample */
-	module_id jitdump;		 /* of its JIT code; IDMAP_NONE: it has none */
-	bool uses_jitdump;		 /* it has samples in it */
-	struct jit_objects *jit_objects; /* NULL: not read yet */
-	module_id program;		 /* the first file since its exec; MODULE_NONE: none yet */
-	/* The fork that created the process, and its own last fork: for mappings reported late. */
+	uint64_t used_ns;		 /* time of its last change or sample */
+	module_id jitdump;		 /* jitdump of its JIT code, or IDMAP_NONE */
+	bool uses_jitdump;		 /* it has samples in the jitdump */
+	struct jit_objects *jit_objects; /* NULL before the first read */
+	module_id program;		 /* The first file mapped since its exec, or MODULE_NONE. */
+	/*
+	 * The fork that created the process and its own last fork, for mappings
+	 * that are reported late.
+	 */
 	pid_t parent;
 	uint64_t born_ns;
 	uint64_t last_child_ns;
 };
 
 struct address_spaces {
-	char *proc; /* NULL: for a recording */
+	char *proc; /* NULL for a recording */
 	struct modules *modules;
 	struct kernel_map *kernel;
-	char *release;			 /* of a recording's kernel; NULL: unknown */
-	struct build_id kernel_build_id; /* … */
+	char *release;			 /* release of a recording's kernel; NULL if unknown */
+	struct build_id kernel_build_id; /* build-id of a recording's kernel */
 	struct space **spaces;
 	uint32_t count, room;
-	struct idmap by_pid; /* index into spaces */
-	struct space *last;  /* of the last lookup; NULL: none */
-	uint64_t versions;   /* so many changes of all processes */
+	struct idmap by_pid; /* pid → index in `spaces` */
+	struct space *last;  /* from the last lookup, or NULL */
+	uint64_t versions;   /* number of changes of all processes */
 	struct region_account account;
-	size_t swept_bytes; /* the memory of modules after the last sweep() */
+	size_t swept_bytes; /* memory of modules after the last address_spaces_sweep() */
 	size_t maps_until_bound;
-	uint64_t other_resident_bytes;	    /* when pages of modules were released last */
+	/*
+	 * Resident memory that remained when pages of modules were last
+	 * released.
+	 */
+	uint64_t other_resident_bytes;
 	struct timed_caller *memory_reader; /* for copied text */
 	struct time_share comparing, reading;
 };
 
-/* The directory that has proc/ and sys/; the caller frees it. NULL: it is not known. */
+/*
+ * Returns the directory that contains proc/ and sys/, or NULL if it is unknown.
+ * The caller frees it.
+ */
 static char *root_of(const char *proc)
 {
 	size_t len = strlen(proc), own = strlen("/proc");
@@ -148,7 +170,7 @@ void address_spaces_free(struct address_spaces *spaces)
 	free(spaces);
 }
 
-/* The process has other memory now. */
+/* Call this when the memory of the process is replaced. */
 static void forget_jit_objects(struct space *space)
 {
 	jit_objects_free(STEAL(space->jit_objects));
@@ -179,10 +201,10 @@ static struct space *space_of(struct address_spaces *spaces, pid_t pid)
 {
 	struct space *space = find_space(spaces, pid);
 
-	return space ? space : new_space(spaces, pid, FOREIGN_USER_UNKNOWN);
+	return space ? space : new_space(spaces, pid, UNTRUSTED_USER_UNKNOWN);
 }
 
-/* Reads it from /proc, unless it is known; programs that are executed may change it. */
+/* Reads the user from /proc unless it is known. An exec may change it. */
 static void know_user(const struct address_spaces *spaces, struct space *space)
 {
 	uid_t user;
@@ -191,7 +213,7 @@ static void know_user(const struct address_spaces *spaces, struct space *space)
 		return;
 	space->has_user = true;
 	user = process_user(spaces->proc, space->pid);
-	if (user != FOREIGN_USER_UNKNOWN)
+	if (user != UNTRUSTED_USER_UNKNOWN)
 		space->user = user;
 }
 
@@ -236,7 +258,8 @@ static void changed(struct address_spaces *spaces, struct space *space, uint64_t
 }
 
 /*
- * Also adds the mapping to children that were forked after it was made but before it was reported.
+ * Also adds the mapping to children that were forked after it was made but
+ * before it was reported.
  */
 static void hand_down(struct address_spaces *spaces, struct space *parent,
 		      const struct region *region)
@@ -272,7 +295,7 @@ static void note_mapped(void *user, const struct region *region)
 	mappings[region->module]++;
 }
 
-/* The number of mappings of each module, to be freed. */
+/* Returns the number of mappings of each module. The caller frees it. */
 static uint32_t *count_mappings(struct address_spaces *spaces)
 {
 	uint32_t *mappings = xcalloc(modules_count(spaces->modules), sizeof(*mappings));
@@ -291,7 +314,7 @@ static uint32_t *count_mappings(struct address_spaces *spaces)
 }
 
 /* Forgets modules without samples and mappings. */
-static void sweep(struct address_spaces *spaces)
+static void address_spaces_sweep(struct address_spaces *spaces)
 {
 	CLEANUP(free_ptr) uint32_t *mappings = count_mappings(spaces);
 
@@ -299,7 +322,7 @@ static void sweep(struct address_spaces *spaces)
 	spaces->swept_bytes = modules_bytes(spaces->modules);
 }
 
-static void drop(struct address_spaces *spaces, uint32_t index)
+static void address_spaces_drop(struct address_spaces *spaces, uint32_t index)
 {
 	struct space *moved = spaces->spaces[--spaces->count];
 	struct space *dropped = spaces->spaces[index];
@@ -312,7 +335,7 @@ static void drop(struct address_spaces *spaces, uint32_t index)
 	spaces->last = NULL;
 }
 
-/* Those that have lost all mappings. */
+/* Removes the processes that have lost all mappings. */
 static void drop_lost(struct address_spaces *spaces, const struct shed_process *processes,
 		      uint32_t count)
 {
@@ -322,10 +345,13 @@ static void drop_lost(struct address_spaces *spaces, const struct shed_process *
 		are_lost[processes[i].index] = processes[i].has_lost_all;
 		spaces->spaces[processes[i].index]->version = ++spaces->versions;
 	}
-	/* From the end: the last one takes the place of a dropped one. */
+	/*
+	 * Starts at the end, because the last process moves to the place of a
+	 * dropped one.
+	 */
 	for (uint32_t i = count; i-- > 0;)
 		if (are_lost[i])
-			drop(spaces, i);
+			address_spaces_drop(spaces, i);
 }
 
 static void shed_to(struct address_spaces *spaces, size_t target, size_t own_bytes,
@@ -364,7 +390,10 @@ struct module_shares {
 	const uint32_t *mappings;
 };
 
-/* What a mapping costs because of its module, which all its mappings keep if it has no samples. */
+/*
+ * Returns a mapping's part of the cost of its module, which is kept by all its
+ * mappings if it has no samples.
+ */
 static size_t module_share(void *user, const struct region *region)
 {
 	const struct module_shares *shares = user;
@@ -373,7 +402,10 @@ static size_t module_share(void *user, const struct region *region)
 	       shares->mappings[region->module];
 }
 
-/* Modules with samples stay, so it is no use to drop mappings for more than the others need. */
+/*
+ * Modules with samples stay, so mappings are dropped only for the memory of the
+ * others.
+ */
 static void bound_modules(struct address_spaces *spaces)
 {
 	CLEANUP(free_ptr) uint32_t *mappings = count_mappings(spaces);
@@ -385,18 +417,20 @@ static void bound_modules(struct address_spaces *spaces)
 	for (module_id id = 0; id < modules_count(spaces->modules); id++)
 		idle += modules_idle_bytes(spaces->modules, id);
 	shed_to(spaces, idle / 2, 0, &measure);
-	sweep(spaces);
+	address_spaces_sweep(spaces);
 }
 
-/* Reads all mappings, so it must come rarely. Frees spaces. */
-static void bound_memory(struct address_spaces *spaces)
+/*
+ * Reads all mappings, so it must be called rarely. May free any struct space.
+ */
+static void address_spaces_bound_memory(struct address_spaces *spaces)
 {
 	size_t modules = modules_bytes(spaces->modules);
 
 	spaces->maps_until_bound = MAPS_UNTIL_BOUND + spaces->account.bytes / REGION_BYTES_PER_MAP;
 	if (modules > 2 * spaces->swept_bytes + MODULES_BYTES_FEW ||
 	    (modules > MODULES_BYTES_MAX && modules > spaces->swept_bytes + MODULES_BYTES_FEW))
-		sweep(spaces);
+		address_spaces_sweep(spaces);
 	else
 		modules = 0;
 	if (modules && modules_bytes(spaces->modules) > MODULES_BYTES_MAX)
@@ -405,7 +439,7 @@ static void bound_memory(struct address_spaces *spaces)
 		bound_regions(spaces);
 }
 
-/* Other mapped files than modules are resident, too. */
+/* Files other than modules are mapped and resident, too. */
 static void bound_resident(struct address_spaces *spaces)
 {
 	if (usage_of_mapped_files() <= spaces->other_resident_bytes + RESIDENT_BYTES_MAX)
@@ -414,15 +448,15 @@ static void bound_resident(struct address_spaces *spaces)
 	spaces->other_resident_bytes = usage_of_mapped_files();
 }
 
-/* After the last use of any space in an operation. */
+/* Call this only after the last use of any struct space in an operation. */
 static void bound_if_needed(struct address_spaces *spaces)
 {
 	if (!spaces->maps_until_bound || address_spaces_bytes(spaces) > SPACES_BYTES_MAX)
-		bound_memory(spaces);
+		address_spaces_bound_memory(spaces);
 }
 
-static void map_module(struct address_spaces *spaces, struct space *space,
-		       const struct region *region)
+static void address_spaces_map_module(struct address_spaces *spaces, struct space *space,
+				      const struct region *region)
 {
 	const struct module *module = modules_get(spaces->modules, region->module);
 
@@ -442,7 +476,7 @@ static void add_region(struct address_spaces *spaces, pid_t pid, const struct re
 	if (copied_text_may_be(spaces->modules, region))
 		copied_text_map(spaces->modules, &space->regions, region, space->program);
 	else
-		map_module(spaces, space, region);
+		address_spaces_map_module(spaces, space, region);
 	changed(spaces, space, region->from_ns);
 	if (space->last_child_ns > region->from_ns)
 		hand_down(spaces, space, region);
@@ -534,7 +568,7 @@ void address_spaces_snapshot(struct address_spaces *spaces, pid_t pid, uint64_t 
 	free(address_spaces_read_maps(spaces, pid, time_ns, &len));
 }
 
-/* Text that was copied to memory before the process was known. */
+/* Finds text that was copied to memory before the process was known. */
 static void map_all_enclosed(struct address_spaces *spaces, pid_t pid, struct bytes text)
 {
 	CLEANUP(free_ptr) struct enclosed_scan *scan = xcalloc(1, sizeof(*scan));
@@ -548,8 +582,12 @@ static void map_all_enclosed(struct address_spaces *spaces, pid_t pid, struct by
 			changed(spaces, space, 0);
 }
 
-/* A late change costs more, and confirms nothing that matters. */
-static bool is_known(struct address_spaces *spaces, pid_t pid, const struct region *region)
+/*
+ * Returns whether a late mapping is already known at its time. Adding it would
+ * be expensive and confirm nothing that matters.
+ */
+static bool address_spaces_is_known(struct address_spaces *spaces, pid_t pid,
+				    const struct region *region)
 {
 	const struct space *space = find_space(spaces, pid);
 	const struct region *known = NULL;
@@ -578,7 +616,7 @@ void address_spaces_add_maps(struct address_spaces *spaces, pid_t pid, uint64_t 
 		struct region region = region_of(spaces, pid, from_ns, &mapping);
 
 		has_memory |= copied_text_may_be(spaces->modules, &region);
-		if (!is_known(spaces, pid, &region))
+		if (!address_spaces_is_known(spaces, pid, &region))
 			add_region(spaces, pid, &region);
 	}
 	if (has_memory)
@@ -592,9 +630,9 @@ void address_spaces_forget(struct address_spaces *spaces, uint64_t before_ns)
 		struct space *space = spaces->spaces[i];
 
 		if (regions_forget(&space->regions, before_ns))
-			drop(spaces, i);
+			address_spaces_drop(spaces, i);
 	}
-	bound_memory(spaces);
+	address_spaces_bound_memory(spaces);
 	bound_resident(spaces);
 }
 
@@ -607,7 +645,10 @@ uint64_t address_spaces_version(const struct address_spaces *spaces, pid_t pid)
 	return space ? space->version : 0;
 }
 
-/* Whether a region that was taken for a copy of text is one, as far as that can be found out. */
+/*
+ * Returns whether a region that was assumed to be copied text is, as far as
+ * this can be determined.
+ */
 static bool is_copied_text(struct address_spaces *spaces, const struct space *space,
 			   const struct region *region, uint64_t pc)
 {
@@ -627,7 +668,7 @@ static bool is_copied_text(struct address_spaces *spaces, const struct space *sp
 	return answer == COPIED_TEXT_SAME || (answer == COPIED_TEXT_UNKNOWN && region->is_certain);
 }
 
-/* False: there is no memory for its module. */
+/* Returns false if there is no memory for the module. */
 static bool note_sample(struct address_spaces *spaces, struct space *space,
 			const struct region *region, uint64_t pc)
 {
@@ -646,7 +687,7 @@ static bool note_sample(struct address_spaces *spaces, struct space *space,
 	return module != MODULE_NONE;
 }
 
-/* JIT code that is in the process's jitdump. */
+/* Locates JIT code in the process's jitdump. */
 static bool locate_in_jitdump(struct address_spaces *spaces, const struct region *region,
 			      uint64_t time_ns, uint64_t pc, struct location *ret)
 {
@@ -669,7 +710,7 @@ static bool locate_in_jitdump(struct address_spaces *spaces, const struct region
 	return true;
 }
 
-/* Adds the list of a file, if it has one. */
+/* Adds the list of registered objects of a file, if it has one. */
 static bool find_jit_list(struct address_spaces *spaces, struct jit_objects *objects,
 			  const struct region *region)
 {
@@ -683,7 +724,7 @@ static bool find_jit_list(struct address_spaces *spaces, struct jit_objects *obj
 	return true;
 }
 
-/* Among the first regions. */
+/* Searches only the first regions. */
 static void find_jit_lists(struct address_spaces *spaces, struct jit_objects *objects,
 			   const struct region_table *table)
 {
@@ -695,7 +736,7 @@ static void find_jit_lists(struct address_spaces *spaces, struct jit_objects *ob
 			return;
 }
 
-/* Live only. */
+/* In live mode only. */
 static struct jit_objects *jit_objects_of(struct address_spaces *spaces, struct space *space)
 {
 	const struct jit_objects_options options = {
@@ -715,7 +756,7 @@ static struct jit_objects *jit_objects_of(struct address_spaces *spaces, struct 
 	return space->jit_objects;
 }
 
-/* JIT code that its process has registered for debuggers. */
+/* Locates JIT code that its process has registered for debuggers. */
 static bool locate_in_object(struct address_spaces *spaces, struct space *space, uint64_t time_ns,
 			     uint64_t pc, struct location *ret)
 {
@@ -739,7 +780,7 @@ static bool locate_in_object(struct address_spaces *spaces, struct space *space,
 	return true;
 }
 
-/* Other JIT code, in its generation. */
+/* Locates other JIT code in its generation. */
 static void locate_in_map(struct address_spaces *spaces, const struct region *region,
 			  uint64_t time_ns, uint64_t pc, struct location *ret)
 {
@@ -750,7 +791,7 @@ static void locate_in_map(struct address_spaces *spaces, const struct region *re
 		ret->start = ret->end ? region->start : 0;
 	if (ret->end > region->end)
 		ret->end = region->end;
-	/* There may be objects around it. */
+	/* There may be registered objects around it. */
 	if (spaces->last->jit_objects && jit_objects_has_lists(spaces->last->jit_objects))
 		ret->start = ret->end = 0;
 }
@@ -793,32 +834,11 @@ bool address_spaces_locate(struct address_spaces *spaces, pid_t pid, uint64_t ti
 	return true;
 }
 
-/* Of a process that is looked up all the time, once per second. */
-static void note_use(struct space *space, uint64_t time_ns)
-{
-	if (time_ns >= __atomic_load_n(&space->used_ns, __ATOMIC_RELAXED) + NS_PER_SECOND)
-		__atomic_store_n(&space->used_ns, time_ns, __ATOMIC_RELAXED);
-}
-
-bool address_spaces_locate_known(const struct address_spaces *spaces, pid_t pid, uint64_t time_ns,
-				 uint64_t pc, struct location *ret)
-{
-	struct space *space = find_space(spaces, pid);
-	const struct region *region = space ? regions_find(&space->regions, time_ns, pc) : NULL;
-
-	if (!region || !region->has_samples || space->jitdump != IDMAP_NONE ||
-	    modules_get(spaces->modules, region->module)->kind == MODULE_JIT)
-		return false;
-	note_use(space, time_ns);
-	*ret = location_in(region, pc);
-	return true;
-}
-
 bool address_spaces_locate_data(struct address_spaces *spaces, pid_t pid, uint64_t address,
 				struct location *ret)
 {
 	const struct space *space = find_space(spaces, pid);
-	/* Linkers put data behind code, and only code is in the regions. */
+	/* Linkers place data after code, and the regions contain only code. */
 	const struct region *code = space ? regions_before(&space->regions, address) : NULL;
 	const struct module *module;
 	uint64_t vaddr;
@@ -833,7 +853,10 @@ bool address_spaces_locate_data(struct address_spaces *spaces, pid_t pid, uint64
 	return elf_file_is_data(module->elf, vaddr);
 }
 
-/* The start of the lowest region of a file with this name, among the first ones; or UINT64_MAX. */
+/*
+ * Returns the start of the lowest region of a file with this name among the
+ * first ones, or UINT64_MAX.
+ */
 static uint64_t find_named(const struct modules *modules, const struct region_table *table,
 			   const char *name)
 {
@@ -899,11 +922,6 @@ module_id address_spaces_kernel_at(struct address_spaces *spaces, uint64_t pc)
 	return kernel_map_find(spaces->kernel, pc);
 }
 
-bool address_spaces_kernel_known(const struct address_spaces *spaces, uint64_t pc, module_id *ret)
-{
-	return kernel_map_find_known(spaces->kernel, pc, ret);
-}
-
 void address_spaces_map_kernel(struct address_spaces *spaces, const struct mapping *mapping)
 {
 	kernel_map_add(spaces->kernel, mapping);
@@ -932,7 +950,7 @@ struct error *address_spaces_open_kernel_image(const struct address_spaces *spac
 	};
 
 	if (!query.range)
-		return error_hint(error_new("it is not known where the kernel's code is"),
+		return error_hint(error_new("the address of the kernel's code is unknown"),
 				  kernel_map_root(spaces->kernel)
 					  ? "run as root, or: sudo sysctl kernel.kptr_restrict=0"
 					  : NULL);

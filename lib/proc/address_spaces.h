@@ -1,23 +1,31 @@
 /*
- * The address spaces of all known processes through time: (pid, pc, time) → (module, offset).
+ * Maintains the address spaces of all known processes over time, and resolves
+ * (pid, pc, time) to (module, offset).
  *
- * A mapping is valid from the record that made it until the one that replaced it (an overlapping
- * mapping, exec, exit), so a sample that is handled after an exec still resolves in the program in
- * which it was taken. Changes may arrive slightly out of order, since CPUs' rings are read one
- * after the other; they take effect at their own time. Only executable mappings are kept.
+ * A mapping is valid from the time of its record until an overlapping mapping,
+ * an exec or an exit replaces it. So a sample that is processed after an exec
+ * still resolves in the program in which it was taken. Changes may arrive
+ * slightly out of order, because the rings of the CPUs are read one after the
+ * other. Each takes effect at the time of its record. Only executable mappings
+ * are kept. Memory that replaced a file's text is treated as that text
+ * (proc/copied_text.h).
  *
- * Memory that took the place of a file's text is taken for that text (proc/copied_text.h).
+ * Mappings refer to modules (proc/module.h). A module with samples lives as
+ * long as the address spaces.
  *
- * Mappings refer to modules (proc/module.h), which live as long as the address spaces if they have
- * samples.
+ * Memory is bounded, whatever processes map. The mapping tables and processes
+ * share one limit in bytes, and modules without samples have another. Beyond
+ * the limit, processes of the user with the highest usage lose mappings
+ * (proc/shedding.h) until each user has at most a fair share. A process keeps
+ * at most its 65,536 most recently changed mappings.
  *
- * Memory is bounded whatever processes map. All tables of mappings and all processes share a limit
- * in bytes, modules without samples another one. Beyond it the processes of the user who needs most
- * lose mappings (proc/shedding.h), until each user has no more than a fair share. A process keeps
- * no more than 65,536 mappings, those of its last changes. Time is bounded, too: a change in order
- * takes time for what it replaces, a fork none for the mappings; changes that arrive late have a
- * budget for each process, which address_spaces_forget() renews. address_spaces_lossy_processes()
- * counts the processes that lost something.
+ * Time is bounded, too. The time for a change that arrives in order grows only
+ * with the number of mappings that it replaces, and a fork does not copy
+ * mappings. Late changes have a budget per process, which
+ * address_spaces_forget() renews. Beyond it, the process loses mappings.
+ * address_spaces_lossy_processes() returns the number of such processes.
+ *
+ * Not thread-safe, except where noted.
  */
 #ifndef PROF_PROC_ADDRESS_SPACES_H
 #define PROF_PROC_ADDRESS_SPACES_H
@@ -31,132 +39,148 @@
 
 struct location {
 	module_id module;
-	uint64_t offset; /* in the module: a file offset for files and the vdso; see module_kind for
-			    the others */
 	/*
-	 * The mapping, which a caller may reuse for the next pc of the same (pid, time); empty if
-	 * there is none.
+	 * The offset in the module: a file offset for files and the vdso. For
+	 * others see enum module_kind.
+	 */
+	uint64_t offset;
+	/*
+	 * The mapping. A caller may reuse it for the next pc at the same (pid,
+	 * time). Empty if there is none.
 	 */
 	uint64_t start, end;
 };
 
 struct address_spaces;
 
-/* proc: "/proc", or a directory that looks like it, for tests. */
+/* `proc` is "/proc", or a directory with the same structure for tests. */
 struct address_spaces *address_spaces_new(const char *proc);
-/* For a recording: its processes are not those in /proc. */
+/* For a recorded file, whose processes are not those in /proc. */
 struct address_spaces *address_spaces_new_recorded(const struct recorded_files *files);
 void address_spaces_free(struct address_spaces *spaces);
 DEFINE_CLEANUP(address_spaces, address_spaces_free)
 
-/* Takes executable mappings only. */
+/* Adds a mapping. Ignores mappings that are not executable. */
 void address_spaces_map(struct address_spaces *spaces, pid_t pid, uint64_t time_ns,
 			const struct mapping *mapping);
 /*
- * The child inherits the parent's mappings as of time_ns, including those reported later. Not for
- * new threads.
+ * Adds a process that inherits the parent's mappings as of time_ns, including
+ * mappings that are reported later. Not for new threads.
  */
 void address_spaces_fork(struct address_spaces *spaces, pid_t parent, pid_t child,
 			 uint64_t time_ns);
 void address_spaces_exec(struct address_spaces *spaces, pid_t pid, uint64_t time_ns);
 void address_spaces_exit(struct address_spaces *spaces, pid_t pid, uint64_t time_ns);
 /*
- * Live only: adds the executable mappings in /proc/PID/maps as of time_ns. For a process that was
- * unknown they are valid from the beginning, so that samples from before the snapshot resolve too.
- * A process that has ended has none. Mappings from later records win.
+ * Adds the executable mappings in /proc/PID/maps as of time_ns, in live mode
+ * only. If the process was unknown, they are valid from the start, so that
+ * samples from before the snapshot resolve, too. An ended process has none.
+ * Mappings from later records take precedence.
  */
 void address_spaces_snapshot(struct address_spaces *spaces, pid_t pid, uint64_t time_ns);
-/* The same, and returns the text, which the caller frees; len 0: there is none. */
+/*
+ * Like address_spaces_snapshot(), and returns the text, which the caller frees.
+ * *len is 0 if there is none.
+ */
 char *address_spaces_read_maps(struct address_spaces *spaces, pid_t pid, uint64_t time_ns,
 			       size_t *len);
-/* The same with the text of /proc/PID/maps. */
+/* Like address_spaces_snapshot(), with the given text of /proc/PID/maps. */
 void address_spaces_add_maps(struct address_spaces *spaces, pid_t pid, uint64_t time_ns,
 			     struct bytes text);
-/* Forgets what ended before before_ns; no older sample will be looked up. */
+/*
+ * Removes the processes and mappings that ended before before_ns. Samples that
+ * are older must not be looked up afterwards.
+ */
 void address_spaces_forget(struct address_spaces *spaces, uint64_t before_ns);
 
 /*
- * Looks up a user pc. False, with MODULE_UNKNOWN and offset = pc, if no executable mapping of pid
- * held it at that time.
+ * Looks up a user pc. Returns false, with MODULE_UNKNOWN and offset = pc, if
+ * the process had no executable mapping there at that time.
  */
 bool address_spaces_locate(struct address_spaces *spaces, pid_t pid, uint64_t time_ns, uint64_t pc,
 			   struct location *ret);
-/*
- * The same, but changes nothing that another lookup sees, so several threads may look up at once
- * while none does anything else: false, too, where the answer would open a file, be the first
- * sample of a mapping, or be in JIT code.
- */
-bool address_spaces_locate_known(const struct address_spaces *spaces, pid_t pid, uint64_t time_ns,
-				 uint64_t pc, struct location *ret);
-/* Another number after each change of the process's mappings. */
+/* Returns a number that differs after each change of the process's mappings. */
 uint64_t address_spaces_version(const struct address_spaces *spaces, pid_t pid);
 /*
- * A variable of a file that the process maps now: its module, and as the offset its vaddr with
- * LOCATION_DATA, because not all data has a place in the file. Empty: start and end.
+ * Looks up a variable in a file that the process maps now. The offset is the
+ * variable's vaddr with LOCATION_DATA set, because not all data has an offset
+ * in the file. `start` and `end` are empty.
  */
 #define LOCATION_DATA (UINT64_C(1) << 63)
 bool address_spaces_locate_data(struct address_spaces *spaces, pid_t pid, uint64_t address,
 				struct location *ret);
 /*
- * A file that the process maps now: the start of its lowest executable mapping, as
- * address_spaces_locate() gives it. name: without directories. False if it maps none among its
- * lowest 1,024 mappings.
+ * Finds a file that the process maps now, by its name without directories.
+ * Returns the start of its lowest executable mapping, as
+ * address_spaces_locate() would. Returns false if the file is not among the
+ * process's lowest 1,024 mappings.
  */
 bool address_spaces_find_file(struct address_spaces *spaces, pid_t pid, uint64_t time_ns,
 			      const char *name, struct location *ret);
 /*
- * Where a location is by now that was in a jitdump which its process had not written so far
- * (jitdump.h): there or, if it never wrote it, in its process's other JIT code. False for all other
- * locations. After address_spaces_read_jitdumps(); other threads may do no more than look things
- * up.
+ * Finds the final location of JIT code that was looked up before its process
+ * wrote the code to its jitdump (jitdump.h). If the process wrote it later, the
+ * final location is in the jitdump. Otherwise it is in the module of the
+ * process's other JIT code. Returns false for all other locations.
+ *
+ * address_spaces_read_jitdumps() must be called once before. Other threads may
+ * look up locations at the same time, but must not change anything.
  */
 void address_spaces_read_jitdumps(struct address_spaces *spaces);
 bool address_spaces_settle(struct address_spaces *spaces, module_id id, uint64_t offset,
 			   struct location *ret);
-/* The module of the kernel itself. */
+/* Returns the module of the kernel itself. */
 module_id address_spaces_kernel(struct address_spaces *spaces);
-/* The module of a kernel address: the kernel, or one of its loadable modules (kernel_map.h). */
+/*
+ * Returns the module of a kernel address: the kernel or a loadable module
+ * (kernel_map.h).
+ */
 module_id address_spaces_kernel_at(struct address_spaces *spaces, uint64_t pc);
-/* As kernel_map_find_known(). */
-bool address_spaces_kernel_known(const struct address_spaces *spaces, uint64_t pc, module_id *ret);
-/* As kernel_map_add(). */
+/* Calls kernel_map_add(). */
 void address_spaces_map_kernel(struct address_spaces *spaces, const struct mapping *mapping);
-/* As kernel_map_add_symbol() and kernel_map_symbol(). */
+/* These functions call kernel_map_add_symbol() and kernel_map_symbol(). */
 void address_spaces_name_kernel_code(struct address_spaces *spaces, uint64_t start, uint64_t len,
 				     const char *name);
 const char *address_spaces_kernel_symbol(const struct address_spaces *spaces, uint64_t pc);
-/* The debug information of a MODULE_KERNEL: as kernel_image_open(). */
+/* Opens the debug information of a MODULE_KERNEL with kernel_image_open(). */
 MUST_CHECK struct error *address_spaces_open_kernel_image(const struct address_spaces *spaces,
 							  module_id id, struct kernel_image *ret);
 
-/* As modules_set_files_max(). */
+/* Calls modules_set_files_max(). */
 void address_spaces_set_files_max(struct address_spaces *spaces, unsigned max);
-/* As modules_set_opening_max(). */
+/* Calls modules_set_opening_max(). */
 void address_spaces_set_opening_max(struct address_spaces *spaces, uint64_t max_ns);
-/* As modules_missed_files(). */
+/* Calls modules_missed_files(). */
 uint64_t address_spaces_missed_files(const struct address_spaces *spaces);
-/* The number of processes that have lost mappings, to bound memory or time. */
+/*
+ * Returns the number of processes that lost mappings to the limits on memory
+ * and time.
+ */
 uint64_t address_spaces_lossy_processes(const struct address_spaces *spaces);
-/* The memory of processes and mappings, without modules. */
+/* Returns the memory of processes and mappings, without modules. */
 size_t address_spaces_bytes(const struct address_spaces *spaces);
-/* The directory of separate debug files; "/usr/lib/debug" by default. Copied. */
+/*
+ * Sets the directory of separate debug files, which is "/usr/lib/debug" by
+ * default. Copies the string.
+ */
 void address_spaces_set_debug_dir(struct address_spaces *spaces, const char *debug_dir);
-/* Where the debug files of a module are; borrows spaces. */
+/* Returns where to search for the debug files of a module. Borrows `spaces`. */
 struct debug_files address_spaces_debug_files(const struct address_spaces *spaces, module_id id);
 /*
- * The list of symbols of a MODULE_JIT (jit_map.h): a descriptor, or -1. proc: where its process is,
- * or was.
+ * Opens the symbol list of a MODULE_JIT (jit_map.h). Returns a descriptor, or
+ * -1. `proc` is the /proc in which its process runs or has run.
  */
 int address_spaces_open_jit_map(const struct address_spaces *spaces, module_id id,
 				const char *proc);
 /*
- * How much of that list has the names of this module, of which later generations are other modules
- * (perf_map.h): names after that are of later code. UINT64_MAX: all.
+ * Returns how many bytes at the start of that list contain the symbols of this
+ * module. The rest of the list is for later code, which belongs to other
+ * modules (generations, perf_map.h). Returns UINT64_MAX for the whole list.
  */
 uint64_t address_spaces_map_bytes(const struct address_spaces *spaces, module_id id);
 /*
- * The separate debug file of a module with an ELF file; NULL if none is found. The caller frees
- * it.
+ * Returns the separate debug file of a module with an ELF file, or NULL if none
+ * is found. The caller frees it.
  */
 struct elf_file *address_spaces_find_debug_file(const struct address_spaces *spaces, module_id id);
 

@@ -11,13 +11,13 @@
 #include <sys/stat.h>
 
 enum {
-	LINE_BYTES_MAX = 8 << 10, /* a path of PATH_MAX, and the controllers */
+	CGROUP_LINE_BYTES_MAX = 8 << 10, /* a path of PATH_MAX, and the controllers */
 	FILE_BYTES_MAX = 64 << 10,
 	MOUNT_BYTES_MAX = 16 << 10,
-	DEPTH_MAX = 64, /* of cgroups; systemd and Kubernetes need fewer than 12 */
+	DEPTH_MAX = 64, /* nesting of cgroups; systemd and Kubernetes need fewer than 12 */
 };
 
-/* "4:memory:/user.slice", "0::/user.slice" */
+/* Examples: "4:memory:/user.slice", "0::/user.slice". */
 static const char *path_of_line(const char *line)
 {
 	const char *at = strchr(line, ':');
@@ -26,8 +26,8 @@ static const char *path_of_line(const char *line)
 	return at && at[1] == '/' ? at + 1 : NULL;
 }
 
-/* How much a line tells. */
-static unsigned rank(const char *line, const char *path)
+/* Returns how informative a line is. */
+static unsigned cgroup_rank(const char *line, const char *path)
 {
 	struct cgroup_name name;
 
@@ -44,13 +44,13 @@ static char *best_path(FILE *file)
 	unsigned best_rank = 0;
 	char *best = NULL;
 
-	line_reader_init(&lines, file, LINE_BYTES_MAX, FILE_BYTES_MAX);
+	line_reader_init(&lines, file, CGROUP_LINE_BYTES_MAX, FILE_BYTES_MAX);
 	while (line_reader_next(&lines)) {
 		const char *path = path_of_line(lines.line);
 
-		if (!path || (best && rank(lines.line, path) <= best_rank))
+		if (!path || (best && cgroup_rank(lines.line, path) <= best_rank))
 			continue;
-		best_rank = rank(lines.line, path);
+		best_rank = cgroup_rank(lines.line, path);
 		free(best);
 		best = xstrdup(path);
 	}
@@ -62,13 +62,13 @@ char *cgroup_of_process(const char *proc, pid_t pid)
 	CLEANUP(free_ptr) char *path = xasprintf("%s/%d/cgroup", proc, (int)pid);
 	CLEANUP(close_file) FILE *file = fopen(path, "re");
 
-	/* The reader of lines has a buffer. */
+	/* The line reader has its own buffer. */
 	if (file)
 		setvbuf(file, NULL, _IONBF, 0);
 	return file ? best_path(file) : NULL;
 }
 
-/* Only a directory of a cgroup has such a file. */
+/* Only the directory of a cgroup contains this file. */
 static bool is_cgroup(const char *directory)
 {
 	CLEANUP(free_ptr) char *processes = xasprintf("%s/cgroup.procs", directory);
@@ -77,7 +77,10 @@ static bool is_cgroup(const char *directory)
 	return stat(processes, &st) == 0;
 }
 
-/* How likely a hierarchy takes perf events: version 2 does if no other has the controller. */
+/*
+ * Returns how likely a hierarchy accepts perf events. Version 2 does if no
+ * other hierarchy has the controller.
+ */
 static int aptness(const struct mntent *mount)
 {
 	if (hasmntopt(mount, "perf_event"))
@@ -85,21 +88,21 @@ static int aptness(const struct mntent *mount)
 	return !strcmp(mount->mnt_type, "cgroup2");
 }
 
-static bool is_in(const char *path, const char *directory)
+static bool cgroup_is_in(const char *path, const char *directory)
 {
 	size_t len = strlen(directory);
 
 	return !strncmp(path, directory, len) && (!path[len] || path[len] == '/');
 }
 
-/* The directory of that name in a hierarchy, or NULL. */
-static char *find_in(const struct mntent *mount, const char *name)
+/* Returns the directory with that name in a hierarchy, or NULL. */
+static char *cgroup_find_in(const struct mntent *mount, const char *name)
 {
 	CLEANUP(free_ptr) char *directory = NULL;
 
 	if (strcmp(mount->mnt_type, "cgroup") != 0 && strcmp(mount->mnt_type, "cgroup2") != 0)
 		return NULL;
-	if (is_in(name, mount->mnt_dir))
+	if (cgroup_is_in(name, mount->mnt_dir))
 		directory = xstrdup(name);
 	else
 		directory = xasprintf("%s%s%s", mount->mnt_dir, *name == '/' ? "" : "/", name);
@@ -116,7 +119,7 @@ bool cgroup_find_directory(const char *proc, const char *name, struct cgroup_dir
 
 	*ret = (struct cgroup_directory){0};
 	while (mounts && getmntent_r(mounts, &mount, buffer, MOUNT_BYTES_MAX)) {
-		char *directory = aptness(&mount) > best ? find_in(&mount, name) : NULL;
+		char *directory = aptness(&mount) > best ? cgroup_find_in(&mount, name) : NULL;
 
 		if (!directory)
 			continue;
@@ -142,14 +145,14 @@ static void processes_of(const char *directory, void (*found)(void *user, pid_t 
 	CLEANUP(close_file) FILE *file = fopen(path, "re");
 	int pid;
 
-	/* 0: of another pid namespace. */
+	/* 0 is a process in another PID namespace. */
 	while (file && fscanf(file, "%d", &pid) == 1)
 		if (pid > 0)
 			found(user, pid);
 }
 
-static void walk(const char *directory, unsigned depth, void (*found)(void *user, pid_t pid),
-		 void *user)
+static void cgroup_walk(const char *directory, unsigned depth, void (*found)(void *user, pid_t pid),
+			void *user)
 {
 	CLEANUP(close_dir) DIR *dir = opendir(directory);
 	struct dirent *entry;
@@ -162,11 +165,11 @@ static void walk(const char *directory, unsigned depth, void (*found)(void *user
 		    !strcmp(entry->d_name, ".."))
 			continue;
 		path = xasprintf("%s/%s", directory, entry->d_name);
-		walk(path, depth + 1, found, user);
+		cgroup_walk(path, depth + 1, found, user);
 	}
 }
 
 void cgroup_processes(const char *directory, void (*found)(void *user, pid_t pid), void *user)
 {
-	walk(directory, 0, found, user);
+	cgroup_walk(directory, 0, found, user);
 }

@@ -5,20 +5,22 @@
 
 enum { ID_LEN = 64, SHORT_ID_LEN = 12, LEAST_ID_LEN = 4 };
 
-/* Between a prefix and a suffix. */
-enum content { CONTENT_ID, CONTENT_NAME, CONTENT_ESCAPED };
+/* The content between a prefix and a suffix. */
+enum cgroup_name_content { CONTENT_ID, CONTENT_NAME, CONTENT_ESCAPED };
 
 /*
- * The forms of a part, in the order in which they are tried. parent: the part before it must be
- * this one; NULL: any. The prefix of CONTENT_ID may be any word with a "-" if it is NULL.
+ * The forms of a part, in the order in which they are tried. `parent` must
+ * equal the part before it, unless it is NULL. If `prefix` is NULL, any word
+ * with a "-" may precede the CONTENT_ID.
  */
 static const struct form {
 	const char *parent, *prefix, *suffix;
-	enum content content;
+	enum cgroup_name_content content;
 } forms[] = {
 	{NULL, "", "", CONTENT_ID}, /* docker/ID, kubepods/burstable/podUID/ID, ecs/TASK/ID */
-	{NULL, NULL, ".scope", CONTENT_ID}, /* docker-, libpod-, cri-containerd-, crio-, nerdctl- */
-	{NULL, NULL, "", CONTENT_ID},	    /* libpod_parent/libpod-ID */
+	/* Docker-, libpod-, cri-containerd-, crio-, nerdctl-. */
+	{NULL, NULL, ".scope", CONTENT_ID},
+	{NULL, NULL, "", CONTENT_ID}, /* libpod_parent/libpod-ID */
 	{NULL, "lxc.payload.", "", CONTENT_NAME},
 	{"lxc.payload", "", "", CONTENT_NAME},
 	{"lxc", "", "", CONTENT_NAME},
@@ -29,24 +31,24 @@ static const struct form {
 static const struct unit {
 	const char *suffix;
 	enum cgroup_kind kind;
-} units[] = {
+} cgroup_units[] = {
 	{".service", CGROUP_UNIT},
 	{".scope", CGROUP_UNIT},
 	{".slice", CGROUP_SLICE},
 };
 
-/* A part of the path; not ended by a NUL. */
-struct part {
+/* A part of the path, without a terminating NUL. */
+struct cgroup_name_part {
 	const char *text;
 	size_t len;
 };
 
-static bool is_text(struct part part, const char *text)
+static bool cgroup_name_is_text(struct cgroup_name_part part, const char *text)
 {
 	return part.len == strlen(text) && !memcmp(part.text, text, part.len);
 }
 
-static bool strip_suffix(struct part *part, const char *suffix)
+static bool strip_suffix(struct cgroup_name_part *part, const char *suffix)
 {
 	size_t len = strlen(suffix);
 
@@ -56,7 +58,7 @@ static bool strip_suffix(struct part *part, const char *suffix)
 	return true;
 }
 
-static bool strip_prefix(struct part *part, const char *prefix)
+static bool strip_prefix(struct cgroup_name_part *part, const char *prefix)
 {
 	size_t len = strlen(prefix);
 
@@ -67,8 +69,8 @@ static bool strip_prefix(struct part *part, const char *prefix)
 	return true;
 }
 
-/* Such as "cri-containerd-", up to the id. */
-static bool strip_word(struct part *part)
+/* Removes a word such as "cri-containerd-" before the id. */
+static bool strip_word(struct cgroup_name_part *part)
 {
 	if (part->len <= ID_LEN + 1 || part->text[part->len - ID_LEN - 1] != '-')
 		return false;
@@ -86,7 +88,7 @@ static size_t count_hex(const char *text, size_t len)
 	return count;
 }
 
-static int hex_digit(char c)
+static int cgroup_name_hex_digit(char c)
 {
 	return isdigit((unsigned char)c) ? c - '0' : (c | 0x20) - 'a' + 10;
 }
@@ -98,7 +100,7 @@ static void unescape(char *text)
 
 	for (const char *at = text; *at;) {
 		if (at[0] == '\\' && at[1] == 'x' && count_hex(at + 2, strnlen(at + 2, 2)) == 2) {
-			int c = hex_digit(at[2]) << 4 | hex_digit(at[3]);
+			int c = cgroup_name_hex_digit(at[2]) << 4 | cgroup_name_hex_digit(at[3]);
 
 			*to++ = (char)(c ? c : '?');
 			at += 4;
@@ -109,7 +111,7 @@ static void unescape(char *text)
 	*to = '\0';
 }
 
-static void set_text(struct cgroup_name *name, struct part part)
+static void cgroup_name_set_text(struct cgroup_name *name, struct cgroup_name_part part)
 {
 	size_t len = part.len < sizeof(name->text) - 1 ? part.len : sizeof(name->text) - 1;
 
@@ -117,10 +119,11 @@ static void set_text(struct cgroup_name *name, struct part part)
 	name->text[len] = '\0';
 }
 
-static bool has_form(const struct form *form, struct part part, struct part parent,
-		     struct cgroup_name *ret)
+static bool has_form(const struct form *form, struct cgroup_name_part part,
+		     struct cgroup_name_part parent, struct cgroup_name *ret)
 {
-	if ((form->parent && !is_text(parent, form->parent)) || !strip_suffix(&part, form->suffix))
+	if ((form->parent && !cgroup_name_is_text(parent, form->parent)) ||
+	    !strip_suffix(&part, form->suffix))
 		return false;
 	if (form->prefix ? !strip_prefix(&part, form->prefix) : !strip_word(&part))
 		return false;
@@ -128,27 +131,28 @@ static bool has_form(const struct form *form, struct part part, struct part pare
 	    (part.len != ID_LEN || count_hex(part.text, part.len) != ID_LEN))
 		return false;
 	ret->kind = form->content == CONTENT_ID ? CGROUP_ID : CGROUP_CONTAINER;
-	set_text(ret, part);
+	cgroup_name_set_text(ret, part);
 	if (form->content == CONTENT_ESCAPED)
 		unescape(ret->text);
 	return true;
 }
 
-static bool is_unit(struct part part, struct cgroup_name *ret)
+static bool is_unit(struct cgroup_name_part part, struct cgroup_name *ret)
 {
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
-		struct part stem = part;
+	for (size_t i = 0; i < sizeof(cgroup_units) / sizeof(*cgroup_units); i++) {
+		struct cgroup_name_part stem = part;
 
-		if (!strip_suffix(&stem, units[i].suffix))
+		if (!strip_suffix(&stem, cgroup_units[i].suffix))
 			continue;
-		ret->kind = units[i].kind;
-		set_text(ret, part);
+		ret->kind = cgroup_units[i].kind;
+		cgroup_name_set_text(ret, part);
 		return true;
 	}
 	return false;
 }
 
-static bool names_something(struct part part, struct part parent, struct cgroup_name *ret)
+static bool names_something(struct cgroup_name_part part, struct cgroup_name_part parent,
+			    struct cgroup_name *ret)
 {
 	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++)
 		if (has_form(&forms[i], part, parent, ret))
@@ -156,22 +160,22 @@ static bool names_something(struct part part, struct part parent, struct cgroup_
 	return is_unit(part, ret);
 }
 
-/* The part that ends before `end`. */
-static struct part part_before(const char *path, size_t end)
+/* Returns the part that ends before `end`. */
+static struct cgroup_name_part part_before(const char *path, size_t end)
 {
 	size_t start = end;
 
 	while (start && path[start - 1] != '/')
 		start--;
-	return (struct part){path + start, end - start};
+	return (struct cgroup_name_part){path + start, end - start};
 }
 
 bool cgroup_name_next(const char *path, size_t *at, struct cgroup_name *ret)
 {
 	while (path[*at]) {
 		size_t start = *at + strspn(path + *at, "/");
-		struct part part = {path + start, strcspn(path + start, "/")};
-		struct part parent = part_before(path, *at);
+		struct cgroup_name_part part = {path + start, strcspn(path + start, "/")};
+		struct cgroup_name_part parent = part_before(path, *at);
 
 		*at = start + part.len;
 		if (!names_something(part, parent, ret))

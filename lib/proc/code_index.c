@@ -5,21 +5,24 @@
 #include <stdlib.h>
 
 /*
- * Functions, their pages, and what callers count, of 56 bytes at most: of all indexes, and what one
- * may have whatever the others have.
+ * Limits of functions, their pages and what callers add, in units of at most 56
+ * bytes: for all indexes together, and the guaranteed minimum for each.
  */
 enum { ALL_MAX = 1 << 20, OWN_MIN = 8 << 10 };
 
-/* Addresses are looked up by pages. Functions in one page, those that were replaced included. */
+/*
+ * Addresses are looked up by page. These are the limits for the functions in
+ * one page, including replaced ones.
+ */
 enum { PAGE_SHIFT = 12, PAGE_FUNCTIONS_MAX = 512, PAGE_OVERLAPS_MAX = 64, PAGES_MAX = 1024 };
 
-/* A step takes no longer, unless the machine is busy. */
+/* The maximum time of a step, unless the machine is busy. */
 enum { STEP_NS = 4 };
 
-/* What one may read in a second whatever the others do. */
+/* The guaranteed reading time per second for each index. */
 #define OWN_READING_NS (NS_PER_MS / 2)
 
-/* In a page: the function that came last, and the link of the one before. */
+/* In a page: the last function, and the link to the one before. */
 struct code_link {
 	uint32_t range, next;
 };

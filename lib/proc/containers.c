@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In a message. */
+/* in a message */
 enum { SHOWN_MAX = 8 };
 
-/* Distinct texts; ends with NULL. */
+/* A set of texts that ends with NULL. */
 struct texts {
 	char **items;
 	size_t count, room;
@@ -26,7 +26,7 @@ static void texts_deinit(struct texts *texts)
 	free(texts->items);
 }
 
-static void add(struct texts *texts, const char *text, size_t len)
+static void containers_add(struct texts *texts, const char *text, size_t len)
 {
 	for (size_t i = 0; i < texts->count; i++)
 		if (strlen(texts->items[i]) == len && !memcmp(texts->items[i], text, len))
@@ -39,7 +39,7 @@ static void add(struct texts *texts, const char *text, size_t len)
 	texts->items[texts->count] = NULL;
 }
 
-/* The cgroups of all processes. */
+/* Lists the cgroups of all processes. */
 static void list_paths(const char *proc, struct texts *ret)
 {
 	CLEANUP(close_dir) DIR *dir = opendir(proc);
@@ -48,21 +48,22 @@ static void list_paths(const char *proc, struct texts *ret)
 		CLEANUP(free_ptr) char *path = cgroup_of_process(proc, pid);
 
 		if (path)
-			add(ret, path, strlen(path));
+			containers_add(ret, path, strlen(path));
 	}
 }
 
-/* The names in a path, and the cgroups among them that are wanted. */
-static void look_at(const char *path, const char *wanted, struct texts *names, struct texts *found)
+/* Adds the names in a path, and the cgroups among them that match `wanted`. */
+static void containers_look_at(const char *path, const char *wanted, struct texts *names,
+			       struct texts *found)
 {
 	struct cgroup_name name;
 	size_t at = 0;
 
 	while (cgroup_name_next(path, &at, &name)) {
-		add(names, name.text, strlen(name.text));
+		containers_add(names, name.text, strlen(name.text));
 		if (!cgroup_name_is(&name, wanted))
 			continue;
-		add(found, path, name.end);
+		containers_add(found, path, name.end);
 		return;
 	}
 }
@@ -77,9 +78,9 @@ static struct error *say_ambiguous(const char *wanted, const struct texts *found
 		free(list);
 		list = longer;
 	}
-	return error_hint(error_new("\"%s\" names %zu cgroups: %s%s", wanted, found->count, list,
+	return error_hint(error_new("\"%s\" matches %zu cgroups: %s%s", wanted, found->count, list,
 				    found->count > SHOWN_MAX ? ", ..." : ""),
-			  "give more digits of the id, or one of these to -G");
+			  "give more digits of the id, or pass one of these to -G");
 }
 
 struct error *container_find(const char *proc, const char *wanted, char **ret)
@@ -90,7 +91,7 @@ struct error *container_find(const char *proc, const char *wanted, char **ret)
 
 	list_paths(proc, &paths);
 	for (size_t i = 0; i < paths.count; i++)
-		look_at(paths.items[i], wanted, &names, &found);
+		containers_look_at(paths.items[i], wanted, &names, &found);
 	if (found.count > 1)
 		return say_ambiguous(wanted, &found);
 	*ret = found.count ? xstrdup(found.items[0]) : NULL;
@@ -107,29 +108,30 @@ struct error *container_missing(const char *proc, const char *wanted)
 	CLEANUP(texts_deinit) struct texts paths = {0};
 	CLEANUP(texts_deinit) struct texts names = {0};
 	CLEANUP(texts_deinit) struct texts found = {0};
-	struct error *err = error_new("no process is in a container or service \"%s\"", wanted);
+	struct error *err = error_new("no process is in a container or service named \"%s\"",
+				      wanted);
 	const char *near;
 
 	list_paths(proc, &paths);
 	for (size_t i = 0; i < paths.count; i++)
-		look_at(paths.items[i], wanted, &names, &found);
+		containers_look_at(paths.items[i], wanted, &names, &found);
 	near = nearest_of(wanted, &names);
 	if (near)
 		return error_hint(err, "did you mean %s?", near);
-	return error_hint(err,
-			  "cgroups have the ids of docker, podman and Kubernetes: docker inspect "
-			  "-f '{{.Id}}' NAME, podman inspect -f '{{.Id}}' NAME or crictl ps "
-			  "tell the id of a name");
+	return error_hint(
+		err, "containers of docker, podman and Kubernetes are known only by id; to get "
+		     "it, run docker inspect -f '{{.Id}}' NAME, podman inspect -f "
+		     "'{{.Id}}' NAME or crictl ps");
 }
 
 struct error *cgroup_missing(const char *proc, const char *wanted)
 {
 	CLEANUP(texts_deinit) struct texts paths = {0};
-	struct error *err = error_new("there is no cgroup \"%s\"", wanted);
+	struct error *err = error_new("cgroup \"%s\" does not exist", wanted);
 	const char *near;
 
 	list_paths(proc, &paths);
 	near = nearest_of(wanted, &paths);
 	return near ? error_hint(err, "did you mean %s?", near)
-		    : error_hint(err, "systemd-cgls, or /proc/PID/cgroup, shows their paths");
+		    : error_hint(err, "for the paths, see systemd-cgls or /proc/PID/cgroup");
 }

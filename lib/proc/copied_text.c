@@ -6,27 +6,27 @@
 #include <unistd.h>
 
 enum {
-	/* Regions below a mapping among which text is looked for. */
+	/* Regions below a mapping that are searched for text. */
 	LOOKED_AT_MAX = 64,
-	/* Copies in a mapping. What is left then is memory. */
+	/* Copies in a mapping. The rest is treated as memory. */
 	COPIES_MAX = 16,
-	/* What is compared of a region. */
+	/* The parts of a region that are compared. */
 	PLACES = 9,
 	PLACE_BYTES = 64,
-	/* So many places must be the same for one that differs. */
+	/* At least this many places must match for each that differs. */
 	SAME_PER_OTHER = 3,
 };
 
-/* --- What was mapped before ------------------------------------------------------------------ */
+/* --- Earlier mappings ------------------------------------------------------------------------- */
 
-static bool is_text(const struct modules *modules, const struct region *region)
+static bool copied_text_is_text(const struct modules *modules, const struct region *region)
 {
 	const struct module *module = modules_get(modules, region->module);
 
 	return module->kind == MODULE_FILE && module->elf;
 }
 
-static struct region copy_of(const struct region *text, const struct region *memory)
+static struct region copied_text_copy_of(const struct region *text, const struct region *memory)
 {
 	struct region copy = region_piece(text, memory->start, memory->end);
 
@@ -38,8 +38,8 @@ static struct region copy_of(const struct region *text, const struct region *mem
 }
 
 /*
- * Memory that replaces what the regions have now consists of parts that were text and others.
- * Returns the first part, from the start of memory.
+ * Memory can replace text and other regions. Returns its first part, which is
+ * either a copy of text or ordinary memory.
  */
 static struct region first_part(const struct modules *modules, const struct regions *regions,
 				const struct region *memory)
@@ -51,10 +51,10 @@ static struct region first_part(const struct modules *modules, const struct regi
 		if (!regions_next(regions, at, &below) || below.start >= memory->end)
 			break;
 		at = below.end;
-		if (!is_text(modules, &below) || below.from_ns > memory->from_ns)
+		if (!copied_text_is_text(modules, &below) || below.from_ns > memory->from_ns)
 			continue;
 		return below.start <= memory->start
-			       ? copy_of(&below, memory)
+			       ? copied_text_copy_of(&below, memory)
 			       : region_piece(memory, memory->start, below.start);
 	}
 	return *memory;
@@ -83,33 +83,36 @@ void copied_text_map(const struct modules *modules, struct regions *regions,
 	}
 }
 
-/* --- What is mapped beside it ---------------------------------------------------------------- */
+/* --- Adjacent mappings ------------------------------------------------------------------------ */
 
 static uint64_t page_start(uint64_t address)
 {
 	return address & ~((uint64_t)getpagesize() - 1);
 }
 
-static uint64_t page_end(uint64_t address)
+static uint64_t copied_text_page_end(uint64_t address)
 {
 	return page_start(address + (uint64_t)getpagesize() - 1);
 }
 
-/* Where the segment's pages are in the file. Linkers let two segments share a page. */
+/*
+ * Returns whether the mapping is in the segment's pages of the file. Linkers
+ * let two segments share a page.
+ */
 static bool is_in_segment(const struct mapping *mapping, const struct elf_file_segment *segment,
 			  bool is_whole)
 {
 	uint64_t first = page_start(segment->offset);
-	uint64_t end = page_end(segment->offset + segment->file_bytes);
+	uint64_t end = copied_text_page_end(segment->offset + segment->file_bytes);
 
 	if (is_whole)
 		return mapping->offset == first && mapping->end - mapping->start == end - first;
 	return mapping->offset >= first && mapping->offset < end;
 }
 
-/* bias: what is added to a vaddr for its pc; may wrap around. */
-static bool find_text(const struct elf_file *elf, uint64_t bias, const struct region *memory,
-		      struct region *ret)
+/* `bias` is added to a vaddr to get its pc. The sum may wrap around. */
+static bool copied_text_find_text(const struct elf_file *elf, uint64_t bias,
+				  const struct region *memory, struct region *ret)
 {
 	unsigned count;
 	const struct elf_file_segment *segments = elf_file_segments(elf, &count);
@@ -118,24 +121,24 @@ static bool find_text(const struct elf_file *elf, uint64_t bias, const struct re
 		const struct elf_file_segment *segment = &segments[i];
 		const struct region text = {
 			.start = page_start(segment->vaddr + bias),
-			.end = page_end(segment->vaddr + segment->file_bytes + bias),
+			.end = copied_text_page_end(segment->vaddr + segment->file_bytes + bias),
 			.offset = page_start(segment->offset),
 		};
 
 		if (!segment->executable || text.start >= memory->end || text.end <= memory->start)
 			continue;
-		*ret = copy_of(&text, memory);
+		*ret = copied_text_copy_of(&text, memory);
 		return true;
 	}
 	return false;
 }
 
 /*
- * The part of memory that is in an executable segment, where another mapping of the file is known.
- * False: none is.
+ * Finds the part of memory that is in an executable segment, given another
+ * mapping of the file. Returns false if there is none.
  */
-static bool find_beside(const struct elf_file *elf, const struct mapping *neighbour,
-			const struct region *memory, struct region *ret)
+static bool copied_text_find_beside(const struct elf_file *elf, const struct mapping *neighbour,
+				    const struct region *memory, struct region *ret)
 {
 	unsigned count;
 	const struct elf_file_segment *segments = elf_file_segments(elf, &count);
@@ -146,7 +149,7 @@ static bool find_beside(const struct elf_file *elf, const struct mapping *neighb
 						    page_start(segment->offset));
 
 		if (is_in_segment(neighbour, segment, i < count) &&
-		    find_text(elf, bias, memory, ret))
+		    copied_text_find_text(elf, bias, memory, ret))
 			return true;
 	}
 	return false;
@@ -163,18 +166,21 @@ static bool is_beside(struct modules *modules, pid_t pid, const struct mapping *
 	id = modules_of_mapping(modules, pid, file);
 	module = modules_get(modules, id);
 	if (module->kind != MODULE_FILE || !module->elf ||
-	    !find_beside(module->elf, file, memory, ret))
+	    !copied_text_find_beside(module->elf, file, memory, ret))
 		return false;
 	ret->module = id;
 	return true;
 }
 
-static bool is_same_text(const struct region *a, const struct region *b)
+static bool copied_text_is_same_text(const struct region *a, const struct region *b)
 {
 	return a->module == b->module && a->start == b->start && a->offset == b->offset;
 }
 
-/* Memory that has samples is known. Where both neighbours say the same, it is certain. */
+/*
+ * Memory with samples is already known. If both neighbours agree, the copy is
+ * certain.
+ */
 bool copied_text_map_enclosed(struct modules *modules, struct regions *regions, pid_t pid,
 			      const struct enclosed_memory *enclosed)
 {
@@ -191,18 +197,18 @@ bool copied_text_map_enclosed(struct modules *modules, struct regions *regions, 
 		return false;
 	if (!is_before)
 		before = after;
-	before.is_certain = is_before && is_after && is_same_text(&before, &after);
+	before.is_certain = is_before && is_after && copied_text_is_same_text(&before, &after);
 	regions_map(regions, &before);
 	return true;
 }
 
-/* --- What is in it --------------------------------------------------------------------------- */
+/* --- Contents --------------------------------------------------------------------------------- */
 
 struct place {
 	unsigned char memory[PLACE_BYTES], file[PLACE_BYTES];
 };
 
-/* The first one at pc, the others all over the region. */
+/* The first place is at pc, and the others are spread over the region. */
 static uint64_t place_address(const struct region *region, uint64_t pc, size_t i)
 {
 	uint64_t len = region->end - region->start;
@@ -211,14 +217,16 @@ static uint64_t place_address(const struct region *region, uint64_t pc, size_t i
 	return at / PLACE_BYTES * PLACE_BYTES;
 }
 
-/* As memory that has not been written yet, and what is between functions. */
-static bool is_blank(const unsigned char *bytes)
+/*
+ * Unwritten memory and the padding between functions consist of one byte value.
+ */
+static bool copied_text_is_blank(const unsigned char *bytes)
 {
 	return memcmp(bytes, bytes + 1, PLACE_BYTES - 1) == 0;
 }
 
-static bool read_file(const struct elf_file *elf, const struct region *region, uint64_t pc,
-		      unsigned char *into)
+static bool copied_text_read_file(const struct elf_file *elf, const struct region *region,
+				  uint64_t pc, unsigned char *into)
 {
 	uint64_t vaddr;
 
@@ -241,8 +249,8 @@ enum copied_text copied_text_compare(const struct copied_text_process *process,
 	timed_memory_read(process->caller, process->proc, process->pid, process->user, parts,
 			  PLACES);
 	for (size_t i = 0; i < PLACES; i++) {
-		if (!parts[i].is_read || is_blank(places[i].memory) ||
-		    !read_file(elf, region, parts[i].address, places[i].file))
+		if (!parts[i].is_read || copied_text_is_blank(places[i].memory) ||
+		    !copied_text_read_file(elf, region, parts[i].address, places[i].file))
 			continue;
 		if (memcmp(places[i].memory, places[i].file, PLACE_BYTES) == 0)
 			same++;

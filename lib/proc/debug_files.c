@@ -9,26 +9,27 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* By link, three in the process's root and four elsewhere. */
-enum { CANDIDATES_MAX = 7 };
+/* By debug link: three in the process's root and four elsewhere. */
+enum { DEBUG_FILES_CANDIDATES_MAX = 7 };
 
-struct candidates {
+struct debug_files_candidates {
 	const struct debug_files *files;
-	const char *symfs; /* "" without one */
-	char *root;	   /* of the process; NULL: none */
+	const char *symfs; /* "" if there is none */
+	char *root;	   /* root of the process, or NULL */
 	size_t count;
-	struct foreign_name names[CANDIDATES_MAX];
-	size_t prefix_bytes[CANDIDATES_MAX]; /* of names, before the file's own file system */
+	struct untrusted_name names[DEBUG_FILES_CANDIDATES_MAX];
+	/* The start of each name that precedes the file's own file system. */
+	size_t prefix_bytes[DEBUG_FILES_CANDIDATES_MAX];
 };
 
-static void deinit(struct candidates *candidates)
+static void deinit(struct debug_files_candidates *candidates)
 {
 	for (size_t i = 0; i < candidates->count; i++)
 		free((char *)(uintptr_t)candidates->names[i].path);
 	free(candidates->root);
 }
 
-static bool is_elf(int fd)
+static bool debug_files_is_elf(int fd)
 {
 	char magic[SELFMAG];
 
@@ -39,36 +40,39 @@ static bool is_own_elf(int fd)
 {
 	struct stat st;
 
-	return fstat(fd, &st) == 0 && !file_origin_of(fd, &st).is_foreign && is_elf(fd);
+	return fstat(fd, &st) == 0 && !file_origin_of(fd, &st).is_untrusted &&
+	       debug_files_is_elf(fd);
 }
 
-/* In a directory of the caller's. */
-static struct foreign_name *add_trusted(struct candidates *candidates, const char *prefix,
-					const char *directory, const char *name)
+/* Adds a name in a directory that the caller supplied. */
+static struct untrusted_name *add_trusted(struct debug_files_candidates *candidates,
+					  const char *prefix, const char *directory,
+					  const char *name)
 {
 	size_t i = candidates->count++;
 
 	candidates->prefix_bytes[i] = strlen(prefix);
-	candidates->names[i] = (struct foreign_name){
+	candidates->names[i] = (struct untrusted_name){
 		.path = xasprintf("%s%s/%s", prefix, directory, name),
-		.user = FOREIGN_USER_UNKNOWN,
-		.accepts = is_elf,
+		.user = UNTRUSTED_USER_UNKNOWN,
+		.accepts = debug_files_is_elf,
 	};
 	return &candidates->names[i];
 }
 
-static void add_named(struct candidates *candidates, const char *root, const char *prefix,
-		      const char *directory, const char *file)
+static void debug_files_add_named(struct debug_files_candidates *candidates, const char *root,
+				  const char *prefix, const char *directory, const char *file)
 {
-	struct foreign_name *name = add_trusted(candidates, prefix, directory, file);
+	struct untrusted_name *name = add_trusted(candidates, prefix, directory, file);
 
 	name->root = root;
 	name->user = candidates->files->owner;
 	name->must_be_owned = true;
-	name->accepts = candidates->files->is_foreign ? is_elf : is_own_elf;
+	name->accepts = candidates->files->is_untrusted ? debug_files_is_elf : is_own_elf;
 }
 
-static void add_by_build_id(struct candidates *candidates, const struct build_id *id)
+static void debug_files_add_by_build_id(struct debug_files_candidates *candidates,
+					const struct build_id *id)
 {
 	const char *symfs = candidates->symfs, *debug_dir = candidates->files->places.debug_dir;
 	char hex[BUILD_ID_HEX_BYTES], name[sizeof(".build-id/ab/.debug") + sizeof(hex)];
@@ -76,7 +80,7 @@ static void add_by_build_id(struct candidates *candidates, const struct build_id
 	build_id_hex(id, hex);
 	snprintf(name, sizeof(name), ".build-id/%.2s/%s.debug", hex, hex + 2);
 	if (debug_dir && candidates->root)
-		add_named(candidates, candidates->root, "", debug_dir, name);
+		debug_files_add_named(candidates, candidates->root, "", debug_dir, name);
 	if (debug_dir)
 		add_trusted(candidates, "", debug_dir, name);
 	if (debug_dir && *symfs)
@@ -85,7 +89,7 @@ static void add_by_build_id(struct candidates *candidates, const struct build_id
 		add_trusted(candidates, symfs, "", name);
 }
 
-static void add_by_link(struct candidates *candidates, const char *link)
+static void add_by_link(struct debug_files_candidates *candidates, const char *link)
 {
 	const char *symfs = candidates->symfs, *debug_dir = candidates->files->places.debug_dir;
 	const char *path = candidates->files->path, *slash = strrchr(path, '/');
@@ -94,35 +98,36 @@ static void add_by_link(struct candidates *candidates, const char *link)
 	CLEANUP(free_ptr) char *global = debug_dir ? xasprintf("%s%s", debug_dir, beside) : NULL;
 
 	if (candidates->root) {
-		add_named(candidates, candidates->root, "", beside, link);
-		add_named(candidates, candidates->root, "", hidden, link);
+		debug_files_add_named(candidates, candidates->root, "", beside, link);
+		debug_files_add_named(candidates, candidates->root, "", hidden, link);
 	}
 	if (candidates->root && global)
-		add_named(candidates, candidates->root, "", global, link);
-	add_named(candidates, NULL, symfs, beside, link);
-	add_named(candidates, NULL, symfs, hidden, link);
+		debug_files_add_named(candidates, candidates->root, "", global, link);
+	debug_files_add_named(candidates, NULL, symfs, beside, link);
+	debug_files_add_named(candidates, NULL, symfs, hidden, link);
 	if (global)
-		add_named(candidates, NULL, "", global, link);
+		debug_files_add_named(candidates, NULL, "", global, link);
 	if (global && *symfs)
-		add_named(candidates, NULL, symfs, global, link);
+		debug_files_add_named(candidates, NULL, symfs, global, link);
 }
 
-static void add_by_path(struct candidates *candidates, const char *path)
+static void add_by_path(struct debug_files_candidates *candidates, const char *path)
 {
 	const char *name = path + strspn(path, "/");
 
 	if (candidates->root)
-		add_named(candidates, candidates->root, "", "", name);
-	add_named(candidates, NULL, "", "", name);
+		debug_files_add_named(candidates, candidates->root, "", "", name);
+	debug_files_add_named(candidates, NULL, "", "", name);
 	if (*candidates->symfs)
-		add_named(candidates, NULL, candidates->symfs, "", name);
+		debug_files_add_named(candidates, NULL, candidates->symfs, "", name);
 }
 
-static void add_all(struct candidates *candidates, const struct debugfile_question *question)
+static void debug_files_add_all(struct debug_files_candidates *candidates,
+				const struct debugfile_question *question)
 {
 	switch (question->kind) {
 	case DEBUGFILE_BY_BUILD_ID:
-		add_by_build_id(candidates, &question->build_id);
+		debug_files_add_by_build_id(candidates, &question->build_id);
 		break;
 	case DEBUGFILE_BY_LINK:
 		add_by_link(candidates, question->name);
@@ -133,13 +138,13 @@ static void add_all(struct candidates *candidates, const struct debugfile_questi
 	}
 }
 
-static int open_debug_file(void *user, const struct debugfile_question *question, unsigned attempt,
-			   char **path)
+static int debug_files_open_debug_file(void *user, const struct debugfile_question *question,
+				       unsigned attempt, char **path)
 {
 	const struct debug_files *files = user;
 	const struct debug_places *places = &files->places;
 	CLEANUP(deinit)
-	struct candidates candidates = {
+	struct debug_files_candidates candidates = {
 		.files = files,
 		.symfs = places->symfs ? places->symfs : "",
 	};
@@ -150,7 +155,7 @@ static int open_debug_file(void *user, const struct debugfile_question *question
 		return -1;
 	if (files->root >= 0)
 		candidates.root = xasprintf("/proc/self/fd/%d", files->root);
-	add_all(&candidates, question);
+	debug_files_add_all(&candidates, question);
 	fd = timed_open(places->caller, candidates.names, candidates.count, attempt, &which);
 	if (fd >= 0)
 		*path = xstrdup(candidates.names[which].path + candidates.prefix_bytes[which]);
@@ -159,11 +164,11 @@ static int open_debug_file(void *user, const struct debugfile_question *question
 
 struct debugfile_opener debug_files_opener(struct debug_files *files)
 {
-	return (struct debugfile_opener){.open = open_debug_file, .user = files};
+	return (struct debugfile_opener){.open = debug_files_open_debug_file, .user = files};
 }
 
-/* The strings are the copy's own. */
-static const char *copy_of(const char *text)
+/* The copy owns its strings. */
+static const char *debug_files_copy_of(const char *text)
 {
 	return text ? xstrdup(text) : NULL;
 }
@@ -173,10 +178,10 @@ struct debug_files *debug_files_copy(const struct debug_files *files, struct tim
 	struct debug_files *copy = xmalloc(sizeof(*copy));
 
 	*copy = *files;
-	copy->places.symfs = copy_of(files->places.symfs);
-	copy->places.debug_dir = copy_of(files->places.debug_dir);
+	copy->places.symfs = debug_files_copy_of(files->places.symfs);
+	copy->places.debug_dir = debug_files_copy_of(files->places.debug_dir);
 	copy->places.caller = caller;
-	copy->path = copy_of(files->path);
+	copy->path = debug_files_copy_of(files->path);
 	copy->root = files->root < 0 ? -1 : fcntl(files->root, F_DUPFD_CLOEXEC, 0);
 	return copy;
 }

@@ -1,11 +1,11 @@
 #include "proc/enclosed_memory.h"
 
-static bool is_file(const struct mapping *mapping)
+static bool enclosed_memory_is_file(const struct mapping *mapping)
 {
 	return mapping->path[0] == '/' && mapping->inode && !mapping_is_of_memory(mapping->path);
 }
 
-static bool is_same_file(const struct mapping *a, const struct mapping *b)
+static bool enclosed_memory_is_same_file(const struct mapping *a, const struct mapping *b)
 {
 	return a->inode == b->inode && a->device_major == b->device_major &&
 	       a->device_minor == b->device_minor;
@@ -18,7 +18,7 @@ static void keep_as_before(struct enclosed_scan *scan, const struct mapping *map
 	scan->has_before = true;
 }
 
-/* Reads up to a file behind memory, or to the end. False: there is no more. */
+/* Reads up to a file after memory, or to the end. Returns false at the end. */
 static bool read_on(struct enclosed_scan *scan)
 {
 	struct mapping mapping;
@@ -28,10 +28,10 @@ static bool read_on(struct enclosed_scan *scan)
 	scan->has_after = false;
 	scan->count = scan->given = 0;
 	while (!scan->has_after && maps_next(&scan->maps, &mapping)) {
-		if (is_file(&mapping) && scan->count) {
+		if (enclosed_memory_is_file(&mapping) && scan->count) {
 			scan->after = mapping;
 			scan->has_after = true;
-		} else if (is_file(&mapping)) {
+		} else if (enclosed_memory_is_file(&mapping)) {
 			keep_as_before(scan, &mapping);
 		} else if (scan->maps.executable && scan->count < ENCLOSED_MAX) {
 			scan->found[scan->count++] = (struct enclosed_memory){
@@ -45,7 +45,8 @@ static bool is_enclosed(const struct enclosed_scan *scan, const struct enclosed_
 {
 	return (scan->has_before && scan->before.end == memory->start) ||
 	       (scan->has_after && scan->after.start == memory->end) ||
-	       (scan->has_before && scan->has_after && is_same_file(&scan->before, &scan->after));
+	       (scan->has_before && scan->has_after &&
+		enclosed_memory_is_same_file(&scan->before, &scan->after));
 }
 
 bool enclosed_memory_next(struct enclosed_scan *scan, struct enclosed_memory *ret)

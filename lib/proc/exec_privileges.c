@@ -24,7 +24,9 @@ enum exec_privileges exec_privileges_judge(const struct exec_facts *facts)
 	return facts->may_read ? EXEC_KEEPS_PRIVILEGES : EXEC_FORBIDS_READING;
 }
 
-/* Its numbers are little-endian; whether one is 0 does not depend on that. */
+/*
+ * The numbers are little-endian, which does not matter for a comparison with 0.
+ */
 bool exec_privileges_permits_any(const void *attribute, size_t len)
 {
 	struct vfs_cap_data data = {0};

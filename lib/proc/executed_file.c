@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 enum {
-	SCRIPT_LINE_BYTES = 256, /* as the kernel reads it (BINPRM_BUF_SIZE) */
+	SCRIPT_LINE_BYTES = 256, /* as in the kernel (BINPRM_BUF_SIZE) */
 	SCRIPT_DEPTH = 5,	 /* interpreters that are scripts themselves */
 };
 
@@ -22,8 +22,11 @@ static bool is_executable(const char *path)
 	return !stat(path, &stat_buf) && S_ISREG(stat_buf.st_mode) && !access(path, X_OK);
 }
 
-/* To be freed; NULL: there is none. */
-static char *look_up(const char *command)
+/*
+ * Returns the path, which the caller frees, or NULL if there is no such
+ * command.
+ */
+static char *executed_file_look_up(const char *command)
 {
 	const char *at = getenv("PATH");
 
@@ -48,7 +51,10 @@ static bool is_env(const char *command)
 	return !strcmp(basename(command), "env");
 }
 
-/* After other options env(1) may clear the environment: it counts as the program then. */
+/*
+ * Other options of env(1) may clear the environment. In that case env(1) itself
+ * counts as the program.
+ */
 static bool comes_before_command(const char *word)
 {
 	return strchr(word, '=') || !strcmp(word, "-S") || !strcmp(word, "--");
@@ -68,7 +74,10 @@ static const char *after_env(char *const *argv)
 
 /* ---- Scripts ---- */
 
-/* The command that is executed for the line of a script, to be freed; NULL: it is not a script. */
+/*
+ * Returns the command that the first line of a script executes, or NULL if this
+ * is not a script. The caller frees it.
+ */
 static char *script_command(int fd)
 {
 	static const char blanks[] = " \t\r";
@@ -89,7 +98,7 @@ static char *script_command(int fd)
 
 int executed_file_open(char *const *argv, char **path)
 {
-	CLEANUP(free_ptr) char *at = look_up(after_env(argv));
+	CLEANUP(free_ptr) char *at = executed_file_look_up(after_env(argv));
 
 	*path = NULL;
 	for (int depth = 0; at && depth < SCRIPT_DEPTH; depth++) {
@@ -102,7 +111,7 @@ int executed_file_open(char *const *argv, char **path)
 			return steal_fd(&fd);
 		}
 		free(at);
-		at = look_up(next);
+		at = executed_file_look_up(next);
 	}
 	return -1;
 }

@@ -19,10 +19,13 @@
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
-/* Containers whose debug files are found when their processes have ended. */
+/*
+ * Containers whose roots stay open, so that debug files are found after their
+ * processes have ended.
+ */
 enum { ROOTS_MAX = 64 };
 
-/* How many descriptors of a process are looked at. */
+/* The number of descriptors of a process that are searched. */
 enum { DESCRIPTORS_MAX = 1024 };
 
 struct kept_root {
@@ -31,20 +34,27 @@ struct kept_root {
 };
 
 struct file_locator {
-	char *proc; /* NULL: for a recording */
+	char *proc; /* NULL for a recording */
 	char *symfs, *debug_dir, *cache_dir;
-	uid_t writer; /* of the recording; 0: it is trusted */
+	uid_t writer; /* who wrote the recording; 0 if it is trusted */
 	bool same_kernel;
-	struct unpack_budget *unpack_budget; /* of all files that it has opened */
+	struct unpack_budget *unpack_budget; /* shared by all files that it has opened */
 	struct timed_caller *caller;
 	struct timed_caller *memory_reader; /* for vdsos */
 	struct kept_root roots[ROOTS_MAX];
 	unsigned root_count;
 };
 
-static char *copy_of(const char *text)
+static char *file_locator_copy_of(const char *text)
 {
 	return text ? xstrdup(text) : NULL;
+}
+
+static char *usual_cache(void)
+{
+	const char *home = getenv("HOME");
+
+	return home ? xasprintf("%s/.debug", home) : NULL;
 }
 
 static struct file_locator *locator_new(void)
@@ -63,7 +73,7 @@ struct file_locator *file_locator_new(const char *proc)
 	struct file_locator *locator = locator_new();
 
 	locator->proc = xstrdup(proc);
-	locator->debug_dir = xstrdup("/usr/lib/debug");
+	locator->debug_dir = xstrdup(DEBUG_DIR);
 	locator->same_kernel = true;
 	return locator;
 }
@@ -72,9 +82,9 @@ struct file_locator *file_locator_new_recorded(const struct recorded_files *file
 {
 	struct file_locator *locator = locator_new();
 
-	locator->symfs = copy_of(files->symfs);
-	locator->debug_dir = copy_of(files->debug_dir);
-	locator->cache_dir = copy_of(files->cache_dir);
+	locator->symfs = file_locator_copy_of(files->symfs);
+	locator->debug_dir = xstrdup(files->debug_dir ? files->debug_dir : DEBUG_DIR);
+	locator->cache_dir = files->cache_dir ? xstrdup(files->cache_dir) : usual_cache();
 	locator->writer = files->writer;
 	locator->same_kernel = files->same_kernel;
 	return locator;
@@ -112,13 +122,16 @@ bool file_locator_may_find_later(const struct file_locator *locator)
 	return locator->proc;
 }
 
-/* One place to look in, and what it has. Has copies, as it can outlive its locator. */
+/*
+ * One candidate, and what was found there. It owns copies, because it can
+ * outlive its locator.
+ */
 struct attempt {
 	struct timed_call call;
 	bool is_live;
-	uid_t user;		/* the same */
-	char *root, *name;	/* as in struct foreign_name */
-	char *path;		/* the ELF file's */
+	uid_t user;		/* as in struct untrusted_name */
+	char *root, *name;	/* as in struct untrusted_name */
+	char *path;		/* path of the ELF file */
 	struct mapping mapping; /* without its path */
 	bool same_device;
 	struct located_file finding;
@@ -164,7 +177,7 @@ static struct error *open_same(struct attempt *attempt, int *ret)
 	const struct mapping *mapping = &attempt->mapping;
 	struct file_identity *file = &attempt->finding.identity;
 	CLEANUP(close_fd)
-	int fd = foreign_file_open(&(struct foreign_name){
+	int fd = untrusted_file_open(&(struct untrusted_name){
 		.root = attempt->root, .path = attempt->name, .user = attempt->user});
 
 	if (fd < 0)
@@ -180,8 +193,8 @@ static struct error *open_same(struct attempt *attempt, int *ret)
 }
 
 /*
- * The kernel reserves a program's whole address range by mapping its first segment with that
- * length.
+ * The kernel reserves the whole address range of a program by mapping its first
+ * segment with that length.
  */
 static bool is_start_of(const struct mapping *mapping, const struct elf_file *elf)
 {
@@ -203,7 +216,10 @@ static bool is_piece_of(const struct mapping *mapping, const struct elf_file *el
 	       last - first == len - 1;
 }
 
-/* A mapping of data can begin within a segment and have less of it: mprotect(2) splits mappings. */
+/*
+ * A data mapping can start inside a segment and be shorter, because mprotect(2)
+ * splits mappings.
+ */
 static bool is_data_of(const struct mapping *mapping, const struct elf_file *elf)
 {
 	const uint64_t page = (uint64_t)getpagesize();
@@ -221,7 +237,7 @@ static bool is_data_of(const struct mapping *mapping, const struct elf_file *elf
 	return false;
 }
 
-static bool is_mapped(const struct attempt *attempt, const struct elf_file *elf)
+static bool file_locator_is_mapped(const struct attempt *attempt, const struct elf_file *elf)
 {
 	const struct mapping *mapping = &attempt->mapping;
 
@@ -245,7 +261,7 @@ static void run_attempt(struct timed_call *call)
 	finding->error = elf_file_open(fd, attempt->path, &elf);
 	if (finding->error)
 		finding->no_elf = true;
-	else if (is_mapped(attempt, elf))
+	else if (file_locator_is_mapped(attempt, elf))
 		finding->elf = STEAL(elf);
 	else
 		finding->error = another_file(attempt);
@@ -263,21 +279,22 @@ static void discard_attempt(struct timed_call *call)
 	free(attempt);
 }
 
-/* What is looked for. */
-struct search {
+/* The mapping whose file is searched, and how. */
+struct file_locator_search {
 	const struct file_locator *locator;
 	const struct mapping *mapping;
-	const char *path; /* the ELF file's */
-	uid_t opener;	  /* with whose rights; FOREIGN_USER_UNKNOWN: prof's own */
-	uint64_t user;	  /* who can have the file system not answer: see timed_call.h */
+	const char *path; /* path of the ELF file */
+	uid_t opener;	  /* whose privileges to use; UNTRUSTED_USER_UNKNOWN for prof's own */
+	uint64_t user;	  /* Who may be able to make the file system hang: see timed_call.h. */
 };
 
 /*
- * Takes root and name. Disks answer, so what the kernel says to be on one is opened on this thread:
- * waiting for another costs more than opening.
+ * Takes ownership of root and name. A file that the kernel reports to be on a
+ * disk is opened on this thread, because disks answer and a switch to another
+ * thread is slower than opening.
  */
-static struct located_file try_name(const struct search *search, char *root, char *name,
-				    bool is_on_disk)
+static struct located_file try_name(const struct file_locator_search *search, char *root,
+				    char *name, bool is_on_disk)
 {
 	CLEANUP(free_ptr) char *shown = xasprintf("%s%s", root ? root : "", name);
 	struct attempt *attempt = xcalloc(1, sizeof(*attempt));
@@ -306,9 +323,12 @@ static struct located_file try_name(const struct search *search, char *root, cha
 	return finding;
 }
 
-/* Unless the file is found already, or is known not to be an ELF file. Takes root and name. */
-static void try_next(const struct search *search, char *root, char *name, bool is_on_disk,
-		     struct located_file *finding)
+/*
+ * Skips this if the file was already found, or is known not to be an ELF file.
+ * Takes ownership of root and name.
+ */
+static void try_next(const struct file_locator_search *search, char *root, char *name,
+		     bool is_on_disk, struct located_file *finding)
 {
 	if (!name || finding->elf || finding->no_elf) {
 		free(root);
@@ -319,8 +339,11 @@ static void try_next(const struct search *search, char *root, char *name, bool i
 	*finding = try_name(search, root, name, is_on_disk);
 }
 
-/* Of root's processes the device says who may not answer. */
-static uint64_t user_of(const char *proc, pid_t pid, const struct mapping *mapping)
+/*
+ * For root's processes, the device identifies who may be able to make a read
+ * hang.
+ */
+static uint64_t file_locator_user_of(const char *proc, pid_t pid, const struct mapping *mapping)
 {
 	const uint64_t device = makedev(mapping->device_major, mapping->device_minor);
 	CLEANUP(free_ptr) char *path = xasprintf("%s/%d", proc, (int)pid);
@@ -329,8 +352,12 @@ static uint64_t user_of(const char *proc, pid_t pid, const struct mapping *mappi
 	return stat(path, &st) == 0 && st.st_uid ? st.st_uid : device << 32;
 }
 
-/* Keeps the error of earlier attempts, whose names say more. Takes name. */
-static void try_link(const struct search *search, char *name, struct located_file *finding)
+/*
+ * Keeps the error of earlier attempts, because their names are more
+ * informative. Takes ownership of name.
+ */
+static void try_link(const struct file_locator_search *search, char *name,
+		     struct located_file *finding)
 {
 	struct located_file found;
 
@@ -347,7 +374,10 @@ static void try_link(const struct search *search, char *name, struct located_fil
 	}
 }
 
-/* Whether a descriptor of a process is of a deleted file with this path. */
+/*
+ * Returns whether a descriptor of a process refers to a deleted file with this
+ * path.
+ */
 static bool is_link_to(int directory, const char *name, const char *path)
 {
 	static const char suffix[] = " (deleted)";
@@ -359,8 +389,8 @@ static bool is_link_to(int directory, const char *name, const char *path)
 	       memcmp(target + path_len, suffix, sizeof(suffix) - 1) == 0;
 }
 
-/* A deleted file, or one of memfd_create(2), that the process has open. */
-static void try_descriptors(const struct search *search, const char *links,
+/* Tries deleted files and memfds that the process has open. */
+static void try_descriptors(const struct file_locator_search *search, const char *links,
 			    struct located_file *finding)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("%s/fd", links);
@@ -376,8 +406,8 @@ static void try_descriptors(const struct search *search, const char *links,
 		closedir(directory);
 }
 
-/* In the process's root and in prof's. */
-static void try_paths(const struct search *search, pid_t pid, const char *links,
+/* Tries the path in the process's root and in prof's. */
+static void try_paths(const struct file_locator_search *search, pid_t pid, const char *links,
 		      struct located_file *finding)
 {
 	char *inner = process_root_name(search->locator->proc, pid, search->path);
@@ -394,12 +424,12 @@ static struct located_file find_live(const struct file_locator *locator, pid_t p
 				     const struct mapping *mapping, const char *path, bool deleted)
 {
 	const bool is_on_disk = mapping->device_major;
-	const struct search search = {
+	const struct file_locator_search search = {
 		.locator = locator,
 		.mapping = mapping,
 		.path = path,
-		.opener = FOREIGN_USER_UNKNOWN,
-		.user = is_on_disk ? 0 : user_of(locator->proc, pid, mapping),
+		.opener = UNTRUSTED_USER_UNKNOWN,
+		.user = is_on_disk ? 0 : file_locator_user_of(locator->proc, pid, mapping),
 	};
 	CLEANUP(free_ptr) char *links = process_links(locator->proc, pid);
 	CLEANUP(free_ptr) char *program = xasprintf("%s/exe", links);
@@ -412,8 +442,8 @@ static struct located_file find_live(const struct file_locator *locator, pid_t p
 			   (uintmax_t)mapping->start, (uintmax_t)mapping->end),
 		 is_on_disk, &finding);
 	/*
-	 * The path of a deleted file can belong to another file by now; only a build-id could
-	 * tell.
+	 * By now, the path of a deleted file can belong to another file. Only a
+	 * build-id can distinguish them.
 	 */
 	if (!deleted || mapping->build_id.len)
 		try_paths(&search, pid, links, &finding);
@@ -424,7 +454,7 @@ static struct located_file find_live(const struct file_locator *locator, pid_t p
 	return finding;
 }
 
-/* DIR/.build-id/ab/cdef…; NULL without a directory. */
+/* Returns DIR/.build-id/ab/cdef…, or NULL without a directory. */
 static char *by_build_id(const char *dir, const struct build_id *id, const char *behind)
 {
 	char hex[BUILD_ID_HEX_BYTES];
@@ -435,8 +465,8 @@ static char *by_build_id(const char *dir, const struct build_id *id, const char 
 	return xasprintf("%s/.build-id/%.2s/%s%s", dir, hex, hex + 2, behind);
 }
 
-/* Further places for a file with a known build-id. */
-static struct located_file find_by_build_id(const struct search *search)
+/* Tries further candidates for a file with a known build-id. */
+static struct located_file file_locator_find_by_build_id(const struct file_locator_search *search)
 {
 	const struct file_locator *locator = search->locator;
 	const struct build_id *id = &search->mapping->build_id;
@@ -457,7 +487,7 @@ static struct located_file find_by_build_id(const struct search *search)
 
 static uid_t writer_of(const struct file_locator *locator)
 {
-	return locator->writer ? locator->writer : FOREIGN_USER_UNKNOWN;
+	return locator->writer ? locator->writer : UNTRUSTED_USER_UNKNOWN;
 }
 
 /* If no file is found, the error is that of the file's own path. */
@@ -466,7 +496,7 @@ static struct located_file find_recorded(const struct file_locator *locator,
 					 bool deleted)
 {
 	const char *symfs = locator->symfs ? locator->symfs : "";
-	struct search search = {
+	struct file_locator_search search = {
 		.locator = locator,
 		.mapping = mapping,
 		.path = path,
@@ -479,21 +509,29 @@ static struct located_file find_recorded(const struct file_locator *locator,
 		try_next(&search, NULL, xasprintf("%s%s", symfs, path), false, &finding);
 	if (finding.elf || !mapping->build_id.len)
 		return finding;
-	/* In directories of the caller's, under no name that the recording gives. */
-	search.opener = FOREIGN_USER_UNKNOWN;
-	elsewhere = find_by_build_id(&search);
-	/* It was an ELF file, even if something else replaced it. */
+	/*
+	 * These are in the caller's directories, under names that do not come
+	 * from the recording.
+	 */
+	search.opener = UNTRUSTED_USER_UNKNOWN;
+	elsewhere = file_locator_find_by_build_id(&search);
+	/*
+	 * The mapped file was an ELF file, even if something else replaced it.
+	 */
 	finding.no_elf = false;
 	error_free(elsewhere.elf ? finding.error : elsewhere.error);
 	return elsewhere.elf ? elsewhere : finding;
 }
 
-/* By name alone: the links in /proc are those of what the process has mapped. */
+/*
+ * Searches by name only, because the links in /proc refer to what the process
+ * has really mapped.
+ */
 static struct located_file find_claimed(const struct file_locator *locator, pid_t pid,
 					const struct mapping *mapping, const char *path,
 					bool deleted)
 {
-	const struct search search = {
+	const struct file_locator_search search = {
 		.locator = locator,
 		.mapping = mapping,
 		.path = path,
@@ -510,8 +548,9 @@ static struct located_file find_claimed(const struct file_locator *locator, pid_
 	return finding;
 }
 
-static struct located_file find(const struct file_locator *locator, pid_t pid,
-				const struct mapping *mapping, const char *path, bool deleted)
+static struct located_file file_locator_find(const struct file_locator *locator, pid_t pid,
+					     const struct mapping *mapping, const char *path,
+					     bool deleted)
 {
 	if (!locator->proc)
 		return find_recorded(locator, mapping, path, deleted);
@@ -522,7 +561,7 @@ static struct located_file find(const struct file_locator *locator, pid_t pid,
 struct located_file file_locator_open(const struct file_locator *locator, pid_t pid,
 				      const struct mapping *mapping, const char *path, bool deleted)
 {
-	struct located_file finding = find(locator, pid, mapping, path, deleted);
+	struct located_file finding = file_locator_find(locator, pid, mapping, path, deleted);
 
 	if (!finding.elf && !finding.error)
 		finding.error = error_new("%s was deleted", path);
@@ -531,7 +570,7 @@ struct located_file file_locator_open(const struct file_locator *locator, pid_t 
 	return finding;
 }
 
-/* prof's own copy serves all processes of the same kernel. */
+/* All processes of the same kernel can use prof's own copy. */
 static struct error *open_own_vdso(struct elf_file **ret)
 {
 	uint64_t start = getauxval(AT_SYSINFO_EHDR);
@@ -579,7 +618,7 @@ struct elf_file *file_locator_read_vdso(const struct file_locator *locator, pid_
 }
 
 struct debug_files file_locator_debug_files(const struct file_locator *locator, const char *path,
-					    int root, uid_t owner, bool is_foreign)
+					    int root, uid_t owner, bool is_untrusted)
 {
 	return (struct debug_files){
 		.places = {.symfs = locator->symfs,
@@ -588,11 +627,14 @@ struct debug_files file_locator_debug_files(const struct file_locator *locator, 
 		.path = path,
 		.root = root,
 		.owner = owner,
-		.is_foreign = is_foreign,
+		.is_untrusted = is_untrusted,
 	};
 }
 
-/* What is known of a file without asking its file system, which may not answer. */
+/*
+ * Gets what is known of a file without a request to its file system, which may
+ * not answer.
+ */
 static bool stat_at_once(int fd, const char *path, struct kept_root *ret)
 {
 	struct statx st;
@@ -609,8 +651,8 @@ static bool is_same_root(const struct kept_root *a, const struct kept_root *b)
 	return a->device == b->device && a->inode == b->inode;
 }
 
-/* Takes the descriptor. */
-static bool keep(struct file_locator *locator, struct kept_root root, int *ret)
+/* Takes ownership of the descriptor. */
+static bool file_locator_keep(struct file_locator *locator, struct kept_root root, int *ret)
 {
 	CLEANUP(close_fd) int fd = root.fd;
 
@@ -642,7 +684,7 @@ bool file_locator_keep_root(struct file_locator *locator, pid_t pid, int *ret)
 	if (is_same_root(&root, &own))
 		return true;
 	root.fd = steal_fd(&fd);
-	return keep(locator, root, ret);
+	return file_locator_keep(locator, root, ret);
 }
 
 char *file_locator_root_name(const struct file_locator *locator, pid_t pid, const char *path)
@@ -652,7 +694,7 @@ char *file_locator_root_name(const struct file_locator *locator, pid_t pid, cons
 
 uid_t file_locator_user(const struct file_locator *locator, pid_t pid)
 {
-	return locator->proc ? process_user(locator->proc, pid) : FOREIGN_USER_UNKNOWN;
+	return locator->proc ? process_user(locator->proc, pid) : UNTRUSTED_USER_UNKNOWN;
 }
 
 pid_t file_locator_own_pid(const struct file_locator *locator, pid_t pid)
@@ -676,12 +718,12 @@ static int open_recorded(const struct file_locator *locator, const char *path)
 {
 	CLEANUP(free_ptr)
 	char *name = xasprintf("%s%s", locator->symfs ? locator->symfs : "", path);
-	const struct foreign_name names[] = {{.path = name, .user = writer_of(locator)}};
+	const struct untrusted_name names[] = {{.path = name, .user = writer_of(locator)}};
 
 	return timed_open(locator->caller, names, ARRAY_SIZE(names), 0, NULL);
 }
 
-/* A process that has ended may have left another file in its place. */
+/* A process that has ended may have left another file under this name. */
 static bool is_mapped_file(int fd, const struct mapping *mapping)
 {
 	struct stat st;

@@ -4,14 +4,17 @@
 #include "base/hash.h"
 #include "base/idmap.h"
 
-/* Names with the same hash: more than two are made on purpose, and are not remembered. */
+/*
+ * More than two names with the same hash are an attack. Beyond this limit they
+ * are not stored.
+ */
 enum { SAME_HASH_MAX = 8 };
 
-/* No inode has such a generation. */
+/* No inode has a generation with this bit. */
 #define CLAIMED (UINT64_C(1) << 63)
 
-/* A file, as mappings name it. */
-struct known {
+/* A file, as mappings identify it. */
+struct file_table_known {
 	uint64_t device, inode, generation;
 	struct build_id build_id;
 	char *name;
@@ -20,10 +23,10 @@ struct known {
 };
 
 struct file_table {
-	struct known *files;
+	struct file_table_known *files;
 	uint32_t count, room;
 	size_t name_bytes;
-	struct idmap by_hash; /* of (hash, 0, 1, 2 …): index into files */
+	struct idmap by_hash; /* (hash, 0, 1, 2 …) → index in `files` */
 };
 
 struct file_table *file_table_new(void)
@@ -42,10 +45,10 @@ void file_table_free(struct file_table *table)
 	free(table);
 }
 
-/* The name is borrowed. */
-static struct known known_of(const struct mapping *mapping, struct bytes name)
+/* Borrows the name. */
+static struct file_table_known known_of(const struct mapping *mapping, struct bytes name)
 {
-	struct known known = {
+	struct file_table_known known = {
 		.name = (char *)(uintptr_t)name.at,
 		.name_len = bytes_left(&name),
 	};
@@ -53,7 +56,7 @@ static struct known known_of(const struct mapping *mapping, struct bytes name)
 	if (mapping->build_id.len) {
 		known.build_id = mapping->build_id;
 	} else if (mapping->inode) {
-		/* What one user cannot open, another may. */
+		/* One user may be able to open a file that another cannot. */
 		const uint64_t claim = mapping->is_claimed ? CLAIMED | mapping->claimant : 0;
 
 		known.device = (uint64_t)mapping->device_major << 32 | mapping->device_minor;
@@ -63,7 +66,7 @@ static struct known known_of(const struct mapping *mapping, struct bytes name)
 	return known;
 }
 
-static uint64_t hash_of(const struct known *file)
+static uint64_t file_table_hash_of(const struct file_table_known *file)
 {
 	uint64_t hash = hash_mix(file->inode, file->device);
 
@@ -72,7 +75,7 @@ static uint64_t hash_of(const struct known *file)
 	return hash_mix(hash, hash_bytes(file->name, file->name_len));
 }
 
-static bool are_same(const struct known *a, const struct known *b)
+static bool are_same(const struct file_table_known *a, const struct file_table_known *b)
 {
 	return a->device == b->device && a->inode == b->inode && a->generation == b->generation &&
 	       a->build_id.len == b->build_id.len &&
@@ -80,10 +83,11 @@ static bool are_same(const struct known *a, const struct known *b)
 	       a->name_len == b->name_len && memcmp(a->name, b->name, a->name_len) == 0;
 }
 
-/* NULL if it is not known. */
-static struct known *find(const struct file_table *table, const struct known *file)
+/* Returns NULL if it is not known. */
+static struct file_table_known *file_table_find(const struct file_table *table,
+						const struct file_table_known *file)
 {
-	uint64_t hash = hash_of(file);
+	uint64_t hash = file_table_hash_of(file);
 
 	for (uint32_t i = 0; i < SAME_HASH_MAX; i++) {
 		uint32_t index = idmap_get(&table->by_hash, hash, i);
@@ -99,16 +103,16 @@ static struct known *find(const struct file_table *table, const struct known *fi
 uint32_t file_table_get(const struct file_table *table, const struct mapping *mapping,
 			struct bytes name)
 {
-	struct known file = known_of(mapping, name);
-	const struct known *found = find(table, &file);
+	struct file_table_known file = known_of(mapping, name);
+	const struct file_table_known *found = file_table_find(table, &file);
 
 	return found ? found->id : IDMAP_NONE;
 }
 
-/* False if too many files have the same hash. */
+/* Returns false if too many files have the same hash. */
 static bool add_to_map(struct file_table *table, uint32_t index)
 {
-	uint64_t hash = hash_of(&table->files[index]);
+	uint64_t hash = file_table_hash_of(&table->files[index]);
 
 	for (uint32_t i = 0; i < SAME_HASH_MAX; i++) {
 		uint32_t *at = idmap_put(&table->by_hash, hash, i);
@@ -124,8 +128,8 @@ static bool add_to_map(struct file_table *table, uint32_t index)
 void file_table_put(struct file_table *table, const struct mapping *mapping, struct bytes name,
 		    uint32_t id)
 {
-	struct known file = known_of(mapping, name);
-	struct known *old = find(table, &file);
+	struct file_table_known file = known_of(mapping, name);
+	struct file_table_known *old = file_table_find(table, &file);
 
 	if (old) {
 		old->id = id;
@@ -147,7 +151,7 @@ void file_table_keep(struct file_table *table, const bool *kept, uint32_t count)
 
 	idmap_deinit(&table->by_hash);
 	for (uint32_t i = 0; i < table->count; i++) {
-		struct known *file = &table->files[i];
+		struct file_table_known *file = &table->files[i];
 
 		if (file->id >= count || !kept[file->id]) {
 			table->name_bytes -= file->name_len;

@@ -15,11 +15,11 @@ struct plan {
 	Elf64_Ehdr header;
 	size_t section_count;
 	size_t code_count;
-	uint64_t end;	       /* of the image, as far as it is planned */
-	uint64_t memory_bytes; /* of all parts */
+	uint64_t end;	       /* of the part of the image that is planned */
+	uint64_t memory_bytes; /* sum over all parts */
 };
 
-static bool read_header(struct plan *plan)
+static bool jit_image_read_header(struct plan *plan)
 {
 	const int data = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
 	struct bytes from = plan->object;
@@ -34,16 +34,16 @@ static bool read_header(struct plan *plan)
 	return true;
 }
 
-static bool is_code(const Elf64_Shdr *section)
+static bool jit_image_is_code(const Elf64_Shdr *section)
 {
 	return section->sh_flags & SHF_EXECINSTR;
 }
 
-/* Whether the process has bytes of the section that matter. */
+/* Returns whether the section's bytes in the process are needed. */
 static bool is_loaded(const Elf64_Shdr *section)
 {
 	return section->sh_flags & SHF_ALLOC && !(section->sh_flags & SHF_WRITE) &&
-	       (section->sh_type != SHT_NOBITS || is_code(section)) && section->sh_addr &&
+	       (section->sh_type != SHT_NOBITS || jit_image_is_code(section)) && section->sh_addr &&
 	       section->sh_size && section->sh_size <= UINT64_MAX - section->sh_addr;
 }
 
@@ -52,14 +52,14 @@ static bool has_room(const struct plan *plan, const Elf64_Shdr *section)
 	const size_t len = bytes_left(&plan->object);
 
 	if (section->sh_size > JIT_IMAGE_BYTES_MAX - plan->memory_bytes ||
-	    (is_code(section) && plan->code_count == JIT_IMAGE_CODE_MAX))
+	    (jit_image_is_code(section) && plan->code_count == JIT_IMAGE_CODE_MAX))
 		return false;
 	return section->sh_type == SHT_NOBITS ||
 	       (section->sh_offset <= len && section->sh_size <= len - section->sh_offset);
 }
 
-static void add_part(struct plan *plan, size_t index, const Elf64_Shdr *section,
-		     struct jit_image *image)
+static void jit_image_add_part(struct plan *plan, size_t index, const Elf64_Shdr *section,
+			       struct jit_image *image)
 {
 	const bool is_new = section->sh_type == SHT_NOBITS;
 
@@ -69,10 +69,10 @@ static void add_part(struct plan *plan, size_t index, const Elf64_Shdr *section,
 		.offset = is_new ? plan->end : section->sh_offset,
 		.len = section->sh_size,
 		.section = index,
-		.is_code = is_code(section),
+		.is_code = jit_image_is_code(section),
 	};
 	plan->memory_bytes += section->sh_size;
-	plan->code_count += is_code(section);
+	plan->code_count += jit_image_is_code(section);
 	if (is_new)
 		plan->end += section->sh_size;
 }
@@ -84,10 +84,10 @@ static void plan_parts(struct plan *plan, struct jit_image *image)
 
 	for (size_t i = 0; i < plan->section_count && elf_take_section(&from, false, &section); i++)
 		if (is_loaded(&section) && has_room(plan, &section))
-			add_part(plan, i, &section, image);
+			jit_image_add_part(plan, i, &section, image);
 }
 
-/* Gives a section that has no bytes in the object those of its part. */
+/* Makes a section without bytes in the object refer to those of its part. */
 static void place_section(const struct plan *plan, const struct jit_image_part *part,
 			  unsigned char *image)
 {
@@ -114,7 +114,7 @@ static void place_segment(const struct jit_image_part *part, unsigned char *at)
 	memcpy(at, &segment, sizeof(segment));
 }
 
-static void build(struct plan *plan, uint64_t segments_at, struct jit_image *image)
+static void jit_image_build(struct plan *plan, uint64_t segments_at, struct jit_image *image)
 {
 	const size_t len = bytes_left(&plan->object);
 	uint16_t count = 0;
@@ -143,7 +143,7 @@ bool jit_image_read(const void *object, size_t len, struct jit_image *ret)
 	uint64_t segments_at;
 
 	*ret = (struct jit_image){0};
-	if (len > JIT_IMAGE_BYTES_MAX || !read_header(&plan))
+	if (len > JIT_IMAGE_BYTES_MAX || !jit_image_read_header(&plan))
 		return false;
 	segments_at = (len + SEGMENT_ALIGN - 1) / SEGMENT_ALIGN * SEGMENT_ALIGN;
 	plan.end = segments_at + JIT_IMAGE_CODE_MAX * sizeof(Elf64_Phdr);
@@ -152,7 +152,7 @@ bool jit_image_read(const void *object, size_t len, struct jit_image *ret)
 		jit_image_deinit(ret);
 		return false;
 	}
-	build(&plan, segments_at, ret);
+	jit_image_build(&plan, segments_at, ret);
 	return true;
 }
 

@@ -10,7 +10,7 @@
 
 static const char symbol_name[] = "__jit_debug_descriptor";
 
-/* struct jit_descriptor */
+/* struct jit_descriptor of the interface */
 struct descriptor {
 	uint32_t version, action;
 	uint64_t relevant, first;
@@ -18,24 +18,27 @@ struct descriptor {
 
 enum { DESCRIPTOR_VERSION = 1 };
 
-/* In a symbol table: 700,000 symbols. A library with all of LLVM has 175,000. */
+/*
+ * The limit of a symbol table: 700,000 symbols. A library with all of LLVM has
+ * 175,000.
+ */
 enum { SYMBOLS_BYTES_MAX = 16 << 20 };
 
-/* struct jit_code_entry */
-struct entry {
+/* struct jit_code_entry of the interface */
+struct jit_list_node {
 	uint64_t next, previous;
 	struct jit_list_entry object;
 };
 
 /* --- The symbol ------------------------------------------------------------------------------ */
 
-struct search {
+struct jit_list_search {
 	struct timed_call call;
 	struct elf_file *elf;
 	uint64_t vaddr, steps;
 };
 
-static bool is_named(struct bytes strings, uint32_t name)
+static bool jit_list_is_named(struct bytes strings, uint32_t name)
 {
 	struct bytes at = bytes_at(strings, name);
 
@@ -43,7 +46,7 @@ static bool is_named(struct bytes strings, uint32_t name)
 	       memcmp(at.at, symbol_name, sizeof(symbol_name)) == 0;
 }
 
-static void search_table(struct search *search, struct bytes symbols, struct bytes strings)
+static void search_table(struct jit_list_search *search, struct bytes symbols, struct bytes strings)
 {
 	Elf64_Sym symbol;
 
@@ -51,14 +54,16 @@ static void search_table(struct search *search, struct bytes symbols, struct byt
 		return;
 	for (; !search->vaddr && elf_take_symbol(&symbols, false, &symbol); search->steps++)
 		if (ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_shndx != SHN_UNDEF &&
-		    is_named(strings, symbol.st_name))
+		    jit_list_is_named(strings, symbol.st_name))
 			search->vaddr = symbol.st_value;
 }
 
-/* A library has it in .dynsym or, if it hides its symbols, in .symtab. */
+/*
+ * The variable is in .dynsym or, in a library with hidden symbols, in .symtab.
+ */
 static void run_search(struct timed_call *call)
 {
-	struct search *search = (struct search *)call;
+	struct jit_list_search *search = (struct jit_list_search *)call;
 	const struct elf_dynamic_symbols dynamic = elf_dynamic_symbols(search->elf);
 
 	search_table(search, dynamic.symbols, dynamic.strings);
@@ -69,7 +74,7 @@ static void run_search(struct timed_call *call)
 
 static void discard_search(struct timed_call *call)
 {
-	struct search *search = (struct search *)call;
+	struct jit_list_search *search = (struct jit_list_search *)call;
 
 	elf_file_free(search->elf);
 	free(search);
@@ -78,7 +83,7 @@ static void discard_search(struct timed_call *call)
 uint64_t jit_list_find(struct timed_caller *caller, uint64_t place, const struct elf_file *elf,
 		       uint64_t *steps)
 {
-	struct search *search;
+	struct jit_list_search *search;
 	uint64_t vaddr;
 
 	if (elf_file_is_32(elf))
@@ -87,7 +92,7 @@ uint64_t jit_list_find(struct timed_caller *caller, uint64_t place, const struct
 	search->call =
 		(struct timed_call){.run = run_search, .discard = discard_search, .place = place};
 	search->elf = elf_file_share(elf);
-	/* Waiting for another thread costs more than the search. */
+	/* A switch to another thread is slower than the search. */
 	if (!elf_file_may_stall(elf))
 		run_search(&search->call);
 	else if (!timed_caller_run(caller, &search->call))
@@ -100,7 +105,7 @@ uint64_t jit_list_find(struct timed_caller *caller, uint64_t place, const struct
 
 /* --- The list -------------------------------------------------------------------------------- */
 
-struct reading {
+struct jit_list_reading {
 	struct timed_call call;
 	pid_t pid;
 	uint64_t descriptor;
@@ -110,16 +115,17 @@ struct reading {
 	bool succeeded;
 };
 
-static bool read_entry(const struct reading *reading, uint64_t address, struct entry *ret)
+static bool jit_list_read_entry(const struct jit_list_reading *reading, uint64_t address,
+				struct jit_list_node *ret)
 {
 	return memory_read(reading->pid, address, ret, sizeof(*ret)) == sizeof(*ret);
 }
 
-static bool read_head(struct reading *reading)
+static bool jit_list_read_head(struct jit_list_reading *reading)
 {
 	struct jit_list_head *head = &reading->list.head;
 	struct descriptor descriptor;
-	struct entry newest;
+	struct jit_list_node newest;
 
 	if (memory_read(reading->pid, reading->descriptor, &descriptor, sizeof(descriptor)) !=
 		    sizeof(descriptor) ||
@@ -127,46 +133,46 @@ static bool read_head(struct reading *reading)
 		return false;
 	head->relevant = descriptor.relevant;
 	head->first = descriptor.first;
-	if (head->first && read_entry(reading, head->first, &newest))
+	if (head->first && jit_list_read_entry(reading, head->first, &newest))
 		head->newest = newest.object;
 	return true;
 }
 
-static bool is_same(const struct jit_list_head *a, const struct jit_list_head *b)
+static bool jit_list_is_same(const struct jit_list_head *a, const struct jit_list_head *b)
 {
 	return a->relevant == b->relevant && a->first == b->first &&
 	       a->newest.address == b->newest.address &&
 	       a->newest.size_bytes == b->newest.size_bytes;
 }
 
-static void read_entries(struct reading *reading)
+static void jit_list_read_entries(struct jit_list_reading *reading)
 {
 	struct jit_list *list = &reading->list;
 	uint64_t at = list->head.first;
-	struct entry entry;
+	struct jit_list_node entry;
 
-	while (at && list->count < JIT_LIST_MAX && read_entry(reading, at, &entry)) {
+	while (at && list->count < JIT_LIST_MAX && jit_list_read_entry(reading, at, &entry)) {
 		GROW(list->entries, list->count, reading->room);
 		list->entries[list->count++] = entry.object;
 		at = entry.next == list->head.first ? 0 : entry.next;
 	}
 }
 
-static void run_reading(struct timed_call *call)
+static void jit_list_run_reading(struct timed_call *call)
 {
-	struct reading *reading = (struct reading *)call;
+	struct jit_list_reading *reading = (struct jit_list_reading *)call;
 
-	reading->succeeded = read_head(reading);
+	reading->succeeded = jit_list_read_head(reading);
 	if (!reading->succeeded)
 		return;
-	reading->list.is_same = is_same(&reading->list.head, &reading->known);
+	reading->list.is_same = jit_list_is_same(&reading->list.head, &reading->known);
 	if (!reading->list.is_same)
-		read_entries(reading);
+		jit_list_read_entries(reading);
 }
 
 static void discard_reading(struct timed_call *call)
 {
-	struct reading *reading = (struct reading *)call;
+	struct jit_list_reading *reading = (struct jit_list_reading *)call;
 
 	jit_list_deinit(&reading->list);
 	free(reading);
@@ -175,11 +181,11 @@ static void discard_reading(struct timed_call *call)
 bool jit_list_read(struct timed_caller *caller, uint64_t place, pid_t pid, uint64_t descriptor,
 		   const struct jit_list_head *known, struct jit_list *ret)
 {
-	struct reading *reading = xcalloc(1, sizeof(*reading));
+	struct jit_list_reading *reading = xcalloc(1, sizeof(*reading));
 	bool succeeded;
 
-	reading->call =
-		(struct timed_call){.run = run_reading, .discard = discard_reading, .place = place};
+	reading->call = (struct timed_call){
+		.run = jit_list_run_reading, .discard = discard_reading, .place = place};
 	reading->pid = pid;
 	reading->descriptor = descriptor;
 	reading->known = *known;

@@ -5,22 +5,22 @@
 
 #include <string.h>
 
-/* 32 levels of nested namespaces, the most that the kernel has, need 360. */
+/* 32 levels of nested namespaces, the kernel's maximum, need 360 bytes. */
 enum { STATUS_LINE_BYTES = 512 };
 
 struct process {
-	uid_t user; /* effective */
+	uid_t user; /* effective user */
 	pid_t pid;  /* in its own namespace */
 };
 
-static bool read_process(const char *proc, pid_t pid, struct process *ret)
+static bool jit_map_read_process(const char *proc, pid_t pid, struct process *ret)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("%s/%d/status", proc, pid);
 	CLEANUP(close_file) FILE *status = fopen(path, "re");
 	char line[STATUS_LINE_BYTES];
 	unsigned user;
 
-	*ret = (struct process){.user = FOREIGN_USER_UNKNOWN, .pid = pid};
+	*ret = (struct process){.user = UNTRUSTED_USER_UNKNOWN, .pid = pid};
 	while (status && fgets(line, sizeof(line), status)) {
 		const char *last = strrchr(line, '\t');
 
@@ -36,7 +36,7 @@ uid_t process_user(const char *proc, pid_t pid)
 {
 	struct process process;
 
-	read_process(proc, pid, &process);
+	jit_map_read_process(proc, pid, &process);
 	return process.user;
 }
 
@@ -44,20 +44,20 @@ pid_t process_own_pid(const char *proc, pid_t pid)
 {
 	struct process process;
 
-	read_process(proc, pid, &process);
+	jit_map_read_process(proc, pid, &process);
 	return process.pid;
 }
 
 int jit_map_open(struct timed_caller *caller, const char *proc, pid_t pid, uid_t last_user)
 {
 	struct process process;
-	bool exists = read_process(proc, pid, &process);
+	bool exists = jit_map_read_process(proc, pid, &process);
 	uid_t user = exists ? process.user : last_user;
 	CLEANUP(free_ptr) char *links = process_links(proc, pid);
 	CLEANUP(free_ptr) char *root = xasprintf("%s/root", links);
 	CLEANUP(free_ptr) char *theirs = xasprintf("/tmp/perf-%d.map", process.pid);
 	CLEANUP(free_ptr) char *ours = xasprintf("/tmp/perf-%d.map", pid);
-	const struct foreign_name names[] = {
+	const struct untrusted_name names[] = {
 		{.root = root,
 		 .path = theirs,
 		 .user = user,
@@ -73,11 +73,11 @@ int jit_map_open_below(struct timed_caller *caller, int root, pid_t own_pid, uid
 {
 	CLEANUP(free_ptr) char *base = xasprintf("/proc/self/fd/%d", root);
 	CLEANUP(free_ptr) char *path = xasprintf("/tmp/perf-%d.map", own_pid);
-	const struct foreign_name name = {.root = base,
-					  .path = path,
-					  .user = user,
-					  .must_be_owned = true,
-					  .must_not_be_link = true};
+	const struct untrusted_name name = {.root = base,
+					    .path = path,
+					    .user = user,
+					    .must_be_owned = true,
+					    .must_not_be_link = true};
 
 	return timed_open(caller, &name, 1, 0, NULL);
 }
@@ -87,7 +87,7 @@ int jit_dump_open(struct timed_caller *caller, const char *proc, pid_t pid, cons
 	uid_t user = process_user(proc, pid);
 	CLEANUP(free_ptr) char *links = process_links(proc, pid);
 	CLEANUP(free_ptr) char *root = xasprintf("%s/root", links);
-	const struct foreign_name names[] = {
+	const struct untrusted_name names[] = {
 		{.root = root,
 		 .path = path,
 		 .user = user,

@@ -10,39 +10,45 @@
 
 #include <stdlib.h>
 
-/* How often the start of a list is read, and all of it although its start is the same. */
+/*
+ * Intervals for reading the start of a list, and the whole list although its
+ * start has not changed.
+ */
 #define LOOK_INTERVAL_NS (10 * NS_PER_MS)
 #define READ_ALL_INTERVAL_NS (100 * NS_PER_MS)
 
-/* How often files are searched for a descriptor: half as often each time, to this. */
+/*
+ * The interval for searching files for a descriptor. It doubles each time, up
+ * to the maximum.
+ */
 #define SEARCH_INTERVAL_NS (100 * NS_PER_MS)
 #define SEARCH_INTERVAL_MAX_NS (3200 * NS_PER_MS)
 
-/* The cost of a call, of an entry of a list, and of reading some bytes. */
+/* The costs of a call, of a list entry, and of reading bytes. */
 enum { CALL_STEPS = 8 << 10, ENTRY_STEPS = 256, BYTES_PER_STEP = 8 };
 
-/* The unit of the budget of memory. */
+/* The unit of the memory budget. */
 enum { UNIT_BYTES = 56 };
 
-/* The number of an object that was refused. */
+/* The index of an object that was rejected. */
 #define REFUSED (IDMAP_NONE - 1)
 
-struct list {
+struct jit_objects_list {
 	uint64_t descriptor;
-	struct jit_list_head head; /* zero: it has to be read again */
+	struct jit_list_head head; /* zero if the list must be read again */
 };
 
 struct jit_objects {
 	struct jit_objects_options options;
 	uint64_t place;		 /* as in struct timed_call */
-	struct code_index index; /* a mark: the number of the object; offsets are in its file */
-	struct list lists[JIT_OBJECTS_LISTS_MAX];
+	struct code_index index; /* marks are object indexes; offsets are in the object's file */
+	struct jit_objects_list lists[JIT_OBJECTS_LISTS_MAX];
 	unsigned list_count;
 	struct jit_object *items;
 	uint32_t count, room;
-	struct idmap known; /* by (address, size): the number of the object, or REFUSED */
-	uint64_t looked_ns, before_ns; /* the last reading, and the one before */
-	uint64_t read_all_ns;	       /* the last one of whole lists */
+	struct idmap known;	       /* (address, size) → index of the object, or REFUSED */
+	uint64_t looked_ns, before_ns; /* the last read, and the one before */
+	uint64_t read_all_ns;	       /* last read of the whole lists */
 	uint64_t search_due_ns, search_interval_ns;
 };
 
@@ -76,7 +82,7 @@ size_t jit_objects_count(const struct jit_objects *objects)
 
 /* --- Descriptors ----------------------------------------------------------------------------- */
 
-static bool may_read(struct jit_objects *objects)
+static bool jit_objects_may_read(struct jit_objects *objects)
 {
 	return code_index_may_read(&objects->index, clock_now_ns(), CODE_READING_MAX_NS);
 }
@@ -85,7 +91,7 @@ bool jit_objects_may_search(struct jit_objects *objects)
 {
 	const uint64_t now_ns = clock_now_ns();
 
-	if (now_ns < objects->search_due_ns || !may_read(objects))
+	if (now_ns < objects->search_due_ns || !jit_objects_may_read(objects))
 		return false;
 	objects->search_due_ns = now_ns + objects->search_interval_ns;
 	if (objects->search_interval_ns < SEARCH_INTERVAL_MAX_NS)
@@ -97,7 +103,7 @@ bool jit_objects_search(struct jit_objects *objects, const struct elf_file *elf,
 {
 	uint64_t steps = CALL_STEPS;
 
-	if (!may_read(objects))
+	if (!jit_objects_may_read(objects))
 		return false;
 	*vaddr = jit_list_find(objects->options.caller, objects->place, elf, &steps);
 	code_index_spend(&objects->index, steps);
@@ -110,7 +116,8 @@ void jit_objects_add_list(struct jit_objects *objects, uint64_t descriptor)
 		if (objects->lists[i].descriptor == descriptor)
 			return;
 	if (objects->list_count < JIT_OBJECTS_LISTS_MAX)
-		objects->lists[objects->list_count++] = (struct list){.descriptor = descriptor};
+		objects->lists[objects->list_count++] =
+			(struct jit_objects_list){.descriptor = descriptor};
 }
 
 bool jit_objects_has_lists(const struct jit_objects *objects)
@@ -132,8 +139,8 @@ static void read_memory(struct jit_objects *objects, struct memory_part *parts, 
 	code_index_spend(&objects->index, CALL_STEPS + bytes / BYTES_PER_STEP);
 }
 
-/* NULL if it cannot be read. */
-static void *read_bytes(struct jit_objects *objects, const struct jit_list_entry *entry)
+/* Returns NULL if the bytes cannot be read. */
+static void *jit_objects_read_bytes(struct jit_objects *objects, const struct jit_list_entry *entry)
 {
 	struct memory_part part = {.address = entry->address, .len = entry->size_bytes};
 	CLEANUP(free_ptr) void *bytes = NULL;
@@ -145,8 +152,8 @@ static void *read_bytes(struct jit_objects *objects, const struct jit_list_entry
 	return part.is_read ? STEAL(bytes) : NULL;
 }
 
-/* A section that cannot be read is as in the object. */
-static void fill(struct jit_objects *objects, struct jit_image *image)
+/* A section that cannot be read stays as in the object. */
+static void jit_objects_fill(struct jit_objects *objects, struct jit_image *image)
 {
 	CLEANUP(free_ptr)
 	struct memory_part *parts = xcalloc(image->part_count, sizeof(*parts));
@@ -176,7 +183,7 @@ static void add_code(struct jit_objects *objects, const struct jit_image *image)
 	}
 }
 
-/* Returns its number, or REFUSED. */
+/* Returns the index of the object, or REFUSED. */
 static uint32_t add_object(struct jit_objects *objects, const void *bytes, size_t len,
 			   uint64_t hash)
 {
@@ -186,7 +193,7 @@ static uint32_t add_object(struct jit_objects *objects, const void *bytes, size_
 	if (!jit_image_read(bytes, len, &image) ||
 	    !code_index_take(&objects->index, image.len / UNIT_BYTES + 1))
 		return REFUSED;
-	fill(objects, &image);
+	jit_objects_fill(objects, &image);
 	error_free(elf_file_from_user(image.bytes, image.len, "[jit]", objects->options.user,
 				      &object.elf));
 	if (!object.elf)
@@ -197,11 +204,11 @@ static uint32_t add_object(struct jit_objects *objects, const void *bytes, size_
 	return objects->count++;
 }
 
-/* Memory is used again, so the newest entry can be another object than it was. */
-static void take_entry(struct jit_objects *objects, const struct jit_list_entry *entry)
+/* Memory is reused, so the newest entry may have become another object. */
+static void jit_objects_take_entry(struct jit_objects *objects, const struct jit_list_entry *entry)
 {
 	uint32_t *number = idmap_put(&objects->known, entry->address, (uint32_t)entry->size_bytes);
-	CLEANUP(free_ptr) void *bytes = read_bytes(objects, entry);
+	CLEANUP(free_ptr) void *bytes = jit_objects_read_bytes(objects, entry);
 	uint64_t hash = bytes ? hash_bytes(bytes, entry->size_bytes) : 0;
 
 	if (bytes && *number < objects->count && objects->items[*number].hash == hash)
@@ -209,33 +216,38 @@ static void take_entry(struct jit_objects *objects, const struct jit_list_entry 
 	*number = bytes ? add_object(objects, bytes, entry->size_bytes, hash) : REFUSED;
 }
 
-static bool is_known(const struct jit_objects *objects, const struct jit_list_entry *entry)
+static bool jit_objects_is_known(const struct jit_objects *objects,
+				 const struct jit_list_entry *entry)
 {
 	return idmap_get(&objects->known, entry->address, (uint32_t)entry->size_bytes) !=
 	       IDMAP_NONE;
 }
 
-/* Adds the newest one last, because it wins. Returns false if the time for reading is used up. */
+/*
+ * Adds the newest entry last, so that it takes precedence. Returns false if the
+ * reading time is used up.
+ */
 static bool take_entries(struct jit_objects *objects, const struct jit_list *list)
 {
 	for (size_t i = list->count; i-- > 0;) {
-		bool is_new = !is_known(objects, &list->entries[i]);
+		bool is_new = !jit_objects_is_known(objects, &list->entries[i]);
 
 		if (!is_new && i)
 			continue;
-		if (!may_read(objects) || (is_new && !code_index_take(&objects->index, 1)))
+		if (!jit_objects_may_read(objects) ||
+		    (is_new && !code_index_take(&objects->index, 1)))
 			return false;
-		take_entry(objects, &list->entries[i]);
+		jit_objects_take_entry(objects, &list->entries[i]);
 	}
 	return true;
 }
 
-static void read_list(struct jit_objects *objects, struct list *list)
+static void read_list(struct jit_objects *objects, struct jit_objects_list *list)
 {
 	const struct jit_list_head known = list->head;
 	struct jit_list read;
 
-	if (!may_read(objects))
+	if (!jit_objects_may_read(objects))
 		return;
 	code_index_spend(&objects->index, CALL_STEPS);
 	if (!jit_list_read(objects->options.caller, objects->place, objects->options.pid,
@@ -247,10 +259,11 @@ static void read_list(struct jit_objects *objects, struct list *list)
 }
 
 /*
- * Samples come many at a time: the first of them that is later than the last reading reads again. A
- * pc in no object may be in one that took the place of another in the list.
+ * Samples arrive in batches. The first one that is later than the last read
+ * causes a read. If a pc is in no object, an object in the middle of the list
+ * may have been replaced, so the whole list is read.
  */
-static void look(struct jit_objects *objects, uint64_t time_ns, bool is_found)
+static void jit_objects_look(struct jit_objects *objects, uint64_t time_ns, bool is_found)
 {
 	const uint64_t now_ns = clock_now_ns();
 	const bool reads_all = !is_found && now_ns - objects->read_all_ns >= READ_ALL_INTERVAL_NS;
@@ -276,7 +289,8 @@ bool jit_objects_locate(struct jit_objects *objects, uint64_t pc, uint64_t time_
 
 	if (!objects->list_count)
 		return false;
-	look(objects, time_ns, code_index_find(&objects->index, pc, time_ns, NULL) != CODE_NONE);
+	jit_objects_look(objects, time_ns,
+			 code_index_find(&objects->index, pc, time_ns, NULL) != CODE_NONE);
 	number = code_index_find(&objects->index, pc, time_ns, NULL);
 	if (number == CODE_NONE)
 		return false;

@@ -7,34 +7,34 @@
 
 #include <limits.h>
 
-/* How often a file is looked at that a process writes, and how much is read each time. */
-#define INTERVAL_NS (100 * NS_PER_MS)
-enum { CHUNKS_PER_LOOK = 32 };
+/* The interval for reading a growing file, and the maximum per read. */
+#define JITDUMP_INTERVAL_NS (100 * NS_PER_MS)
+enum { JITDUMP_CHUNKS_PER_LOOK = 32 };
 
-/* What a record costs, and what it costs to read a part of the file. */
-enum { RECORD_STEPS = 32, CHUNK_STEPS = 16 << 10 };
+/* The costs of a record, and of reading a part of the file. */
+enum { RECORD_STEPS = 32, JITDUMP_CHUNK_STEPS = 16 << 10 };
 
-/* A pc that the file did not reach. */
+/* A pc for a time that the file has not reached. */
 struct open_pc {
 	uint64_t pc;
 	uint64_t first_ns, last_ns;
-	uint32_t load; /* that was the last one known there; CODE_NONE: none was */
+	uint32_t load; /* the last known function there, or CODE_NONE */
 };
 
 struct jitdump {
 	struct jitdump_options options;
 	int fd;
 	bool is_begun; /* its header was read */
-	bool is_over;  /* no more will be read */
+	bool is_over;  /* nothing more will be read */
 	bool has_other_clock;
 	uint64_t position; /* of the next record */
-	uint64_t last_ns;  /* the latest time in it */
+	uint64_t last_ns;  /* latest time in the file */
 	uint64_t looked_ns;
-	uint64_t reading_max_ns; /* in a second */
+	uint64_t reading_max_ns; /* per second */
 	struct code_index index; /* offsets are in the file */
 	struct open_pc *open;
 	uint32_t open_count, open_room;
-	struct idmap by_pc; /* (pc, load) → open_pc */
+	struct idmap by_pc; /* (pc, load) → index in `open` */
 };
 
 struct jitdump *jitdump_new(int fd, const struct jitdump_options *options)
@@ -116,7 +116,7 @@ static void take_move(struct jitdump *jitdump, const struct jitdump_record *reco
 
 /* --- Records --------------------------------------------------------------------------------- */
 
-static void begin(struct jitdump *jitdump, struct bytes from)
+static void jitdump_begin(struct jitdump *jitdump, struct bytes from)
 {
 	struct jitdump_header header;
 
@@ -131,7 +131,7 @@ static void begin(struct jitdump *jitdump, struct bytes from)
 	jitdump->position = header.size_bytes;
 }
 
-/* Whether what is needed of a record is there. */
+/* Returns whether the needed part of the record is there. */
 static bool is_readable(const struct jitdump_record *record, struct bytes from)
 {
 	struct jitdump_load load;
@@ -148,8 +148,8 @@ static bool is_readable(const struct jitdump_record *record, struct bytes from)
 	}
 }
 
-static void take_record(struct jitdump *jitdump, const struct jitdump_record *record,
-			struct bytes from)
+static void jitdump_take_record(struct jitdump *jitdump, const struct jitdump_record *record,
+				struct bytes from)
 {
 	switch (record->kind) {
 	case JITDUMP_LOAD:
@@ -172,20 +172,20 @@ static void take_record(struct jitdump *jitdump, const struct jitdump_record *re
 		jitdump->is_over = true;
 }
 
-static bool may_read(struct jitdump *jitdump)
+static bool jitdump_may_read(struct jitdump *jitdump)
 {
 	return !jitdump->is_over &&
 	       (jitdump->options.is_complete ||
 		code_index_may_read(&jitdump->index, jitdump->looked_ns, jitdump->reading_max_ns));
 }
 
-/* The records that are whole in these bytes, which are at the position. */
+/* Adds the complete records in these bytes, which start at `position`. */
 static void take_records(struct jitdump *jitdump, struct bytes from)
 {
 	const uint64_t start = jitdump->position;
 	struct jitdump_record record;
 
-	while (may_read(jitdump)) {
+	while (jitdump_may_read(jitdump)) {
 		struct bytes rest = bytes_at(from, jitdump->position - start);
 
 		if (bytes_left(&rest) < JITDUMP_RECORD_BYTES)
@@ -196,14 +196,14 @@ static void take_records(struct jitdump *jitdump, struct bytes from)
 		}
 		record.time_ns -= jitdump->options.time_offset_ns;
 		if (is_readable(&record, rest))
-			take_record(jitdump, &record, rest);
+			jitdump_take_record(jitdump, &record, rest);
 		else
 			return;
 	}
 }
 
-/* False if there is no more for now. */
-static bool read_some(struct jitdump *jitdump)
+/* Returns false if there is no more for now. */
+static bool jitdump_read_some(struct jitdump *jitdump)
 {
 	const uint64_t from = jitdump->position;
 	CLEANUP(tail_cleanup)
@@ -216,11 +216,11 @@ static bool read_some(struct jitdump *jitdump)
 		return false;
 	}
 	bytes = bytes_of(tail->bytes, tail->len);
-	code_index_spend(&jitdump->index, CHUNK_STEPS);
+	code_index_spend(&jitdump->index, JITDUMP_CHUNK_STEPS);
 	if (jitdump->is_begun)
 		take_records(jitdump, bytes);
 	else
-		begin(jitdump, bytes);
+		jitdump_begin(jitdump, bytes);
 	return jitdump->position != from && !jitdump->is_over;
 }
 
@@ -228,19 +228,19 @@ static void read_chunks(struct jitdump *jitdump, unsigned count, uint64_t max_ns
 {
 	jitdump->looked_ns = clock_now_ns();
 	jitdump->reading_max_ns = max_ns;
-	for (unsigned i = 0; i < count && may_read(jitdump); i++)
-		if (!read_some(jitdump))
+	for (unsigned i = 0; i < count && jitdump_may_read(jitdump); i++)
+		if (!jitdump_read_some(jitdump))
 			return;
 }
 
-static void look(struct jitdump *jitdump)
+static void jitdump_look(struct jitdump *jitdump)
 {
 	if (jitdump->is_over)
 		return;
 	if (jitdump->options.is_complete)
 		jitdump_read_on(jitdump);
-	else if (clock_now_ns() - jitdump->looked_ns >= INTERVAL_NS)
-		read_chunks(jitdump, CHUNKS_PER_LOOK, CODE_READING_MAX_NS);
+	else if (clock_now_ns() - jitdump->looked_ns >= JITDUMP_INTERVAL_NS)
+		read_chunks(jitdump, JITDUMP_CHUNKS_PER_LOOK, CODE_READING_MAX_NS);
 }
 
 void jitdump_read_on(struct jitdump *jitdump)
@@ -250,7 +250,7 @@ void jitdump_read_on(struct jitdump *jitdump)
 		jitdump->is_over = true;
 }
 
-/* --- Places ---------------------------------------------------------------------------------- */
+/* --- Lookup ----------------------------------------------------------------------------------- */
 
 static bool locate_open(struct jitdump *jitdump, uint64_t pc, uint64_t time_ns, uint32_t load,
 			struct jitdump_place *ret)
@@ -284,7 +284,7 @@ bool jitdump_locate(struct jitdump *jitdump, uint64_t pc, uint64_t time_ns,
 	uint32_t load;
 
 	if (time_ns > jitdump->last_ns)
-		look(jitdump);
+		jitdump_look(jitdump);
 	if (jitdump->has_other_clock)
 		time_ns = UINT64_MAX;
 	load = code_index_find(&jitdump->index, pc, time_ns, NULL);
@@ -311,7 +311,10 @@ bool jitdump_settle(const struct jitdump *jitdump, uint64_t offset, uint64_t *re
 	open = &jitdump->open[id];
 	*ret = open->pc;
 	load = jitdump->has_other_clock ? open->load : CODE_NONE;
-	/* Another function may have come in between: most of the time counts. */
+	/*
+	 * Another function may have been there for a part of the time. The one
+	 * in the middle is used.
+	 */
 	if (load == CODE_NONE)
 		load = code_index_find(&jitdump->index, open->pc,
 				       open->first_ns + (open->last_ns - open->first_ns) / 2, NULL);

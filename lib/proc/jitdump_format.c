@@ -3,7 +3,7 @@
 #define MAGIC UINT32_C(0x4a695444)
 #define V8_PADDING UINT32_C(0xdeadbeef)
 
-/* Of the header's flags. */
+/* In the header's flags. */
 enum { FLAG_OTHER_CLOCK = 1 };
 
 bool jitdump_read_header(struct bytes from, struct jitdump_header *ret)
@@ -29,7 +29,7 @@ bool jitdump_read_record(struct bytes from, struct jitdump_record *ret)
 	return bytes_ok(&from) && ret->size_bytes >= JITDUMP_RECORD_BYTES;
 }
 
-/* What loads and moves have before their addresses: the record's head, process and thread. */
+/* Load and move records start with the record header, process and thread. */
 enum { BEFORE_ADDRESSES = JITDUMP_RECORD_BYTES + 8 };
 
 bool jitdump_read_load(struct bytes from, struct jitdump_load *ret)
@@ -39,7 +39,7 @@ bool jitdump_read_load(struct bytes from, struct jitdump_load *ret)
 
 	if (!jitdump_read_record(from, &record))
 		return false;
-	bytes_skip(&from, BEFORE_ADDRESSES + 8); /* and the address in a file that there never is */
+	bytes_skip(&from, BEFORE_ADDRESSES + 8); /* includes an unused address in a file */
 	ret->address = bytes_u64(&from);
 	ret->size_bytes = bytes_u64(&from);
 	bytes_skip(&from, 8); /* index */

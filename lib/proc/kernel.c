@@ -12,19 +12,19 @@
 
 enum {
 	NOTES_BYTES_MAX = 4096,
-	/* The lines that matter are shorter. */
+	/* Relevant lines are shorter. */
 	LONGEST_LINE_BYTES = 1024,
 };
 
-static FILE *open_below(const char *root, const char *name)
+static FILE *kernel_open_below(const char *root, const char *name)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("%s%s", root, name);
 
 	return fopen(path, "re");
 }
 
-/* "ffffffff81000000 T _text" */
-static void take_line(const char *line, struct kernel_code *code)
+/* Example: "ffffffff81000000 T _text". */
+static void kernel_take_line(const char *line, struct kernel_code *code)
 {
 	uint64_t address;
 
@@ -39,18 +39,18 @@ static void take_line(const char *line, struct kernel_code *code)
 }
 
 /*
- * The start is among the first symbols; the end comes after 100,000 others, which the kernel needs
- * tens of milliseconds to print.
+ * The start is among the first symbols. The end comes after about 100,000
+ * others, which the kernel takes tens of milliseconds to print.
  */
 static struct kernel_code code_here(const char *root, bool want_end)
 {
-	CLEANUP(close_file) FILE *kallsyms = open_below(root, "/proc/kallsyms");
+	CLEANUP(close_file) FILE *kallsyms = kernel_open_below(root, "/proc/kallsyms");
 	CLEANUP(line_reader_deinit) struct line_reader lines;
 	struct kernel_code code = {0};
 
 	line_reader_init(&lines, kallsyms, LONGEST_LINE_BYTES, UINT64_MAX);
 	while (kallsyms && !(code.symbol && (code.end || !want_end)) && line_reader_next(&lines))
-		take_line(lines.line, &code);
+		kernel_take_line(lines.line, &code);
 	return code;
 }
 
@@ -74,7 +74,7 @@ static struct bytes padded(struct bytes *from, uint32_t len)
 
 struct build_id kernel_build_id_here(const char *root)
 {
-	CLEANUP(close_file) FILE *file = open_below(root, "/sys/kernel/notes");
+	CLEANUP(close_file) FILE *file = kernel_open_below(root, "/sys/kernel/notes");
 	unsigned char data[NOTES_BYTES_MAX];
 	struct bytes notes = bytes_of(data, file ? fread(data, 1, sizeof(data), file) : 0);
 	struct build_id id = {0};
@@ -96,7 +96,7 @@ struct build_id kernel_build_id_here(const char *root)
 	return id;
 }
 
-static bool differs(const char *told, const char *here)
+static bool kernel_differs(const char *told, const char *here)
 {
 	return told && strcmp(told, here) != 0;
 }
@@ -114,12 +114,14 @@ bool kernel_is_ours(const struct kernel_mark *mark, const char *root)
 	struct utsname here;
 	struct kernel_code code = {0};
 
-	if (uname(&here) < 0 || differs(mark->host, here.nodename) ||
-	    differs(mark->release, here.release) || !is_same_build(mark, root))
+	if (uname(&here) < 0 || kernel_differs(mark->host, here.nodename) ||
+	    kernel_differs(mark->release, here.release) || !is_same_build(mark, root))
 		return false;
 	if (mark->start)
 		code = code_here(root, !is_named);
-	/* If one of the two hides its addresses, the names must match. */
+	/*
+	 * If one of the two kernels hides its addresses, the names must match.
+	 */
 	if (!code.start)
 		return is_named;
 	return code.start == mark->start && (is_named || code.end == mark->end);

@@ -14,21 +14,23 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
-enum { CANDIDATES_MAX = 48 };
+enum { KERNEL_IMAGE_CANDIDATES_MAX = 48 };
 
-/* modules.dep: a line has the files of all modules that one depends on. */
-enum { LINE_BYTES_MAX = 64 << 10, TEXT_BYTES_MAX = 16 << 20 };
+/*
+ * In modules.dep, a line contains the files of all modules that one depends on.
+ */
+enum { KERNEL_IMAGE_LINE_BYTES_MAX = 64 << 10, KERNEL_IMAGE_TEXT_BYTES_MAX = 16 << 20 };
 
 enum { NOTE_BYTES_MAX = 4096 };
 
-struct search {
+struct kernel_image_search {
 	const struct kernel_image_query *query;
-	const char *release; /* NULL: unknown */
+	const char *release; /* NULL if unknown */
 	struct utsname system;
 	struct build_id build_id;
-	char *paths[CANDIDATES_MAX];
+	char *paths[KERNEL_IMAGE_CANDIDATES_MAX];
 	size_t count;
-	char *other; /* what was found instead; NULL: nothing */
+	char *other; /* another file that was found instead, or NULL */
 	struct build_id other_id;
 };
 
@@ -37,23 +39,23 @@ static bool is_module(const struct kernel_range *range)
 	return range->name[0];
 }
 
-static void search_deinit(struct search *search)
+static void kernel_image_search_deinit(struct kernel_image_search *search)
 {
 	for (size_t i = 0; i < search->count; i++)
 		free(search->paths[i]);
 	free(search->other);
 }
 
-/* Takes path. */
-static void add(struct search *search, char *path)
+/* Takes ownership of path. */
+static void kernel_image_add(struct kernel_image_search *search, char *path)
 {
-	if (search->count < CANDIDATES_MAX)
+	if (search->count < KERNEL_IMAGE_CANDIDATES_MAX)
 		search->paths[search->count++] = path;
 	else
 		free(path);
 }
 
-/* --- What is known of the kernel ------------------------------------------------------------- */
+/* --- The kernel's identity -------------------------------------------------------------------- */
 
 static struct build_id module_build_id_here(const char *root, const char *name)
 {
@@ -82,8 +84,11 @@ static struct build_id build_id_of(const struct kernel_image_query *query)
 				: kernel_build_id_here(query->root);
 }
 
-/* A recording may say anything. */
-static const char *release_of(struct search *search)
+/*
+ * A recording is untrusted: a release that contains a slash could lead
+ * anywhere.
+ */
+static const char *release_of(struct kernel_image_search *search)
 {
 	const char *release = search->query->release;
 
@@ -94,35 +99,39 @@ static const char *release_of(struct search *search)
 	return release;
 }
 
-/* --- Where it can be ------------------------------------------------------------------------- */
+/* --- Candidates ------------------------------------------------------------------------------- */
 
-static void add_by_build_id(struct search *search, const char *prefix)
+static void kernel_image_add_by_build_id(struct kernel_image_search *search, const char *prefix)
 {
 	char hex[BUILD_ID_HEX_BYTES];
 
 	build_id_hex(&search->build_id, hex);
 	if (search->build_id.len > 1)
-		add(search, xasprintf("%s/.build-id/%.2s/%s.debug", prefix, hex, hex + 2));
+		kernel_image_add(search,
+				 xasprintf("%s/.build-id/%.2s/%s.debug", prefix, hex, hex + 2));
 }
 
-/* system: of the files; debug: DEBUG_DIR. */
-static void add_kernels(struct search *search, const char *system, const char *debug)
+/* `system` is the prefix of the system's files, and `debug` is DEBUG_DIR. */
+static void add_kernels(struct kernel_image_search *search, const char *system, const char *debug)
 {
 	const char *release = search->release;
 
-	add_by_build_id(search, debug);
+	kernel_image_add_by_build_id(search, debug);
 	if (!release)
 		return;
-	add(search, xasprintf("%s/boot/vmlinux-%s", debug, release));
-	add(search, xasprintf("%s/lib/modules/%s/vmlinux", debug, release));
-	add(search, xasprintf("%s/boot/vmlinux-%s.debug", debug, release));
-	add(search, xasprintf("%s/lib/modules/%s/vmlinux.debug", debug, release));
-	add(search, xasprintf("%s/boot/vmlinux-%s", system, release));
-	add(search, xasprintf("%s/lib/modules/%s/build/vmlinux", system, release));
-	add(search, xasprintf("%s/lib/modules/%s/vmlinux", system, release));
+	kernel_image_add(search, xasprintf("%s/boot/vmlinux-%s", debug, release));
+	kernel_image_add(search, xasprintf("%s/lib/modules/%s/vmlinux", debug, release));
+	kernel_image_add(search, xasprintf("%s/boot/vmlinux-%s.debug", debug, release));
+	kernel_image_add(search, xasprintf("%s/lib/modules/%s/vmlinux.debug", debug, release));
+	kernel_image_add(search, xasprintf("%s/boot/vmlinux-%s", system, release));
+	kernel_image_add(search, xasprintf("%s/lib/modules/%s/build/vmlinux", system, release));
+	kernel_image_add(search, xasprintf("%s/lib/modules/%s/vmlinux", system, release));
 }
 
-/* Whether a file "kernel/fs/nf-conntrack.ko.xz" is the module nf_conntrack's. */
+/*
+ * Returns whether a file such as "kernel/fs/nf-conntrack.ko.xz" is that of the
+ * module nf_conntrack.
+ */
 static bool is_file_of(const char *file, size_t len, const char *name)
 {
 	const char *start = memrchr(file, '/', len);
@@ -134,7 +143,7 @@ static bool is_file_of(const char *file, size_t len, const char *name)
 	return (size_t)(file + len - start) >= 3 && !strncmp(start, ".ko", 3);
 }
 
-/* The caller frees it. */
+/* The caller frees the result. */
 static char *without_suffix(const char *file, size_t len)
 {
 	const char *suffix = memmem(file, len, ".ko", 3);
@@ -142,14 +151,17 @@ static char *without_suffix(const char *file, size_t len)
 	return xstrndup(file, (size_t)(suffix - file));
 }
 
-/* A module's file, relative to the directory, without its suffix; the caller frees it. */
+/*
+ * Returns a module's file, relative to the directory and without its suffix.
+ * The caller frees it.
+ */
 static char *module_file(const char *directory, const char *name)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("%s/modules.dep", directory);
 	CLEANUP(close_file) FILE *file = fopen(path, "re");
 	CLEANUP(line_reader_deinit) struct line_reader lines;
 
-	line_reader_init(&lines, file, LINE_BYTES_MAX, TEXT_BYTES_MAX);
+	line_reader_init(&lines, file, KERNEL_IMAGE_LINE_BYTES_MAX, KERNEL_IMAGE_TEXT_BYTES_MAX);
 	while (file && line_reader_next(&lines)) {
 		size_t len = strcspn(lines.line, ":");
 
@@ -160,8 +172,11 @@ static char *module_file(const char *directory, const char *name)
 	return NULL;
 }
 
-/* As recorded: "/lib/modules/6.1.0/kernel/fs/ext4/ext4.ko.xz"; the caller frees it. */
-static char *recorded_file(const struct search *search)
+/*
+ * Returns the recorded name, for example
+ * "/lib/modules/6.1.0/kernel/fs/ext4/ext4.ko.xz". The caller frees it.
+ */
+static char *recorded_file(const struct kernel_image_search *search)
 {
 	CLEANUP(free_ptr) char *directory = xasprintf("/lib/modules/%s/", search->release);
 	const char *file = search->query->range->file;
@@ -175,14 +190,15 @@ static char *recorded_file(const struct search *search)
 		       : NULL;
 }
 
-static void add_modules(struct search *search, const char *system, const char *debug)
+static void kernel_image_add_modules(struct kernel_image_search *search, const char *system,
+				     const char *debug)
 {
 	static const char *const suffixes[] = {".ko.debug", ".ko", ".ko.zst", ".ko.xz", ".ko.gz"};
 	const char *release = search->release;
 	CLEANUP(free_ptr) char *directory = NULL;
 	CLEANUP(free_ptr) char *file = NULL;
 
-	add_by_build_id(search, debug);
+	kernel_image_add_by_build_id(search, debug);
 	if (!release)
 		return;
 	directory = xasprintf("%s/lib/modules/%s", system, release);
@@ -190,23 +206,24 @@ static void add_modules(struct search *search, const char *system, const char *d
 	if (!file)
 		file = module_file(directory, search->query->range->name);
 	for (size_t i = 0; file && i < ARRAY_SIZE(suffixes); i++)
-		add(search, xasprintf("%s/lib/modules/%s/%s%s", debug, release, file, suffixes[i]));
+		kernel_image_add(search, xasprintf("%s/lib/modules/%s/%s%s", debug, release, file,
+						   suffixes[i]));
 	for (size_t i = 0; file && i < ARRAY_SIZE(suffixes); i++)
-		add(search, xasprintf("%s/%s%s", directory, file, suffixes[i]));
+		kernel_image_add(search, xasprintf("%s/%s%s", directory, file, suffixes[i]));
 }
 
-static void add_below(struct search *search, const char *system, const char *debug)
+static void add_below(struct kernel_image_search *search, const char *system, const char *debug)
 {
 	if (is_module(search->query->range))
-		add_modules(search, system, debug);
+		kernel_image_add_modules(search, system, debug);
 	else
 		add_kernels(search, system, debug);
 }
 
-static void add_all(struct search *search)
+static void kernel_image_add_all(struct kernel_image_search *search)
 {
 	const struct debug_places *places = &search->query->places;
-	const char *debug = places->debug_dir ? places->debug_dir : "/usr/lib/debug";
+	const char *debug = places->debug_dir ? places->debug_dir : DEBUG_DIR;
 
 	if (places->symfs) {
 		CLEANUP(free_ptr) char *inside = xasprintf("%s%s", places->symfs, debug);
@@ -216,17 +233,17 @@ static void add_all(struct search *search)
 	add_below(search, search->query->root ? search->query->root : "", debug);
 }
 
-/* --- What is there --------------------------------------------------------------------------- */
+/* --- Opening ---------------------------------------------------------------------------------- */
 
-static int open_file(const struct search *search, const char *path)
+static int kernel_image_open_file(const struct kernel_image_search *search, const char *path)
 {
-	const struct foreign_name name = {.path = path, .user = FOREIGN_USER_UNKNOWN};
+	const struct untrusted_name name = {.path = path, .user = UNTRUSTED_USER_UNKNOWN};
 
 	return timed_open(search->query->places.caller, &name, 1, 0, NULL);
 }
 
-/* Keeps the first that is another one, for the message. */
-static bool is_wanted(struct search *search, const struct elf_file *elf)
+/* Remembers the first file with another build-id for the message. */
+static bool kernel_image_is_wanted(struct kernel_image_search *search, const struct elf_file *elf)
 {
 	if (build_id_equal(elf_file_build_id(elf), &search->build_id))
 		return true;
@@ -237,7 +254,7 @@ static bool is_wanted(struct search *search, const struct elf_file *elf)
 	return false;
 }
 
-static bool is_packed(const char *path)
+static bool kernel_image_is_packed(const char *path)
 {
 	size_t len = strlen(path);
 
@@ -246,7 +263,8 @@ static bool is_packed(const char *path)
 		strcmp(path + len - 3, "zst") == 0);
 }
 
-static void take(struct kernel_image *image, struct elf_file *elf, FILE *packed, const char *path)
+static void kernel_image_take(struct kernel_image *image, struct elf_file *elf, FILE *packed,
+			      const char *path)
 {
 	elf_file_free(image->elf);
 	close_file(&image->packed);
@@ -256,35 +274,36 @@ static void take(struct kernel_image *image, struct elf_file *elf, FILE *packed,
 	image->path = xstrdup(path);
 }
 
-/* Returns true if there is nothing better. */
-static bool try_file(struct search *search, const char *path, struct kernel_image *image)
+/* Returns true if no better file is possible. */
+static bool try_file(struct kernel_image_search *search, const char *path,
+		     struct kernel_image *image)
 {
 	CLEANUP(elf_file_cleanup) struct elf_file *elf = NULL;
-	int fd = open_file(search, path);
+	int fd = kernel_image_open_file(search, path);
 	bool has_dwarf;
 
 	if (fd < 0)
 		return false;
-	if (is_packed(path)) {
+	if (kernel_image_is_packed(path)) {
 		FILE *packed = image->packed ? NULL : fdopen(fd, "r");
 
 		if (packed)
-			take(image, NULL, packed, path);
+			kernel_image_take(image, NULL, packed, path);
 		else
 			close(fd);
 		return false;
 	}
 	error_free(elf_file_open(fd, path, &elf));
-	if (!elf || !is_wanted(search, elf))
+	if (!elf || !kernel_image_is_wanted(search, elf))
 		return false;
 	has_dwarf = elf_file_has_section(elf, ".debug_info");
-	/* A compressed one may have debug information. */
+	/* A compressed file may have debug information. */
 	if (has_dwarf || (!image->elf && !image->packed))
-		take(image, STEAL(elf), NULL, path);
+		kernel_image_take(image, STEAL(elf), NULL, path);
 	return has_dwarf;
 }
 
-/* --- Where it was loaded --------------------------------------------------------------------- */
+/* --- Load addresses --------------------------------------------------------------------------- */
 
 static void add_anchor(struct kernel_image *image, const char *name, uint64_t pc)
 {
@@ -298,7 +317,7 @@ static void add_anchor(struct kernel_image *image, const char *name, uint64_t pc
 	anchor->pc = pc;
 }
 
-/* A section's file: "0xffffffffc0a1b000" */
+/* Reads a section's file, for example "0xffffffffc0a1b000". */
 static uint64_t section_address(int directory, const char *name)
 {
 	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -314,7 +333,7 @@ static uint64_t section_address(int directory, const char *name)
 	return address;
 }
 
-/* Sections with code: .text, .text.unlikely, .init.text, .noinstr.text. */
+/* Adds sections with code: .text, .text.unlikely, .init.text, .noinstr.text. */
 static void add_sections(struct kernel_image *image, const char *root, const char *name)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("%s/sys/module/%s/sections", root, name);
@@ -338,25 +357,28 @@ static void find_anchors(const struct kernel_image_query *query, struct kernel_i
 	}
 	if (query->root)
 		add_sections(image, query->root, range->name);
-	/* The kernel puts the sections with code first, and linkers .text before the others. */
+	/*
+	 * The kernel places sections with code first, and linkers place .text
+	 * before the others.
+	 */
 	if (!image->anchor_count)
 		add_anchor(image, ".text", range->start);
 }
 
-/* --- All of it ------------------------------------------------------------------------------- */
+/* --- Finding and opening the image ------------------------------------------------------------ */
 
-static struct error *describe_failure(const struct search *search)
+static struct error *describe_failure(const struct kernel_image_search *search)
 {
 	const char *name = search->query->range->name;
 	const char *what = *name ? name : "the kernel";
 	char wanted[BUILD_ID_HEX_BYTES], found[BUILD_ID_HEX_BYTES];
 
 	if (!search->build_id.len)
-		return error_new("the build-id of %s is not known", what);
+		return error_new("the build-id of %s is unknown", what);
 	build_id_hex(&search->build_id, wanted);
 	if (search->other) {
 		build_id_hex(&search->other_id, found);
-		return error_new("%s is of another build: its build-id is %s, that of %s %s",
+		return error_new("%s is of another build: its build-id is %s, but %s has %s",
 				 search->other, *found ? found : "missing", what, wanted);
 	}
 	return error_hint(error_new("no %s%s with the build-id %s was found for %s",
@@ -367,12 +389,12 @@ static struct error *describe_failure(const struct search *search)
 
 struct error *kernel_image_open(const struct kernel_image_query *query, struct kernel_image *ret)
 {
-	CLEANUP(search_deinit) struct search search = {.query = query};
+	CLEANUP(kernel_image_search_deinit) struct kernel_image_search search = {.query = query};
 
 	search.build_id = build_id_of(query);
 	search.release = release_of(&search);
 	if (search.build_id.len)
-		add_all(&search);
+		kernel_image_add_all(&search);
 	for (size_t i = 0; i < search.count; i++)
 		if (try_file(&search, search.paths[i], ret))
 			break;

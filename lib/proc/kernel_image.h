@@ -1,17 +1,24 @@
 /*
- * Finds the file with the debug information of a kernel or of one of its loadable modules, and
- * where that was loaded.
+ * Finds the file with the debug information of a kernel or of a loadable
+ * module, and the addresses at which that was loaded.
  *
- * The kernel, R being its release: DEBUG_DIR/.build-id/ab/cdef….debug, DEBUG_DIR/boot/vmlinux-R,
- * DEBUG_DIR/lib/modules/R/vmlinux, the same two with .debug, /boot/vmlinux-R,
- * /lib/modules/R/build/vmlinux and /lib/modules/R/vmlinux.
+ * For the kernel of release R, these files are tried:
  *
- * A module: DEBUG_DIR/.build-id/ab/cdef….debug, then its file in DEBUG_DIR/lib/modules/R, then in
- * /lib/modules/R, as modules.dep says in which directory: NAME.ko, NAME.ko.debug, and NAME.ko
- * compressed with xz, zstd or gzip.
+ * - DEBUG_DIR/.build-id/ab/cdef….debug
+ * - DEBUG_DIR/boot/vmlinux-R and DEBUG_DIR/lib/modules/R/vmlinux
+ * - the same two with the suffix .debug
+ * - /boot/vmlinux-R, /lib/modules/R/build/vmlinux and /lib/modules/R/vmlinux
  *
- * With a symfs directory, each is looked for in there first. A file must have the build-id; that
- * of a compressed one is not known yet. Files without .debug_info come last.
+ * For a module, these files are tried:
+ *
+ * - DEBUG_DIR/.build-id/ab/cdef….debug
+ * - its file in DEBUG_DIR/lib/modules/R, then in /lib/modules/R. modules.dep
+ *   contains the directory. The name is NAME.ko, NAME.ko.debug, or NAME.ko
+ *   compressed with xz, zstd or gzip.
+ *
+ * If there is a symfs directory, each is first searched in it. A file must have
+ * the build-id, which for a compressed file is checked later. Files without
+ * .debug_info come last.
  *
  * Source: Documentation/ABI/testing/sysfs-module, tools/perf/util/symbol.c.
  */
@@ -24,35 +31,46 @@
 
 #include <stdio.h>
 
-/* Where a symbol of the kernel, or a section of a module, was loaded. */
+/* The load address of a kernel symbol or of a module's section. */
 struct kernel_anchor {
 	char name[64];
 	uint64_t pc;
 };
 
-/* Modules have a dozen sections with code. */
+/* Modules have about a dozen sections with code. */
 enum { KERNEL_ANCHORS_MAX = 32 };
 
 struct kernel_image {
-	struct elf_file *elf; /* NULL: it is compressed */
+	struct elf_file *elf; /* NULL if the file is compressed */
 	FILE *packed;
 	char *path;
-	struct build_id build_id; /* that the file must have; len 0: it is checked */
+	/*
+	 * The build-id that a compressed file must have. len is 0 if it was
+	 * already checked.
+	 */
+	struct build_id build_id;
 	bool is_module;
 	struct kernel_anchor anchors[KERNEL_ANCHORS_MAX];
 	size_t anchor_count;
 };
 
-/* What is looked for. Borrowed. */
+/* The image to search for. All members are borrowed. */
 struct kernel_image_query {
 	const struct kernel_range *range;
-	const char *root;	    /* as in kernel_map_new() */
-	const char *release;	    /* of a recording's kernel; NULL: unknown, or the running one */
-	struct build_id build_id;   /* … */
-	struct debug_places places; /* where to look */
+	const char *root; /* as in kernel_map_new() */
+	/*
+	 * Release of a recording's kernel; NULL if unknown, or for the running
+	 * kernel.
+	 */
+	const char *release;
+	struct build_id build_id;   /* build-id of a recording's kernel; len 0 likewise */
+	struct debug_places places; /* where to search */
 };
 
-/* Fills a zero-initialized image. Fails if there is no such file, and says what is missing. */
+/*
+ * Fills a zero-initialized image. Fails if there is no such file, with an error
+ * that names what is missing.
+ */
 MUST_CHECK struct error *kernel_image_open(const struct kernel_image_query *query,
 					   struct kernel_image *ret);
 void kernel_image_deinit(struct kernel_image *image);

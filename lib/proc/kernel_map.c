@@ -3,24 +3,31 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/line_reader.h"
+#include "base/search.h"
 #include "base/text.h"
 #include "proc/kernel.h"
 
 #include <stdio.h>
 
-/* Distributions' kernels load 200; a recording may claim any number. */
+/*
+ * Distribution kernels load about 200 modules. A recording may contain any
+ * number.
+ */
 enum { RANGES_MAX = 4096 };
 
-/* Of code that is named by itself, and of its names, which the kernel cuts at KSYM_NAME_LEN. */
+/*
+ * Limits of code that has a name of its own. The kernel truncates the names at
+ * KSYM_NAME_LEN.
+ */
 enum { SYMBOLS_MAX = 16 << 10, SYMBOL_NAME_BYTES_MAX = 512 };
 
 /* MODULE_NAME_LEN is 64 - sizeof(long). */
 enum { MODULE_NAME_BYTES_MAX = 64 };
 
-/* /proc/modules: a line has the names of all modules that use one. */
-enum { LINE_BYTES_MAX = 16 << 10, TEXT_BYTES_MAX = 4 << 20 };
+/* In /proc/modules, a line contains the names of all modules that use one. */
+enum { KERNEL_MAP_LINE_BYTES_MAX = 16 << 10, KERNEL_MAP_TEXT_BYTES_MAX = 4 << 20 };
 
-/* The code of no kernel is larger. */
+/* No kernel has more code than this. */
 #define KERNEL_BYTES_MAX (UINT64_C(64) << 20)
 
 #define READING_EVERY_NS NS_PER_SECOND
@@ -33,16 +40,16 @@ struct kernel_symbol {
 };
 
 struct kernel_map {
-	char *root; /* NULL: not of the running kernel */
+	char *root; /* NULL if this is not the running kernel */
 	struct modules *modules;
 	module_id kernel;
-	struct kernel_range *ranges; /* of modules, by start */
+	struct kernel_range *ranges; /* of modules, sorted by start */
 	size_t count, room;
-	struct kernel_range own; /* of the kernel itself; start 0: unknown */
+	struct kernel_range own; /* the kernel itself; start is 0 if unknown */
 	bool is_own_read;
-	uint64_t read_ns;	       /* when /proc/modules was read; 0: not yet */
-	size_t last;		       /* found last */
-	struct kernel_symbol *symbols; /* by start */
+	uint64_t read_ns;	       /* when /proc/modules was last read, or 0 */
+	size_t last;		       /* index of the last range that was found */
+	struct kernel_symbol *symbols; /* sorted by start */
 	size_t symbol_count, symbol_room;
 };
 
@@ -78,34 +85,19 @@ const char *kernel_map_root(const struct kernel_map *map)
 	return map->root;
 }
 
-static module_id kernel_of(struct kernel_map *map)
+static module_id kernel_map_kernel_of(struct kernel_map *map)
 {
 	if (map->kernel == MODULE_NONE)
 		map->kernel = modules_kernel(map->modules);
 	return map->kernel;
 }
 
-/* The index of the first range that begins after the address. */
-static size_t first_after(const struct kernel_map *map, uint64_t address)
-{
-	size_t low = 0, high = map->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (map->ranges[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* A module that is loaded where another one was replaces it. */
-static void add_module(struct kernel_map *map, const char *name, const struct mapping *mapping)
+/* Adds a module, which replaces one at the same address. */
+static void kernel_map_add_module(struct kernel_map *map, const char *name,
+				  const struct mapping *mapping)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("[%s]", name);
-	size_t index = first_after(map, mapping->start);
+	size_t index = SEARCH_AFTER(map->ranges, map->count, start, mapping->start);
 	struct kernel_range *range;
 
 	if (index && map->ranges[index - 1].start == mapping->start) {
@@ -137,9 +129,10 @@ static bool is_module_name(const char *name, size_t len)
 }
 
 /*
- * "nf_conntrack 172032 1 nf_nat, Live 0xffffffffc0a1b000 (OE)"; the address is 0 if it is hidden.
+ * Example: "nf_conntrack 172032 1 nf_nat, Live 0xffffffffc0a1b000 (OE)". A
+ * hidden address is 0.
  */
-static void add_line(struct kernel_map *map, char *line)
+static void kernel_map_add_line(struct kernel_map *map, char *line)
 {
 	char *state = NULL, *fields[6];
 	unsigned long size;
@@ -155,8 +148,9 @@ static void add_line(struct kernel_map *map, char *line)
 	size = strtoul(fields[1], NULL, 10);
 	if (is_module_name(fields[0], strlen(fields[0])) && text_hex(&at, &start) && start &&
 	    size && start <= UINT64_MAX - size)
-		add_module(map, fields[0],
-			   &(struct mapping){.start = start, .end = start + size, .path = ""});
+		kernel_map_add_module(
+			map, fields[0],
+			&(struct mapping){.start = start, .end = start + size, .path = ""});
 }
 
 static void read_modules(struct kernel_map *map)
@@ -165,12 +159,15 @@ static void read_modules(struct kernel_map *map)
 	CLEANUP(close_file) FILE *file = fopen(path, "re");
 	CLEANUP(line_reader_deinit) struct line_reader lines;
 
-	line_reader_init(&lines, file, LINE_BYTES_MAX, TEXT_BYTES_MAX);
+	line_reader_init(&lines, file, KERNEL_MAP_LINE_BYTES_MAX, KERNEL_MAP_TEXT_BYTES_MAX);
 	while (file && line_reader_next(&lines))
-		add_line(map, lines.line);
+		kernel_map_add_line(map, lines.line);
 }
 
-/* As perf maps it, or as the running kernel says. */
+/*
+ * Returns the kernel's range from the mapping in a perf recording, or else from
+ * the running kernel.
+ */
 static const struct kernel_range *own_range(struct kernel_map *map)
 {
 	struct kernel_code code;
@@ -184,7 +181,7 @@ static const struct kernel_range *own_range(struct kernel_map *map)
 	map->own = (struct kernel_range){
 		.start = code.start,
 		.end = code.start + KERNEL_BYTES_MAX,
-		.module = kernel_of(map),
+		.module = kernel_map_kernel_of(map),
 		.name = xstrdup(""),
 		.symbol = code.symbol,
 		.symbol_address = code.start,
@@ -192,29 +189,29 @@ static const struct kernel_range *own_range(struct kernel_map *map)
 	return &map->own;
 }
 
-static bool is_in(const struct kernel_range *range, uint64_t pc)
+static bool kernel_map_is_in(const struct kernel_range *range, uint64_t pc)
 {
 	return pc - range->start < range->end - range->start;
 }
 
-static bool find(struct kernel_map *map, uint64_t pc, module_id *ret)
+static bool kernel_map_find_at(struct kernel_map *map, uint64_t pc, module_id *ret)
 {
 	size_t index;
 
-	if (map->last < map->count && is_in(&map->ranges[map->last], pc) &&
+	if (map->last < map->count && kernel_map_is_in(&map->ranges[map->last], pc) &&
 	    (map->last + 1 == map->count || pc < map->ranges[map->last + 1].start)) {
 		*ret = map->ranges[map->last].module;
 		return true;
 	}
-	index = first_after(map, pc);
-	if (!index || !is_in(&map->ranges[index - 1], pc))
+	index = SEARCH_AFTER(map->ranges, map->count, start, pc);
+	if (!index || !kernel_map_is_in(&map->ranges[index - 1], pc))
 		return false;
 	map->last = index - 1;
 	*ret = map->ranges[index - 1].module;
 	return true;
 }
 
-static bool may_read(struct kernel_map *map, uint64_t pc)
+static bool kernel_map_may_read(struct kernel_map *map, uint64_t pc)
 {
 	const struct kernel_range *own;
 	uint64_t now_ns;
@@ -222,7 +219,7 @@ static bool may_read(struct kernel_map *map, uint64_t pc)
 	if (!map->root)
 		return false;
 	own = own_range(map);
-	if (!own || is_in(own, pc))
+	if (!own || kernel_map_is_in(own, pc))
 		return false;
 	now_ns = clock_now_ns();
 	if (map->read_ns && now_ns - map->read_ns < READING_EVERY_NS)
@@ -231,25 +228,9 @@ static bool may_read(struct kernel_map *map, uint64_t pc)
 	return true;
 }
 
-/* The index of the first symbol that begins after the address. */
-static size_t first_symbol_after(const struct kernel_map *map, uint64_t address)
-{
-	size_t low = 0, high = map->symbol_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (map->symbols[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 void kernel_map_add_symbol(struct kernel_map *map, uint64_t start, uint64_t len, const char *name)
 {
-	size_t index = first_symbol_after(map, start);
+	size_t index = SEARCH_AFTER(map->symbols, map->symbol_count, start, start);
 	struct kernel_symbol *symbol;
 
 	if (!len || len > UINT64_MAX - start || !*name)
@@ -273,7 +254,7 @@ void kernel_map_add_symbol(struct kernel_map *map, uint64_t start, uint64_t len,
 
 const char *kernel_map_symbol(const struct kernel_map *map, uint64_t pc)
 {
-	size_t index = first_symbol_after(map, pc);
+	size_t index = SEARCH_AFTER(map->symbols, map->symbol_count, start, pc);
 
 	return index && pc < map->symbols[index - 1].end ? map->symbols[index - 1].name : NULL;
 }
@@ -283,26 +264,15 @@ module_id kernel_map_find(struct kernel_map *map, uint64_t pc)
 	module_id module;
 
 	if (kernel_map_symbol(map, pc))
-		return kernel_of(map);
-	if (find(map, pc, &module))
+		return kernel_map_kernel_of(map);
+	if (kernel_map_find_at(map, pc, &module))
 		return module;
-	if (may_read(map, pc)) {
+	if (kernel_map_may_read(map, pc)) {
 		read_modules(map);
-		if (find(map, pc, &module))
+		if (kernel_map_find_at(map, pc, &module))
 			return module;
 	}
-	return kernel_of(map);
-}
-
-bool kernel_map_find_known(const struct kernel_map *map, uint64_t pc, module_id *ret)
-{
-	size_t index = first_after(map, pc);
-	const struct kernel_range *range = &map->own;
-
-	if (index && is_in(&map->ranges[index - 1], pc))
-		range = &map->ranges[index - 1];
-	*ret = range->module;
-	return is_in(range, pc) && !kernel_map_symbol(map, pc);
+	return kernel_map_kernel_of(map);
 }
 
 const struct kernel_range *kernel_map_range(struct kernel_map *map, module_id module)
@@ -315,7 +285,7 @@ const struct kernel_range *kernel_map_range(struct kernel_map *map, module_id mo
 
 /* --- Mappings of a recording ----------------------------------------------------------------- */
 
-static void add_kernel(struct kernel_map *map, const struct mapping *mapping)
+static void kernel_map_add_kernel(struct kernel_map *map, const struct mapping *mapping)
 {
 	const char *symbol = mapping->path + strlen(kernel_path);
 
@@ -324,7 +294,7 @@ static void add_kernel(struct kernel_map *map, const struct mapping *mapping)
 	map->own = (struct kernel_range){
 		.start = mapping->start,
 		.end = mapping->end,
-		.module = kernel_of(map),
+		.module = kernel_map_kernel_of(map),
 		.name = xstrdup(""),
 		.symbol = !strcmp(symbol, "_stext") ? "_stext" : "_text",
 		.symbol_address = mapping->offset,
@@ -332,7 +302,7 @@ static void add_kernel(struct kernel_map *map, const struct mapping *mapping)
 	};
 }
 
-/* Suffixes of the files of modules. */
+/* Returns whether this is a suffix of module files. */
 static bool is_module_file(const char *suffix)
 {
 	static const char *const known[] = {".ko", ".ko.xz", ".ko.gz", ".ko.zst", ".ko.debug"};
@@ -343,8 +313,12 @@ static bool is_module_file(const char *suffix)
 	return false;
 }
 
-/* "[ext4]", "/lib/modules/6.1.0/kernel/fs/ext4/ext4.ko.xz"; the caller frees it. NULL: neither. */
-static char *module_name(const char *path)
+/*
+ * Returns the module's name for "[ext4]" or
+ * "/lib/modules/6.1.0/kernel/fs/ext4/ext4.ko.xz", or NULL for other paths. The
+ * caller frees it.
+ */
+static char *kernel_map_module_name(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *start = slash ? slash + 1 : path;
 	size_t len = strcspn(start, ".]");
@@ -370,10 +344,10 @@ void kernel_map_add(struct kernel_map *map, const struct mapping *mapping)
 	if (mapping->start >= mapping->end)
 		return;
 	if (text_begins(mapping->path, kernel_path)) {
-		add_kernel(map, mapping);
+		kernel_map_add_kernel(map, mapping);
 		return;
 	}
-	name = module_name(mapping->path);
+	name = kernel_map_module_name(mapping->path);
 	if (name)
-		add_module(map, name, mapping);
+		kernel_map_add_module(map, name, mapping);
 }

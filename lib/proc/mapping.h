@@ -1,6 +1,4 @@
-/*
- * A mapping of a process, and where the files of a recording are.
- */
+/* Describes a mapping of a process, and where the files of a recording are. */
 #ifndef PROF_PROC_MAPPING_H
 #define PROF_PROC_MAPPING_H
 
@@ -12,15 +10,16 @@
 #include <sys/types.h>
 
 struct mapping {
-	uint64_t start, end; /* pcs */
-	uint64_t offset;     /* in the file, of start */
+	uint64_t start, end; /* addresses */
+	uint64_t offset;     /* file offset of `start` */
 	uint32_t device_major, device_minor;
-	uint64_t inode;		  /* 0: unknown */
-	uint64_t generation;	  /* of the inode; 0: unknown */
-	struct build_id build_id; /* len 0: unknown */
+	uint64_t inode;		  /* 0 if unknown */
+	uint64_t generation;	  /* generation of the inode; 0 if unknown */
+	struct build_id build_id; /* len is 0 if unknown */
 	/*
-	 * A process has named it, and the kernel has not confirmed it: its file is opened with that
-	 * user's rights, and only if it has that inode.
+	 * Only a process has reported this mapping, and the kernel has not
+	 * confirmed it. Its file is opened with the privileges of `claimant`,
+	 * and only if it has that inode.
 	 */
 	bool is_claimed;
 	uid_t claimant;
@@ -28,7 +27,10 @@ struct mapping {
 	bool is_data; /* not executable */
 };
 
-/* Whether the path is one of the kernel's names of shared memory that was never a file. */
+/*
+ * Returns whether the path is a kernel name for shared memory that never was a
+ * file.
+ */
 static inline bool mapping_is_of_memory(const char *path)
 {
 	return text_begins(path, "/memfd:") || text_begins(path, "/dev/zero") ||
@@ -36,18 +38,22 @@ static inline bool mapping_is_of_memory(const char *path)
 }
 
 /*
- * Where the files of a recording are, which may come from another machine. NULL members: nowhere.
+ * Where to find the files of a recording, possibly from another machine. NULL
+ * members are not searched.
  */
 struct recorded_files {
-	const char *symfs;     /* root directory of the mapped files */
-	const char *debug_dir; /* debug files by build-id: "/usr/lib/debug" */
-	const char *cache_dir; /* perf's build-id cache: "~/.debug" */
-	/* Who has written the recording, with whose rights the files that it names are opened; 0:
-	 * a user who is trusted. */
+	const char *symfs; /* root directory of the mapped files */
+	/* Debug files by build-id; NULL means DEBUG_DIR (debug_files.h). */
+	const char *debug_dir;
+	const char *cache_dir; /* perf's build-id cache; NULL means "~/.debug" */
+	/*
+	 * The user who wrote the recording. The files that it names are opened
+	 * with this user's privileges. 0 for a trusted user.
+	 */
 	uid_t writer;
-	bool same_kernel;    /* prof's own vdso stands in unless a build-id contradicts */
-	bool is_monotonic;   /* its times are of CLOCK_MONOTONIC, as those of jitdumps are */
-	const char *release; /* of the kernel: uname -r */
+	bool same_kernel;    /* prof's own vdso is used unless a build-id differs */
+	bool is_monotonic;   /* its times are CLOCK_MONOTONIC, like those of jitdumps */
+	const char *release; /* uname -r of the kernel */
 	struct build_id kernel_build_id;
 };
 

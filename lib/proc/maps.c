@@ -6,15 +6,16 @@
 #include <fcntl.h>
 
 /*
- * 300,000 mappings, where vm.max_map_count allows them. A process can have 65,530 by default, with
- * paths of 4 KB; later ones are not known then.
+ * About 300,000 mappings, if vm.max_map_count allows them. By default a process
+ * can have 65,530, with paths of up to 4 KB. Mappings beyond the limit are
+ * unknown.
  */
-enum { BYTES_MAX = 32 << 20 };
+enum { MAPS_BYTES_MAX = 32 << 20 };
 
 #define SHARE_MAX_NS (200 * NS_PER_MS)
-enum { BYTES_MIN = 64 << 10 };
+enum { MAPS_BYTES_MIN = 64 << 10 };
 
-static struct bytes take_line(struct bytes *text)
+static struct bytes maps_take_line(struct bytes *text)
 {
 	size_t left = bytes_left(text);
 	const unsigned char *newline = left ? memchr(text->at, '\n', left) : NULL;
@@ -25,21 +26,24 @@ static struct bytes take_line(struct bytes *text)
 	return line;
 }
 
-static int digit_value(unsigned char c)
+static int maps_digit_value(unsigned char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
 }
 
-/* Reads a number and the character that must follow it; the line can end instead of a blank. */
-static uint64_t take_number(struct bytes *line, unsigned base, char end)
+/*
+ * Reads a number and the character that must follow it. The end of the line is
+ * accepted instead of a blank.
+ */
+static uint64_t maps_take_number(struct bytes *line, unsigned base, char end)
 {
 	uint64_t value = 0;
 	unsigned digits = 0;
 
-	while (bytes_left(line) && (unsigned)digit_value(*line->at) < base) {
-		value = value * base + (unsigned)digit_value(bytes_u8(line));
+	while (bytes_left(line) && (unsigned)maps_digit_value(*line->at) < base) {
+		value = value * base + (unsigned)maps_digit_value(bytes_u8(line));
 		digits++;
 	}
 	if (!digits || digits > 20 ||
@@ -48,8 +52,8 @@ static uint64_t take_number(struct bytes *line, unsigned base, char end)
 	return value;
 }
 
-/* The kernel escapes newlines only, not even backslashes. */
-static void copy_path(struct bytes line, char path[MAPS_PATH_MAX])
+/* The kernel escapes only newlines, not even backslashes. */
+static void maps_copy_path(struct bytes line, char path[MAPS_PATH_MAX])
 {
 	size_t len = 0;
 
@@ -64,19 +68,23 @@ static void copy_path(struct bytes line, char path[MAPS_PATH_MAX])
 	path[len] = '\0';
 }
 
-/* "7f0c5e1c8000-7f0c5e31d000 r-xp 00026000 fe:00 1066   /usr/lib/x86_64-linux-gnu/libc.so.6" */
-static bool parse_line(struct maps *maps, struct bytes line, struct mapping *ret)
+/*
+ * Example:
+ *
+ *   7f0c5e1c8000-7f0c5e31d000 r-xp 00026000 fe:00 1066   /usr/lib/libc.so.6
+ */
+static bool maps_parse_line(struct maps *maps, struct bytes line, struct mapping *ret)
 {
 	const char *permissions;
 
 	*ret = (struct mapping){.path = maps->path};
-	ret->start = take_number(&line, 16, '-');
-	ret->end = take_number(&line, 16, ' ');
+	ret->start = maps_take_number(&line, 16, '-');
+	ret->end = maps_take_number(&line, 16, ' ');
 	permissions = bytes_take(&line, 5);
-	ret->offset = take_number(&line, 16, ' ');
-	ret->device_major = (uint32_t)take_number(&line, 16, ':');
-	ret->device_minor = (uint32_t)take_number(&line, 16, ' ');
-	ret->inode = take_number(&line, 10, ' ');
+	ret->offset = maps_take_number(&line, 16, ' ');
+	ret->device_major = (uint32_t)maps_take_number(&line, 16, ':');
+	ret->device_minor = (uint32_t)maps_take_number(&line, 16, ' ');
+	ret->inode = maps_take_number(&line, 10, ' ');
 	if (!bytes_ok(&line) || ret->start >= ret->end)
 		return false;
 	maps->executable = permissions[2] == 'x';
@@ -85,14 +93,14 @@ static bool parse_line(struct maps *maps, struct bytes line, struct mapping *ret
 		return false;
 	while (bytes_left(&line) && *line.at == ' ')
 		bytes_skip(&line, 1);
-	copy_path(line, maps->path);
+	maps_copy_path(line, maps->path);
 	return true;
 }
 
 bool maps_next(struct maps *maps, struct mapping *ret)
 {
 	while (bytes_left(&maps->rest))
-		if (parse_line(maps, take_line(&maps->rest), ret))
+		if (maps_parse_line(maps, maps_take_line(&maps->rest), ret))
 			return true;
 	return false;
 }
@@ -104,8 +112,8 @@ static size_t whole_lines(const char *text, size_t len)
 	return last ? (size_t)(last - text) + 1 : 0;
 }
 
-/* Takes name. */
-static char *load(char *name, size_t max_bytes, size_t *len, bool *is_cut)
+/* Takes ownership of name. */
+static char *maps_load_from(char *name, size_t max_bytes, size_t *len, bool *is_cut)
 {
 	CLEANUP(free_ptr) char *path = name;
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -134,22 +142,27 @@ static char *load(char *name, size_t max_bytes, size_t *len, bool *is_cut)
 static char *load_some(const char *proc, pid_t pid, size_t max_bytes, size_t *len, bool *is_cut)
 {
 	CLEANUP(free_ptr) char *tasks = xasprintf("%s/%d/task", proc, (int)pid);
-	char *text = load(xasprintf("%s/%d/maps", proc, (int)pid), max_bytes, len, is_cut);
+	char *text = maps_load_from(xasprintf("%s/%d/maps", proc, (int)pid), max_bytes, len,
+				    is_cut);
 	CLEANUP(close_dir) DIR *dir = NULL;
 
-	/* The maps of an ended main thread are empty, though other threads may still run. */
+	/*
+	 * The maps of an ended main thread are empty, although other threads
+	 * may still run.
+	 */
 	if (!text || *len || !(dir = opendir(tasks)))
 		return text;
 	for (pid_t tid; !*len && (tid = pids_next(dir));) {
 		free(text);
-		text = load(xasprintf("%s/%d/maps", tasks, (int)tid), max_bytes, len, is_cut);
+		text = maps_load_from(xasprintf("%s/%d/maps", tasks, (int)tid), max_bytes, len,
+				      is_cut);
 	}
 	return text;
 }
 
 char *maps_load(const char *proc, pid_t pid, size_t *len)
 {
-	return maps_load_some(proc, pid, BYTES_MAX, len);
+	return maps_load_some(proc, pid, MAPS_BYTES_MAX, len);
 }
 
 char *maps_load_some(const char *proc, pid_t pid, size_t max_bytes, size_t *len)
@@ -164,5 +177,5 @@ char *maps_load_within(struct time_share *share, const char *proc, pid_t pid, si
 {
 	bool is_whole = time_share_is_left(share, clock_now_ns(), SHARE_MAX_NS);
 
-	return load_some(proc, pid, is_whole ? BYTES_MAX : BYTES_MIN, len, is_cut);
+	return load_some(proc, pid, is_whole ? MAPS_BYTES_MAX : MAPS_BYTES_MIN, len, is_cut);
 }

@@ -4,7 +4,7 @@
 
 /* Readable memory ends at a multiple of this. */
 enum { PAGE_BYTES = 4096 };
-/* Of a system call; fewer than IOV_MAX. */
+/* Per system call; less than IOV_MAX. */
 enum { PARTS_MAX = 128 };
 
 static ssize_t read_once(pid_t tid, uint64_t address, void *into, size_t len)
@@ -17,7 +17,11 @@ static ssize_t read_once(pid_t tid, uint64_t address, void *into, size_t len)
 
 size_t memory_read(pid_t tid, uint64_t address, void *into, size_t len)
 {
-	bool by_page = false; /* if reading all at once fails, because a part is not readable */
+	/*
+	 * Set after a read of everything at once failed because a part is
+	 * unreadable.
+	 */
+	bool by_page = false;
 	size_t done = 0;
 
 	while (done < len) {
@@ -35,13 +39,16 @@ size_t memory_read(pid_t tid, uint64_t address, void *into, size_t len)
 		else
 			by_page = true;
 		if (copied > 0 && (size_t)copied < step && (at + (size_t)copied) % PAGE_BYTES == 0)
-			break; /* the kernel has copied up to a page that it cannot read */
+			break; /* the kernel copied up to an unreadable page */
 	}
 	return done;
 }
 
-/* The kernel copies in order, up to the first part that cannot be read; returns their number. */
-static size_t read_some(pid_t tid, const struct memory_part *parts, size_t count)
+/*
+ * The kernel copies in order, up to the first part that it cannot read. Returns
+ * the number of complete parts.
+ */
+static size_t proc_memory_read_some(pid_t tid, const struct memory_part *parts, size_t count)
 {
 	struct iovec to[PARTS_MAX] = {0}, from[PARTS_MAX] = {0};
 	size_t done = 0;
@@ -64,7 +71,7 @@ void memory_read_parts(pid_t tid, struct memory_part *parts, size_t count)
 
 	while (done < count) {
 		size_t step = count - done < PARTS_MAX ? count - done : PARTS_MAX;
-		size_t copied = read_some(tid, parts + done, step);
+		size_t copied = proc_memory_read_some(tid, parts + done, step);
 
 		for (size_t i = 0; i < copied; i++)
 			parts[done++].is_read = true;

@@ -8,8 +8,9 @@
 #include <sys/types.h>
 
 /*
- * Copies the readable start of [address, address + len) and returns its length: 0 if the thread
- * has ended or its memory is not accessible. tid: any thread of the process.
+ * Copies the readable start of [address, address + len) and returns its length,
+ * or 0 if the thread has ended or its memory is inaccessible. `tid` is any
+ * thread of the process.
  */
 size_t memory_read(pid_t tid, uint64_t address, void *into, size_t len);
 
@@ -17,10 +18,10 @@ struct memory_part {
 	uint64_t address;
 	void *into;
 	size_t len;
-	bool is_read; /* the answer: all of it */
+	bool is_read; /* result: all of it was read */
 };
 
-/* The same for many small parts, with few system calls. */
+/* Reads many small parts with few system calls. */
 void memory_read_parts(pid_t tid, struct memory_part *parts, size_t count);
 
 #endif

@@ -11,28 +11,40 @@
 
 #include <stdio.h>
 
-/* In the table of files: checked, and it is a process's memory rather than a program. */
+/*
+ * In the table of files: checked, and found to be a process's memory rather
+ * than a program.
+ */
 #define NO_PROGRAM (IDMAP_NONE - 1)
 
-/* How often opening a file is attempted. */
+/* How often prof tries to open a file. */
 enum { ATTEMPTS = 16 };
 
-/* Far more than a machine runs programs and libraries. */
+/* Far more than the programs and libraries of any machine. */
 enum { FILES_MAX = 16000 };
 
-/* A file takes 20 to 100 us, and milliseconds on a busy machine if a thread of its own opens it. */
+/*
+ * Opening a file is cheap, but takes milliseconds on a busy machine if a helper
+ * thread opens it.
+ */
 #define OPENING_PER_SECOND_NS (100 * NS_PER_MS)
 
-/* Processes that write jitdumps, and maps, at the same time. Each costs a descriptor. */
+/*
+ * Processes that write jitdumps or perf maps at the same time. Each needs a
+ * descriptor.
+ */
 enum { JITDUMPS_MAX = 128 };
 
-/* How often a perf map is looked for: half as often each time that there is none, to this. */
+/*
+ * The interval for searching a perf map. It doubles each time that there is
+ * none, up to the maximum.
+ */
 #define MAP_INTERVAL_NS (200 * NS_PER_MS)
 #define MAP_INTERVAL_MAX_NS (3200 * NS_PER_MS)
 
 /*
- * The memory of modules with samples in processes of users other than root and prof's own: of one
- * user, 20,000 files or more, and of all.
+ * Limits of the memory of modules with samples in processes of users other than
+ * root and prof's own: for one user (at least 20,000 files), and for all.
  */
 enum {
 	USED_UNIT_BYTES = 64,
@@ -40,38 +52,48 @@ enum {
 	ALL_USED_UNITS_MAX = (64 << 20) / USED_UNIT_BYTES,
 };
 
-/* Objects with JIT code: of all processes. */
+/* The limit for objects with JIT code, over all processes. */
 enum { JIT_OBJECTS_BYTES_MAX = 128 << 20 };
 
-/* Files with the same build-id that are compared; more are made on purpose. */
+/*
+ * Files with the same build-id that are compared. More than this are an attack.
+ */
 enum { SAME_BUILD_ID_MAX = 64 };
 
-struct entry {
+struct module_entry {
 	struct module module;
-	unsigned attempts_left;	    /* 0: opened, or known not to be an ELF file */
-	bool is_used;		    /* it has samples */
-	int root;		    /* of processes with samples in it; -1: prof's own … */
-	bool has_root;		    /* … or not known yet */
-	uid_t user;		    /* of MODULE_JIT: as in jit_map_open() */
-	pid_t own_pid;		    /* the same */
-	struct perf_map *perf_map;  /* of the first MODULE_JIT of a process; NULL: not open */
-	uint64_t map_due_ns;	    /* when it is looked for … */
-	uint64_t map_interval_ns;   /* … and from then to the next time */
-	uint32_t generation;	    /* of MODULE_JIT */
-	uint64_t jit_list;	    /* vaddr; 0: none … */
-	bool has_searched_jit_list; /* … or not known yet */
-	bool is_closed;		    /* to make room for others */
-	bool is_foreign;
-	bool is_deleted;	/* the mapping says so */
-	char *path, *problem;	/* of the module */
-	char *root_name;	/* of the file in that root; NULL: the path */
-	struct mapping mapping; /* the first one */
+	unsigned attempts_left; /* 0 if opened, or known not to be an ELF file */
+	bool is_used;		/* it has samples */
+	/*
+	 * Root of the processes with samples in it; -1 for prof's own. Valid if
+	 * has_root is set.
+	 */
+	int root;
+	bool has_root;		   /* `root` is known */
+	uid_t user;		   /* for MODULE_JIT, as in jit_map_open() */
+	pid_t own_pid;		   /* for MODULE_JIT, as in jit_map_open_below() */
+	struct perf_map *perf_map; /* For the first MODULE_JIT of a process. NULL if not open. */
+	uint64_t map_due_ns;	   /* when to search for it next */
+	uint64_t map_interval_ns;  /* interval after that */
+	uint32_t generation;	   /* for MODULE_JIT */
+	/*
+	 * Vaddr of the descriptor of JIT code, or 0 for none. Valid if
+	 * has_searched_jit_list is set.
+	 */
+	uint64_t jit_list;
+	bool has_searched_jit_list; /* `jit_list` is known */
+	bool is_closed;		    /* closed to make room for others */
+	bool is_untrusted;
+	bool is_deleted;	/* according to the mapping */
+	char *path, *problem;	/* owned strings of `module` */
+	char *root_name;	/* Name of the file in `root`. NULL if it is the path. */
+	struct mapping mapping; /* the first mapping */
 	struct file_identity file;
 	struct build_id build_id;
-	module_id same_build_id; /* the next one; IDMAP_NONE: none */
+	module_id same_build_id; /* next module with this build-id, or IDMAP_NONE */
 };
 
-/* Open files, oldest first; some of them are closed or used by now. */
+/* Open files, oldest first. Some may have been closed or used since. */
 struct open_files {
 	module_id *ids;
 	size_t first, count, room;
@@ -80,31 +102,39 @@ struct open_files {
 
 struct modules {
 	struct file_locator *locator;
-	struct entry **entries;
+	struct module_entry **entries;
 	uint32_t count, room;
 	module_id *unused; /* ids */
 	uint32_t unused_count, unused_room;
 	size_t text_bytes;
 	struct file_table *files;
-	struct idmap by_build_id; /* the first of a list */
-	struct idmap by_file;	  /* by what was opened */
+	struct idmap by_build_id; /* first module of a list */
+	struct idmap by_file;	  /* by the identity of the opened file */
 	struct idmap jits;	  /* by pid and generation */
 	struct idmap others;	  /* by kind and path: modules that exist once */
 	unsigned files_max;
-	uint64_t opening_max_ns;	/* in a second */
-	uint64_t second_ns, opening_ns; /* the present second, and what opening took in it */
+	uint64_t opening_max_ns; /* per second */
+	/*
+	 * Start of the current second, and the time that opening files took in
+	 * it.
+	 */
+	uint64_t second_ns, opening_ns;
 	uint64_t missed_files;
-	struct open_files own, foreign;
+	struct open_files own, untrusted;
 	struct code_budget code_budget;
 	unsigned jitdump_count, map_count;
-	size_t jit_object_bytes; /* of those with samples */
+	size_t jit_object_bytes; /* for objects with samples */
 	struct vdso_images vdsos;
-	struct idmap used; /* by user of other processes: the memory of modules with samples … */
-	uint64_t all_used; /* … in units */
-	bool has_other_time; /* samples are not of CLOCK_MONOTONIC */
+	/*
+	 * Memory of modules with samples, in units, for each user but root and
+	 * prof's.
+	 */
+	struct idmap used;
+	uint64_t all_used;   /* the sum over `used` */
+	bool has_other_time; /* samples do not use CLOCK_MONOTONIC */
 };
 
-/* Others need mappings, too: libraries, threads, heaps. */
+/* prof needs mappings for other things, too: libraries, threads, heaps. */
 static unsigned default_files_max(void)
 {
 	CLEANUP(close_file) FILE *file = fopen("/proc/sys/vm/max_map_count", "re");
@@ -139,7 +169,7 @@ struct modules *modules_new_recorded(const struct recorded_files *files)
 	return modules;
 }
 
-static void clear(struct entry *entry)
+static void module_clear(struct module_entry *entry)
 {
 	elf_file_free(entry->module.elf);
 	jitdump_free(entry->module.jitdump);
@@ -147,7 +177,7 @@ static void clear(struct entry *entry)
 	free(entry->path);
 	free(entry->problem);
 	free(entry->root_name);
-	*entry = (struct entry){.module = {.kind = MODULE_UNKNOWN, .path = ""}};
+	*entry = (struct module_entry){.module = {.kind = MODULE_UNKNOWN, .path = ""}};
 }
 
 void modules_free(struct modules *modules)
@@ -155,13 +185,13 @@ void modules_free(struct modules *modules)
 	if (!modules)
 		return;
 	for (uint32_t i = 0; i < modules->count; i++) {
-		clear(modules->entries[i]);
+		module_clear(modules->entries[i]);
 		free(modules->entries[i]);
 	}
 	free(modules->entries);
 	free(modules->unused);
 	free(modules->own.ids);
-	free(modules->foreign.ids);
+	free(modules->untrusted.ids);
 	file_locator_free(modules->locator);
 	file_table_free(modules->files);
 	idmap_deinit(&modules->by_build_id);
@@ -194,15 +224,19 @@ uint64_t modules_missed_files(const struct modules *modules)
 
 struct debug_files modules_debug_files(const struct modules *modules, module_id id)
 {
-	const struct entry *entry = modules->entries[id];
+	const struct module_entry *entry = modules->entries[id];
 
 	return file_locator_debug_files(modules->locator,
 					entry->root_name ? entry->root_name : entry->path,
-					entry->root, entry->file.owner, entry->is_foreign);
+					entry->root, entry->file.owner, entry->is_untrusted);
 }
 
-/* The perf map of a process, which is open since samples of its code were seen; NULL: it is not. */
-static const struct perf_map *perf_map_of(const struct modules *modules, const struct entry *entry)
+/*
+ * Returns the perf map of a process, or NULL if it is not open. It is opened at
+ * the first sample of its JIT code.
+ */
+static const struct perf_map *perf_map_of(const struct modules *modules,
+					  const struct module_entry *entry)
 {
 	module_id first = idmap_get(&modules->jits, (uint64_t)entry->module.pid, 0);
 
@@ -211,7 +245,7 @@ static const struct perf_map *perf_map_of(const struct modules *modules, const s
 
 int modules_open_jit_map(const struct modules *modules, module_id id, const char *proc)
 {
-	const struct entry *entry = modules->entries[id];
+	const struct module_entry *entry = modules->entries[id];
 	const struct perf_map *map = perf_map_of(modules, entry);
 	int fd = -1;
 
@@ -227,7 +261,7 @@ int modules_open_jit_map(const struct modules *modules, module_id id, const char
 
 uint64_t modules_map_bytes(const struct modules *modules, module_id id)
 {
-	const struct entry *entry = modules->entries[id];
+	const struct module_entry *entry = modules->entries[id];
 	const struct perf_map *map = perf_map_of(modules, entry);
 
 	return entry->module.jitdump || !map ? UINT64_MAX : perf_map_bytes(map, entry->generation);
@@ -248,24 +282,25 @@ static module_id new_id(struct modules *modules)
 	if (modules->unused_count)
 		return modules->unused[--modules->unused_count];
 	GROW(modules->entries, modules->count, modules->room);
-	modules->entries[modules->count] = xcalloc(1, sizeof(struct entry));
+	modules->entries[modules->count] = xcalloc(1, sizeof(struct module_entry));
 	return modules->count++;
 }
 
-static module_id add(struct modules *modules, enum module_kind kind, const char *path, size_t len)
+static module_id module_add(struct modules *modules, enum module_kind kind, const char *path,
+			    size_t len)
 {
 	module_id id = new_id(modules);
-	struct entry *entry = modules->entries[id];
+	struct module_entry *entry = modules->entries[id];
 
-	*entry = (struct entry){
+	*entry = (struct module_entry){
 		.path = xstrndup(path, len), .root = -1, .same_build_id = IDMAP_NONE};
 	entry->module = (struct module){.kind = kind, .path = entry->path};
 	modules->text_bytes += len;
 	return id;
 }
 
-/* Takes err. */
-static void set_problem(struct modules *modules, struct entry *entry, struct error *err)
+/* Takes ownership of err. */
+static void set_problem(struct modules *modules, struct module_entry *entry, struct error *err)
 {
 	free(entry->problem);
 	entry->module.problem = entry->problem = xstrdup(error_text(err));
@@ -273,27 +308,30 @@ static void set_problem(struct modules *modules, struct entry *entry, struct err
 	error_free(err);
 }
 
-/* Modules that exist once: the kernel, and its special mappings in processes. */
+/*
+ * Returns a module that exists once: the kernel, or one of its special mappings
+ * in processes.
+ */
 static module_id the_one(struct modules *modules, enum module_kind kind, const char *path)
 {
 	size_t len = strlen(path);
 	uint32_t *id = idmap_put(&modules->others, hash_bytes(path, len), kind);
 
 	if (*id == IDMAP_NONE)
-		*id = add(modules, kind, path, len);
+		*id = module_add(modules, kind, path, len);
 	return *id;
 }
 
-static bool is_vdso(const struct entry *entry)
+static bool is_vdso(const struct module_entry *entry)
 {
 	return entry->module.kind == MODULE_VDSO && strcmp(entry->path, "[vdso]") == 0;
 }
 
-/* The vdso, and modules without an ELF file. */
+/* Returns the vdso, or a module without an ELF file. */
 static module_id kernel_code_of(struct modules *modules, const struct mapping *mapping)
 {
 	module_id id = the_one(modules, MODULE_VDSO, mapping->path);
-	struct entry *entry = modules->entries[id];
+	struct module_entry *entry = modules->entries[id];
 	struct located_file finding;
 
 	if (entry->module.elf || entry->module.problem || !is_vdso(entry))
@@ -307,10 +345,10 @@ static module_id kernel_code_of(struct modules *modules, const struct mapping *m
 
 static module_id add_vdso(struct modules *modules)
 {
-	return add(modules, MODULE_VDSO, "[vdso]", strlen("[vdso]"));
+	return module_add(modules, MODULE_VDSO, "[vdso]", strlen("[vdso]"));
 }
 
-/* The one without an ELF file. */
+/* Returns the module without an ELF file. */
 static module_id unread_vdso(struct modules *modules)
 {
 	uint32_t *id = idmap_put(&modules->others, 0, MODULE_VDSO);
@@ -323,13 +361,13 @@ static module_id unread_vdso(struct modules *modules)
 	return *id;
 }
 
-/* All processes that have the same image have one module. */
+/* All processes with the same image share one module. */
 static module_id vdso_of_process(struct modules *modules, pid_t pid, uid_t user,
 				 const struct mapping *mapping)
 {
 	CLEANUP(elf_file_cleanup)
 	struct elf_file *elf = file_locator_read_vdso(modules->locator, pid, user, mapping);
-	struct entry *entry;
+	struct module_entry *entry;
 	module_id id;
 
 	if (elf && vdso_images_find(&modules->vdsos, elf, &id))
@@ -339,7 +377,7 @@ static module_id vdso_of_process(struct modules *modules, pid_t pid, uid_t user,
 	id = add_vdso(modules);
 	vdso_images_add(&modules->vdsos, elf, id);
 	entry = modules->entries[id];
-	entry->is_foreign = elf_file_is_foreign(elf);
+	entry->is_untrusted = elf_file_is_untrusted(elf);
 	entry->module.elf = STEAL(elf);
 	return id;
 }
@@ -365,7 +403,7 @@ static module_id generation_of(struct modules *modules, pid_t pid, uint32_t gene
 	uint32_t *id = idmap_put(&modules->jits, (uint64_t)pid, generation);
 
 	if (*id == IDMAP_NONE) {
-		*id = add(modules, MODULE_JIT, path, sizeof(path) - 1);
+		*id = module_add(modules, MODULE_JIT, path, sizeof(path) - 1);
 		modules->entries[*id]->module.pid = pid;
 		modules->entries[*id]->generation = generation;
 		modules->entries[*id]->user = file_locator_user(modules->locator, pid);
@@ -384,8 +422,8 @@ module_id modules_jit(struct modules *modules, pid_t pid)
 	return jit_of(modules, pid);
 }
 
-/* Looks for the map now and then, as it can appear at any time. */
-static bool has_perf_map(struct modules *modules, struct entry *entry)
+/* Searches for the map at intervals, because it can appear at any time. */
+static bool has_perf_map(struct modules *modules, struct module_entry *entry)
 {
 	uint64_t now_ns;
 
@@ -411,7 +449,7 @@ static bool has_perf_map(struct modules *modules, struct entry *entry)
 module_id modules_jit_at(struct modules *modules, module_id first, uint64_t pc, uint64_t time_ns,
 			 uint64_t *start, uint64_t *end)
 {
-	struct entry *entry = modules->entries[first];
+	struct module_entry *entry = modules->entries[first];
 	uint32_t generation;
 	module_id id;
 
@@ -427,14 +465,17 @@ module_id modules_jit_at(struct modules *modules, module_id first, uint64_t pc, 
 	return id;
 }
 
-/* "[vsyscall]", but not the kernel's names for ordinary memory: [heap], [stack], [anon:name]. */
+/*
+ * True for "[vsyscall]", but not for the kernel's names of ordinary memory:
+ * [heap], [stack], [anon:name].
+ */
 static bool names_kernel_code(const char *path)
 {
 	return path[0] == '[' && !text_begins(path, "[heap") && !text_begins(path, "[stack") &&
 	       !text_begins(path, "[anon");
 }
 
-/* --- Files that turn out to be the same ------------------------------------------------------ */
+/* --- Identical files -------------------------------------------------------------------------- */
 
 static uint64_t build_id_key(const struct build_id *id)
 {
@@ -451,47 +492,49 @@ static uint32_t file_subkey(const struct file_identity *file)
 	return (uint32_t)hash_mix(hash, file->size_bytes);
 }
 
-static bool is_same_file(const struct file_identity *a, const struct file_identity *b)
+static bool module_is_same_file(const struct file_identity *a, const struct file_identity *b)
 {
 	return a->inode && a->device == b->device && a->inode == b->inode &&
 	       a->modified_ns == b->modified_ns && a->size_bytes == b->size_bytes;
 }
 
 /*
- * Whether one user alone can have written both. The owner of a foreign file is what its server
- * says; containers have overlays of their own.
+ * Returns whether only one user can have written both. The owner of an
+ * untrusted file is whatever its server reports, and each container has its own
+ * overlay.
  */
-static bool have_same_writer(const struct entry *entry, const struct file_identity *file,
-			     bool is_foreign)
+static bool have_same_writer(const struct module_entry *entry, const struct file_identity *file,
+			     bool is_untrusted)
 {
 	const struct file_identity *known = &entry->file;
 
 	return known->owner == file->owner && !known->is_shared && !file->is_shared &&
-	       ((!entry->is_foreign && !is_foreign) || known->device == file->device ||
+	       ((!entry->is_untrusted && !is_untrusted) || known->device == file->device ||
 		(known->is_overlay && file->is_overlay));
 }
 
-/* A program that was written anew in place is another one. */
-static bool has_changed(const struct entry *entry)
+/* A program that was overwritten in place is a different module. */
+static bool module_has_changed(const struct module_entry *entry)
 {
-	return entry->module.elf && !entry->is_foreign && elf_file_changed(entry->module.elf);
+	return entry->module.elf && !entry->is_untrusted && elf_file_changed(entry->module.elf);
 }
 
-/* IDMAP_NONE: none. */
-static module_id find_same(const struct modules *modules, const struct file_identity *file,
-			   const struct elf_file *elf)
+/* Returns IDMAP_NONE if there is none. */
+static module_id module_find_same(const struct modules *modules, const struct file_identity *file,
+				  const struct elf_file *elf)
 {
 	const struct build_id *build_id = elf_file_build_id(elf);
 	module_id id = idmap_get(&modules->by_file, file->inode, file_subkey(file));
 
-	if (id != IDMAP_NONE && is_same_file(&modules->entries[id]->file, file))
+	if (id != IDMAP_NONE && module_is_same_file(&modules->entries[id]->file, file))
 		return id;
 	id = idmap_get(&modules->by_build_id, build_id_key(build_id), 0);
 	for (unsigned i = 0; id != IDMAP_NONE && i < SAME_BUILD_ID_MAX; i++) {
-		const struct entry *entry = modules->entries[id];
+		const struct module_entry *entry = modules->entries[id];
 
 		if (build_id_equal(&entry->build_id, build_id) &&
-		    have_same_writer(entry, file, elf_file_is_foreign(elf)) && !has_changed(entry))
+		    have_same_writer(entry, file, elf_file_is_untrusted(elf)) &&
+		    !module_has_changed(entry))
 			return id;
 		id = entry->same_build_id;
 	}
@@ -500,7 +543,7 @@ static module_id find_same(const struct modules *modules, const struct file_iden
 
 static void remember_file(struct modules *modules, module_id id)
 {
-	struct entry *entry = modules->entries[id];
+	struct module_entry *entry = modules->entries[id];
 
 	if (entry->file.inode)
 		*idmap_put(&modules->by_file, entry->file.inode, file_subkey(&entry->file)) = id;
@@ -513,14 +556,14 @@ static void remember_file(struct modules *modules, module_id id)
 	}
 }
 
-/* --- Files that are open --------------------------------------------------------------------- */
+/* --- Open files ------------------------------------------------------------------------------- */
 
-static struct open_files *list_of(struct modules *modules, const struct entry *entry)
+static struct open_files *list_of(struct modules *modules, const struct module_entry *entry)
 {
-	return entry->is_foreign ? &modules->foreign : &modules->own;
+	return entry->is_untrusted ? &modules->untrusted : &modules->own;
 }
 
-static void close_file_of(struct modules *modules, struct entry *entry)
+static void close_file_of(struct modules *modules, struct module_entry *entry)
 {
 	list_of(modules, entry)->open--;
 	elf_file_free(STEAL(entry->module.elf));
@@ -531,7 +574,7 @@ static void close_file_of(struct modules *modules, struct entry *entry)
 static bool close_oldest(struct modules *modules, struct open_files *files)
 {
 	while (files->count) {
-		struct entry *entry = modules->entries[files->ids[files->first]];
+		struct module_entry *entry = modules->entries[files->ids[files->first]];
 
 		files->first++;
 		files->count--;
@@ -543,7 +586,7 @@ static bool close_oldest(struct modules *modules, struct open_files *files)
 	return false;
 }
 
-static void append(struct open_files *files, module_id id)
+static void module_append(struct open_files *files, module_id id)
 {
 	if (files->first && files->first + files->count == files->room) {
 		memmove(files->ids, files->ids + files->first, files->count * sizeof(*files->ids));
@@ -553,20 +596,20 @@ static void append(struct open_files *files, module_id id)
 	files->ids[files->first + files->count++] = id;
 }
 
-static bool make_room(struct modules *modules, bool for_foreign)
+static bool module_make_room(struct modules *modules, bool for_untrusted)
 {
-	if (for_foreign && modules->foreign.open >= modules->files_max / 2)
-		return close_oldest(modules, &modules->foreign);
-	if (modules->own.open + modules->foreign.open < modules->files_max)
+	if (for_untrusted && modules->untrusted.open >= modules->files_max / 2)
+		return close_oldest(modules, &modules->untrusted);
+	if (modules->own.open + modules->untrusted.open < modules->files_max)
 		return true;
-	return close_oldest(modules, &modules->foreign) || close_oldest(modules, &modules->own);
+	return close_oldest(modules, &modules->untrusted) || close_oldest(modules, &modules->own);
 }
 
-/* Takes the ELF file. */
+/* Takes ownership of the ELF file. */
 static void set_file(struct modules *modules, module_id id, struct elf_file *elf)
 {
-	struct entry *entry = modules->entries[id];
-	bool has_room = make_room(modules, entry->is_foreign);
+	struct module_entry *entry = modules->entries[id];
+	bool has_room = module_make_room(modules, entry->is_untrusted);
 
 	entry->module.elf = elf;
 	entry->module.problem = NULL;
@@ -574,35 +617,38 @@ static void set_file(struct modules *modules, module_id id, struct elf_file *elf
 	entry->is_closed = false;
 	list_of(modules, entry)->open++;
 	if (has_room)
-		append(list_of(modules, entry), id);
+		module_append(list_of(modules, entry), id);
 	else
 		close_file_of(modules, entry);
 }
 
 static void set_identity(struct modules *modules, module_id id, const struct located_file *finding)
 {
-	struct entry *entry = modules->entries[id];
+	struct module_entry *entry = modules->entries[id];
 
 	entry->file = finding->identity;
-	entry->is_foreign = elf_file_is_foreign(finding->elf);
+	entry->is_untrusted = elf_file_is_untrusted(finding->elf);
 	entry->build_id = *elf_file_build_id(finding->elf);
 	remember_file(modules, id);
 }
 
-/* Takes the opened file, which can turn out to be a known module. */
-static module_id add_file(struct modules *modules, const struct mapping *mapping, const char *path,
-			  size_t path_len, bool deleted, struct located_file *finding)
+/*
+ * Takes ownership of the opened file, which can turn out to be a known module.
+ */
+static module_id module_add_file(struct modules *modules, const struct mapping *mapping,
+				 const char *path, size_t path_len, bool deleted,
+				 struct located_file *finding)
 {
 	CLEANUP(elf_file_cleanup) struct elf_file *elf = finding->elf;
-	module_id id = elf ? find_same(modules, &finding->identity, elf) : IDMAP_NONE;
-	struct entry *entry;
+	module_id id = elf ? module_find_same(modules, &finding->identity, elf) : IDMAP_NONE;
+	struct module_entry *entry;
 
 	if (id != IDMAP_NONE) {
 		if (modules->entries[id]->is_closed)
 			set_file(modules, id, STEAL(elf));
 		return id;
 	}
-	id = add(modules, MODULE_FILE, path, path_len);
+	id = module_add(modules, MODULE_FILE, path, path_len);
 	entry = modules->entries[id];
 	entry->mapping = *mapping;
 	entry->is_deleted = deleted;
@@ -619,7 +665,10 @@ static module_id add_file(struct modules *modules, const struct mapping *mapping
 	return id;
 }
 
-/* Whether so many files are mapped now that opening them would keep prof from its samples. */
+/*
+ * Returns whether so many files are being mapped that opening them would keep
+ * prof from reading samples.
+ */
 static bool is_storm(struct modules *modules)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -632,8 +681,9 @@ static bool is_storm(struct modules *modules)
 	       modules->opening_ns > modules->opening_max_ns;
 }
 
-static struct located_file open_file(struct modules *modules, pid_t pid,
-				     const struct mapping *mapping, const char *path, bool deleted)
+static struct located_file module_open_file(struct modules *modules, pid_t pid,
+					    const struct mapping *mapping, const char *path,
+					    bool deleted)
 {
 	uint64_t begin_ns = clock_now_ns();
 	struct located_file finding = file_locator_open(modules->locator, pid, mapping, path,
@@ -643,22 +693,22 @@ static struct located_file open_file(struct modules *modules, pid_t pid,
 	return finding;
 }
 
-/* Opens the file only when it gets a sample. */
+/* Adds a module whose file is opened only when it gets a sample. */
 static module_id add_closed(struct modules *modules, const struct mapping *mapping,
 			    const char *path, size_t path_len, bool deleted)
 {
-	module_id id = add(modules, MODULE_FILE, path, path_len);
-	struct entry *entry = modules->entries[id];
+	module_id id = module_add(modules, MODULE_FILE, path, path_len);
+	struct module_entry *entry = modules->entries[id];
 
 	entry->mapping = *mapping;
 	entry->is_deleted = deleted;
 	entry->is_closed = true;
-	entry->module.problem = "more files were mapped than could be opened";
+	entry->module.problem = "too many files were mapped to open all of them";
 	return id;
 }
 
-static module_id new_file(struct modules *modules, pid_t pid, const struct mapping *mapping,
-			  size_t path_len, bool deleted)
+static module_id module_new_file(struct modules *modules, pid_t pid, const struct mapping *mapping,
+				 size_t path_len, bool deleted)
 {
 	CLEANUP(free_ptr) char *path = xstrndup(mapping->path, path_len);
 	bool is_deferred = is_storm(modules);
@@ -668,32 +718,32 @@ static module_id new_file(struct modules *modules, pid_t pid, const struct mappi
 	if (is_deferred && mapping_is_of_memory(path))
 		return NO_PROGRAM;
 	if (!is_deferred)
-		finding = open_file(modules, pid, mapping, path, deleted);
+		finding = module_open_file(modules, pid, mapping, path, deleted);
 	if (is_deferred) {
 		id = add_closed(modules, mapping, path, path_len, deleted);
 	} else if (!finding.elf && (mapping_is_of_memory(path) || (deleted && finding.no_elf))) {
 		error_free(finding.error);
 		id = NO_PROGRAM;
 	} else {
-		id = add_file(modules, mapping, path, path_len, deleted, &finding);
+		id = module_add_file(modules, mapping, path, path_len, deleted, &finding);
 	}
 	file_table_put(modules->files, mapping, bytes_of(path, path_len), id);
 	return id;
 }
 
 /*
- * Opening can succeed later: the first process with the file may have ended before it could be
- * opened.
+ * Opening can succeed later: the first process with the file may have ended
+ * before it could be opened.
  */
 static void retry(struct modules *modules, pid_t pid, const struct mapping *mapping, module_id id,
 		  bool deleted)
 {
-	struct entry *entry = modules->entries[id];
+	struct module_entry *entry = modules->entries[id];
 	struct located_file finding;
 
 	if (is_storm(modules))
 		return;
-	finding = open_file(modules, pid, mapping, entry->module.path, deleted);
+	finding = module_open_file(modules, pid, mapping, entry->module.path, deleted);
 	entry->attempts_left--;
 	error_free(finding.error);
 	modules->missed_files += !finding.elf;
@@ -703,8 +753,8 @@ static void retry(struct modules *modules, pid_t pid, const struct mapping *mapp
 	set_file(modules, id, finding.elf);
 }
 
-/* As the process has mapped the file of an entry. */
-static struct mapping mapping_of(const struct entry *entry, const struct mapping *place)
+/* Returns the mapping of an entry's file in the process of `place`. */
+static struct mapping mapping_of(const struct module_entry *entry, const struct mapping *place)
 {
 	struct mapping mapping = entry->mapping;
 
@@ -715,54 +765,61 @@ static struct mapping mapping_of(const struct entry *entry, const struct mapping
 	return mapping;
 }
 
-/* The same file as before, if it was open before, or none. */
-static void open_again(struct modules *modules, pid_t pid, const struct mapping *mapping,
-		       module_id id)
+/*
+ * Opens the file again. If the file was open before, it must be the same one.
+ */
+static void module_open_again(struct modules *modules, pid_t pid, const struct mapping *mapping,
+			      module_id id)
 {
-	struct entry *entry = modules->entries[id];
+	struct module_entry *entry = modules->entries[id];
 	struct located_file finding;
 	struct mapping now = mapping_of(entry, mapping);
 
-	finding = open_file(modules, pid, &now, entry->path, entry->is_deleted);
+	finding = module_open_file(modules, pid, &now, entry->path, entry->is_deleted);
 	error_free(finding.error);
 	if (finding.elf && !entry->file.inode)
 		set_identity(modules, id, &finding);
-	if (finding.elf && is_same_file(&finding.identity, &entry->file))
+	if (finding.elf && module_is_same_file(&finding.identity, &entry->file))
 		set_file(modules, id, finding.elf);
 	else
 		elf_file_free(finding.elf);
 }
 
-/* Also the processes' own name of the file, which may differ from prof's. */
-static void keep_root(struct modules *modules, struct entry *entry, pid_t pid)
+/*
+ * Also keeps the process's own name of the file, which may differ from prof's.
+ */
+static void keep_root(struct modules *modules, struct module_entry *entry, pid_t pid)
 {
 	entry->has_root = file_locator_keep_root(modules->locator, pid, &entry->root);
 	if (entry->root >= 0)
 		entry->root_name = file_locator_root_name(modules->locator, pid, entry->path);
 }
 
-/* The module of the file as it is now; the former one if that is not a program. */
-static module_id renew(struct modules *modules, pid_t pid, const struct mapping *mapping,
-		       module_id id)
+/*
+ * Returns the module of the file as it is now, or the old module if the file is
+ * no longer a program.
+ */
+static module_id module_renew(struct modules *modules, pid_t pid, const struct mapping *mapping,
+			      module_id id)
 {
-	const struct entry *entry = modules->entries[id];
+	const struct module_entry *entry = modules->entries[id];
 	struct mapping now = mapping_of(entry, mapping);
-	module_id new = new_file(modules, pid, &now, strlen(entry->path), entry->is_deleted);
+	module_id new = module_new_file(modules, pid, &now, strlen(entry->path), entry->is_deleted);
 
 	return new != NO_PROGRAM ? new : id;
 }
 
-/* Of each module. */
-enum { ENTRY_BYTES = sizeof(struct entry) + 3 * sizeof(struct idmap_entry) };
+/* Memory per module. */
+enum { ENTRY_BYTES = sizeof(struct module_entry) + 3 * sizeof(struct idmap_entry) };
 
 /* The name is in the table of files, too. */
-static size_t bytes_of_entry(const struct entry *entry)
+static size_t bytes_of_entry(const struct module_entry *entry)
 {
 	return ENTRY_BYTES + 2 * strlen(entry->path) +
 	       (entry->problem ? strlen(entry->problem) : 0);
 }
 
-/* Modules with samples stay. Those of other users have a limit. */
+/* Modules with samples stay in memory, so those of other users have a limit. */
 static bool may_use(struct modules *modules, size_t bytes, uid_t user)
 {
 	uint32_t units, *used;
@@ -774,7 +831,7 @@ static bool may_use(struct modules *modules, size_t bytes, uid_t user)
 	if (*used == IDMAP_NONE)
 		*used = 0;
 	if (modules->all_used + units > ALL_USED_UNITS_MAX ||
-	    (user != FOREIGN_USER_UNKNOWN && *used + units > USED_UNITS_MAX))
+	    (user != UNTRUSTED_USER_UNKNOWN && *used + units > USED_UNITS_MAX))
 		return false;
 	*used += units;
 	modules->all_used += units;
@@ -784,24 +841,24 @@ static bool may_use(struct modules *modules, size_t bytes, uid_t user)
 module_id modules_use(struct modules *modules, module_id id, pid_t pid, uid_t user,
 		      const struct mapping *mapping)
 {
-	struct entry *entry = modules->entries[id];
+	struct module_entry *entry = modules->entries[id];
 
 	if (!entry->is_used && !may_use(modules, bytes_of_entry(entry), user))
 		return MODULE_NONE;
 	if (is_vdso(modules->entries[id]) && process_vdso_is_other(mapping))
 		id = vdso_of_process(modules, pid, user, mapping);
-	if (has_changed(modules->entries[id]))
-		id = renew(modules, pid, mapping, id);
+	if (module_has_changed(modules->entries[id]))
+		id = module_renew(modules, pid, mapping, id);
 	entry = modules->entries[id];
 	entry->is_used = true;
 	if (!entry->has_root)
 		keep_root(modules, entry, pid);
 	if (entry->is_closed)
-		open_again(modules, pid, mapping, id);
+		module_open_again(modules, pid, mapping, id);
 	return id;
 }
 
-/* --- Code that is compiled at run time ------------------------------------------------------- */
+/* --- JIT code --------------------------------------------------------------------------------- */
 
 struct code_budget *modules_code_budget(struct modules *modules)
 {
@@ -811,7 +868,7 @@ struct code_budget *modules_code_budget(struct modules *modules)
 bool modules_find_jit_list(struct modules *modules, module_id id, struct jit_objects *objects,
 			   uint64_t *vaddr)
 {
-	struct entry *entry = modules->entries[id];
+	struct module_entry *entry = modules->entries[id];
 
 	if (entry->module.kind == MODULE_FILE && entry->module.elf && !entry->has_searched_jit_list)
 		entry->has_searched_jit_list = jit_objects_search(objects, entry->module.elf,
@@ -839,19 +896,19 @@ module_id modules_add_jit_object(struct modules *modules, pid_t pid, uid_t user,
 				 struct elf_file *elf)
 {
 	static const char path[] = "[jit]";
-	struct entry *entry;
+	struct module_entry *entry;
 	module_id id;
 
 	if (!has_room_for_object(modules, elf, user))
 		return MODULE_NONE;
 	modules->jit_object_bytes += object_bytes(elf);
 	file_locator_bound(modules->locator, elf);
-	id = add(modules, MODULE_JIT, path, sizeof(path) - 1);
+	id = module_add(modules, MODULE_JIT, path, sizeof(path) - 1);
 	entry = modules->entries[id];
 	entry->module.pid = pid;
 	entry->module.elf = elf;
 	entry->is_used = true;
-	entry->is_foreign = elf_file_is_foreign(elf);
+	entry->is_untrusted = elf_file_is_untrusted(elf);
 	return id;
 }
 
@@ -867,7 +924,7 @@ static module_id new_jitdump(struct modules *modules, pid_t pid, const struct ma
 		jitdump = file_locator_open_jitdump(modules->locator, pid, mapping, path,
 						    &modules->code_budget, modules->has_other_time);
 	if (jitdump) {
-		id = add(modules, MODULE_JIT, path, path_len);
+		id = module_add(modules, MODULE_JIT, path, path_len);
 		modules->entries[id]->module.pid = pid;
 		modules->entries[id]->module.jitdump = jitdump;
 		modules->entries[id]->user = file_locator_user(modules->locator, pid);
@@ -877,13 +934,16 @@ static module_id new_jitdump(struct modules *modules, pid_t pid, const struct ma
 	return id;
 }
 
-/* A process that has ended may have named it: the list of symbols would be another one's. */
-static module_id memory_of(struct modules *modules, pid_t pid, const struct mapping *mapping)
+/*
+ * A claimed mapping may come from a process that has ended. The perf map would
+ * then be that of another process.
+ */
+static module_id module_memory_of(struct modules *modules, pid_t pid, const struct mapping *mapping)
 {
 	return mapping->is_claimed ? modules_unknown(modules) : jit_of(modules, pid);
 }
 
-static module_id file_of(struct modules *modules, pid_t pid, const struct mapping *mapping)
+static module_id module_file_of(struct modules *modules, pid_t pid, const struct mapping *mapping)
 {
 	static const char suffix[] = " (deleted)";
 	size_t len = strlen(mapping->path);
@@ -893,15 +953,15 @@ static module_id file_of(struct modules *modules, pid_t pid, const struct mappin
 	module_id id = file_table_get(modules->files, mapping, bytes_of(mapping->path, path_len));
 
 	if (id == NO_PROGRAM)
-		return memory_of(modules, pid, mapping);
+		return module_memory_of(modules, pid, mapping);
 	if (id == IDMAP_NONE && !mapping->is_claimed &&
 	    jitdump_is_named(bytes_of(mapping->path, path_len)))
 		id = new_jitdump(modules, pid, mapping, path_len);
 	else if (id == IDMAP_NONE)
-		id = new_file(modules, pid, mapping, path_len, deleted);
+		id = module_new_file(modules, pid, mapping, path_len, deleted);
 	else if (modules->entries[id]->attempts_left)
 		retry(modules, pid, mapping, id, deleted);
-	return id == NO_PROGRAM ? memory_of(modules, pid, mapping) : id;
+	return id == NO_PROGRAM ? module_memory_of(modules, pid, mapping) : id;
 }
 
 module_id modules_of_mapping(struct modules *modules, pid_t pid, const struct mapping *mapping)
@@ -911,13 +971,13 @@ module_id modules_of_mapping(struct modules *modules, pid_t pid, const struct ma
 	if (names_kernel_code(path))
 		return kernel_code_of(modules, mapping);
 	if (path[0] == '/' && !text_begins(path, "//anon"))
-		return file_of(modules, pid, mapping);
-	return memory_of(modules, pid, mapping);
+		return module_file_of(modules, pid, mapping);
+	return module_memory_of(modules, pid, mapping);
 }
 
 /* --- Forgetting ------------------------------------------------------------------------------ */
 
-static bool is_kept(const struct entry *entry, bool is_mapped)
+static bool module_is_kept(const struct module_entry *entry, bool is_mapped)
 {
 	return is_mapped || entry->is_used ||
 	       (entry->module.kind != MODULE_FILE && entry->module.kind != MODULE_JIT);
@@ -934,9 +994,9 @@ static void keep_open(struct open_files *files, const bool *kept)
 	files->count = count;
 }
 
-static void forget(struct modules *modules, module_id id)
+static void module_forget(struct modules *modules, module_id id)
 {
-	struct entry *entry = modules->entries[id];
+	struct module_entry *entry = modules->entries[id];
 
 	modules->text_bytes -= strlen(entry->path) + (entry->problem ? strlen(entry->problem) : 0);
 	if (entry->module.elf)
@@ -945,19 +1005,19 @@ static void forget(struct modules *modules, module_id id)
 		modules->jitdump_count--;
 	if (entry->perf_map)
 		modules->map_count--;
-	clear(entry);
+	module_clear(entry);
 	GROW(modules->unused, modules->unused_count, modules->unused_room);
 	modules->unused[modules->unused_count++] = id;
 }
 
-/* The tables by what was forgotten are made anew. */
+/* Rebuilds the indexes that contain forgotten modules. */
 static void index_again(struct modules *modules)
 {
 	idmap_deinit(&modules->by_build_id);
 	idmap_deinit(&modules->by_file);
 	idmap_deinit(&modules->jits);
 	for (module_id id = 0; id < modules->count; id++) {
-		const struct entry *entry = modules->entries[id];
+		const struct module_entry *entry = modules->entries[id];
 
 		if (entry->module.kind == MODULE_FILE)
 			remember_file(modules, id);
@@ -974,13 +1034,13 @@ void modules_keep(struct modules *modules, const uint32_t *mappings)
 
 	for (module_id id = 0; id < modules->count; id++)
 		kept[id] = modules->entries[id]->path &&
-			   is_kept(modules->entries[id], mappings[id]);
+			   module_is_kept(modules->entries[id], mappings[id]);
 	keep_open(&modules->own, kept);
-	keep_open(&modules->foreign, kept);
+	keep_open(&modules->untrusted, kept);
 	file_table_keep(modules->files, kept, modules->count);
 	for (module_id id = 0; id < modules->count; id++)
 		if (modules->entries[id]->path && !kept[id])
-			forget(modules, id);
+			module_forget(modules, id);
 	index_again(modules);
 }
 
@@ -993,9 +1053,9 @@ void modules_release_files(const struct modules *modules)
 
 size_t modules_idle_bytes(const struct modules *modules, module_id id)
 {
-	const struct entry *entry = modules->entries[id];
+	const struct module_entry *entry = modules->entries[id];
 
-	if (!entry->path || is_kept(entry, false))
+	if (!entry->path || module_is_kept(entry, false))
 		return 0;
 	return bytes_of_entry(entry);
 }

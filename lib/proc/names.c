@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A flag in the table of tids: the thread has ended. */
+/* Flag in the table of tids: the thread has ended. */
 #define ENDED (UINT32_C(1) << 31)
 
 struct ended_thread {
@@ -16,39 +16,45 @@ struct ended_thread {
 	pid_t tid;
 };
 
-/* Threads and distinct names of a generation; 16 MB. A file may claim any number of them. */
+/*
+ * The limit of threads and distinct names per generation, 16 MB. A file may
+ * contain any number.
+ */
 enum { GENERATION_THREADS = 128 << 10 };
 
-/* More than the kernel's 15 bytes, which a file need not keep to. */
+/* More than the kernel's 15 bytes, which recordings need not respect. */
 enum { NAME_BYTES_MAX = 63 };
 
-struct generation {
-	struct idmap by_tid; /* string ids */
+struct names_generation {
+	struct idmap by_tid; /* tid → string id */
 	struct strtab *strings;
 };
 
-/* Of names_replace(). */
-struct replacement {
+/* An entry of names_replace(). */
+struct names_replacement {
 	pid_t tid;
 	char *comm, *name;
 };
 
-/* What was not used since the older generation was young is forgotten. */
+/*
+ * A name that was not used during the whole life of the young generation is
+ * forgotten with the older one.
+ */
 struct names {
-	char *proc; /* NULL: for a recording */
-	struct generation young, older;
-	struct ended_thread *ended; /* whose tids have not been reused, according to by_tid */
+	char *proc; /* NULL for a recording */
+	struct names_generation young, older;
+	struct ended_thread *ended; /* ended threads; by_tid shows whether a tid was reused */
 	size_t ended_count, ended_room;
-	struct replacement *replacements;
+	struct names_replacement *replacements;
 	size_t replacement_count, replacement_room;
 };
 
-static struct generation generation_new(void)
+static struct names_generation generation_new(void)
 {
-	return (struct generation){.strings = strtab_new()};
+	return (struct names_generation){.strings = strtab_new()};
 }
 
-static void generation_free(struct generation *generation)
+static void generation_free(struct names_generation *generation)
 {
 	idmap_deinit(&generation->by_tid);
 	strtab_free(generation->strings);
@@ -66,7 +72,7 @@ struct names *names_new(const char *proc)
 
 static void remove_replacement(struct names *names, size_t index)
 {
-	struct replacement *last = &names->replacements[--names->replacement_count];
+	struct names_replacement *last = &names->replacements[--names->replacement_count];
 
 	free(names->replacements[index].comm);
 	free(names->replacements[index].name);
@@ -87,8 +93,8 @@ void names_free(struct names *names)
 	free(names);
 }
 
-/* Its young entry, which the caller sets. */
-static uint32_t *entry_of(struct names *names, pid_t tid)
+/* Returns the entry in the young generation, which the caller sets. */
+static uint32_t *names_entry_of(struct names *names, pid_t tid)
 {
 	if (names->young.by_tid.count >= GENERATION_THREADS ||
 	    strtab_count(names->young.strings) >= GENERATION_THREADS) {
@@ -100,13 +106,16 @@ static uint32_t *entry_of(struct names *names, pid_t tid)
 	return idmap_put(&names->young.by_tid, (uint64_t)tid, 0);
 }
 
-static string_id add_name(struct names *names, const char *name)
+static string_id names_add_name(struct names *names, const char *name)
 {
 	return strtab_add_len(names->young.strings, name, strnlen(name, NAME_BYTES_MAX));
 }
 
-/* A young string id, perhaps with ENDED; IDMAP_NONE if the thread is unknown. */
-static uint32_t find(struct names *names, pid_t tid)
+/*
+ * Returns a young string id, possibly with ENDED, or IDMAP_NONE if the thread
+ * is unknown.
+ */
+static uint32_t names_find(struct names *names, pid_t tid)
 {
 	uint32_t name = idmap_get(&names->young.by_tid, (uint64_t)tid, 0);
 	uint32_t older = idmap_get(&names->older.by_tid, (uint64_t)tid, 0);
@@ -116,11 +125,11 @@ static uint32_t find(struct names *names, pid_t tid)
 	if (name != IDMAP_NONE || older == IDMAP_NONE)
 		return name;
 	strcpy(text, strtab_get(names->older.strings, older & ~ENDED));
-	entry = entry_of(names, tid);
-	return *entry = add_name(names, text) | (older & ENDED);
+	entry = names_entry_of(names, tid);
+	return *entry = names_add_name(names, text) | (older & ENDED);
 }
 
-static void forget(struct names *names, pid_t tid)
+static void names_forget_at(struct names *names, pid_t tid)
 {
 	idmap_remove(&names->young.by_tid, (uint64_t)tid, 0);
 	idmap_remove(&names->older.by_tid, (uint64_t)tid, 0);
@@ -129,35 +138,35 @@ static void forget(struct names *names, pid_t tid)
 void names_replace(struct names *names, pid_t tid, const char *comm, const char *name)
 {
 	GROW(names->replacements, names->replacement_count, names->replacement_room);
-	names->replacements[names->replacement_count++] =
-		(struct replacement){.tid = tid, .comm = xstrdup(comm), .name = xstrdup(name)};
+	names->replacements[names->replacement_count++] = (struct names_replacement){
+		.tid = tid, .comm = xstrdup(comm), .name = xstrdup(name)};
 }
 
-/* Those that are still waiting for their thread are few. */
+/* Few replacements wait at a time, so a linear search is enough. */
 static string_id replaced_name(struct names *names, pid_t tid, const char *comm)
 {
 	string_id name;
 
 	for (size_t i = 0; i < names->replacement_count; i++) {
-		const struct replacement *replacement = &names->replacements[i];
+		const struct names_replacement *replacement = &names->replacements[i];
 
 		if (replacement->tid != tid || strcmp(replacement->comm, comm) != 0)
 			continue;
-		name = add_name(names, replacement->name);
+		name = names_add_name(names, replacement->name);
 		remove_replacement(names, i);
 		return name;
 	}
-	return add_name(names, comm);
+	return names_add_name(names, comm);
 }
 
 void names_set(struct names *names, pid_t tid, const char *comm)
 {
-	uint32_t *entry = entry_of(names, tid);
+	uint32_t *entry = names_entry_of(names, tid);
 
 	*entry = replaced_name(names, tid, comm);
 }
 
-/* The kernel appends a newline to the name; other newlines are part of it. */
+/* The kernel appends a newline to the name. Other newlines are part of it. */
 static bool read_comm(const char *proc, pid_t pid, pid_t tid, char comm[64])
 {
 	CLEANUP(free_ptr)
@@ -173,7 +182,7 @@ static bool read_comm(const char *proc, pid_t pid, pid_t tid, char comm[64])
 	return true;
 }
 
-static bool learn(struct names *names, pid_t pid, pid_t tid)
+static bool names_learn(struct names *names, pid_t pid, pid_t tid)
 {
 	char comm[64];
 
@@ -185,20 +194,23 @@ static bool learn(struct names *names, pid_t pid, pid_t tid)
 
 void names_fork(struct names *names, pid_t parent_pid, pid_t parent_tid, pid_t tid)
 {
-	uint32_t name = find(names, parent_tid);
+	uint32_t name = names_find(names, parent_tid);
 
-	if (name == IDMAP_NONE && learn(names, parent_pid, parent_tid))
-		name = find(names, parent_tid);
-	/* Least of all it has the name of the tid's former thread. */
+	if (name == IDMAP_NONE && names_learn(names, parent_pid, parent_tid))
+		name = names_find(names, parent_tid);
+	/*
+	 * Without a known parent, the thread must not keep the name of the
+	 * tid's previous thread.
+	 */
 	if (name == IDMAP_NONE)
-		forget(names, tid);
+		names_forget_at(names, tid);
 	else
 		names_set(names, tid, strtab_get(names->young.strings, name & ~ENDED));
 }
 
 void names_exit(struct names *names, pid_t tid, uint64_t time_ns)
 {
-	uint32_t name = find(names, tid);
+	uint32_t name = names_find(names, tid);
 
 	if (name == IDMAP_NONE || name & ENDED)
 		return;
@@ -220,26 +232,26 @@ void names_forget(struct names *names, uint64_t before_ns)
 		if (thread.time_ns >= before_ns)
 			names->ended[kept++] = thread;
 		else if (name != IDMAP_NONE && name & ENDED)
-			forget(names, thread.tid);
+			names_forget_at(names, thread.tid);
 	}
 	names->ended_count = kept;
 }
 
 const char *names_get(struct names *names, pid_t pid, pid_t tid)
 {
-	uint32_t name = find(names, tid);
+	uint32_t name = names_find(names, tid);
 	char comm[64];
 
-	if (name == IDMAP_NONE && !learn(names, pid, tid)) {
+	if (name == IDMAP_NONE && !names_learn(names, pid, tid)) {
 		if (tid == 0)
-			strcpy(comm, "[idle]"); /* that of each CPU */
+			strcpy(comm, "[idle]"); /* one per CPU */
 		else if (tid < 0)
-			strcpy(comm, "[ended]"); /* the kernel has forgotten which */
+			strcpy(comm, "[ended]"); /* the kernel no longer knows which thread */
 		else
 			snprintf(comm, sizeof(comm), ":%d", (int)tid);
 		names_set(names, tid, comm);
 	}
 	if (name == IDMAP_NONE)
-		name = find(names, tid);
+		name = names_find(names, tid);
 	return strtab_get(names->young.strings, name & ~ENDED);
 }

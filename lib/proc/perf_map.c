@@ -10,46 +10,46 @@
 
 #include <unistd.h>
 
-/* How often a map is looked at at most, and how much of it is read each time. */
-#define INTERVAL_NS (10 * NS_PER_MS)
-enum { CHUNKS_PER_LOOK = 32 };
+/* The minimum interval between reads of a map, and the maximum per read. */
+#define PERF_MAP_INTERVAL_NS (10 * NS_PER_MS)
+enum { PERF_MAP_CHUNKS_PER_LOOK = 32 };
 
-/* The clock was set if the map is older, or it was there before. */
+/* If the map is older, the clock was set, or the map existed before. */
 #define AGE_NS_MAX NS_PER_SECOND
 
-/* Of a line: "7f0000001000 100 ", in whatever form. */
+/* The numbers of a line: "7f0000001000 100 ", in any form. */
 enum { NUMBERS_BYTES = 64 };
 
-/* As much as names are read of (symbol/perfmap.h). */
-enum { BYTES_MAX = 256 << 20 };
+/* The same limit as for reading symbols (symbol/perfmap.h). */
+enum { PERF_MAP_BYTES_MAX = 256 << 20 };
 
-/* What a line costs, and what it costs to read a part of the file. */
-enum { LINE_STEPS = 32, CHUNK_STEPS = 16 << 10 };
+/* The costs of a line, and of reading a part of the file. */
+enum { LINE_STEPS = 32, PERF_MAP_CHUNK_STEPS = 16 << 10 };
 
-/* A line without an end is no line. */
-enum { LINE_BYTES_MAX = TAIL_BYTES };
+/* A longer line is invalid. */
+enum { PERF_MAP_LINE_BYTES_MAX = TAIL_BYTES };
 
-struct generation {
+struct perf_map_generation {
 	uint64_t from_ns;
-	uint64_t at; /* in the map: where it begins */
+	uint64_t at; /* offset in the map where it starts */
 };
 
 struct perf_map {
 	int fd;
 	struct timed_caller *caller;
 	uint64_t place;
-	struct code_index index; /* a mark: 1 + the generation of its last sample; 0: none */
+	struct code_index index; /* marks are 1 + the generation of the last sample, or 0 */
 	bool is_over;
 	uint64_t position; /* of the next line */
 	uint64_t looked_ns;
-	struct generation *generations;
+	struct perf_map_generation *generations;
 	uint32_t count, room;
 };
 
 static void begin_generation(struct perf_map *map, uint64_t from_ns, uint64_t at)
 {
 	GROW(map->generations, map->count, map->room);
-	map->generations[map->count++] = (struct generation){.from_ns = from_ns, .at = at};
+	map->generations[map->count++] = (struct perf_map_generation){.from_ns = from_ns, .at = at};
 }
 
 struct perf_map *perf_map_new(int fd, struct timed_caller *caller, struct code_budget *budget,
@@ -75,16 +75,16 @@ void perf_map_free(struct perf_map *map)
 	free(map);
 }
 
-/* The owner was checked when it was opened first: it is the same file. */
+/* This is the same file, so its owner was checked when it was first opened. */
 int perf_map_open_again(const struct perf_map *map)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("/proc/self/fd/%d", map->fd);
-	const struct foreign_name name = {.path = path, .user = geteuid()};
+	const struct untrusted_name name = {.path = path, .user = geteuid()};
 
 	return timed_open(map->caller, &name, 1, 0, NULL);
 }
 
-static bool parse_line(struct bytes line, struct code_range *ret)
+static bool perf_map_parse_line(struct bytes line, struct code_range *ret)
 {
 	char text[NUMBERS_BYTES + 1];
 	size_t len = bytes_left(&line) < NUMBERS_BYTES ? bytes_left(&line) : NUMBERS_BYTES;
@@ -97,8 +97,9 @@ static bool parse_line(struct bytes line, struct code_range *ret)
 	return size_bytes && !__builtin_add_overflow(ret->start, size_bytes, &ret->end);
 }
 
-/* A line that was written again. */
-static bool is_known(const struct perf_map *map, const struct code_range *range, uint64_t *steps)
+/* Returns whether the line repeats an earlier one. */
+static bool perf_map_is_known(const struct perf_map *map, const struct code_range *range,
+			      uint64_t *steps)
 {
 	uint32_t number = code_index_find(&map->index, range->start, UINT64_MAX, steps);
 	const struct code_range *known;
@@ -110,7 +111,9 @@ static bool is_known(const struct perf_map *map, const struct code_range *range,
 	       known->offset == range->offset;
 }
 
-/* Code that has samples in this generation is replaced. */
+/*
+ * Returns whether the range replaces code that has samples in this generation.
+ */
 static bool begins_generation(const struct perf_map *map, const struct code_range *range,
 			      uint64_t *steps)
 {
@@ -118,7 +121,7 @@ static bool begins_generation(const struct perf_map *map, const struct code_rang
 	       code_index_overlaps(&map->index, range->start, range->end, map->count, steps);
 }
 
-/* mtime(7) is on another clock than samples. */
+/* Converts mtime(7) to the clock of the samples. */
 static uint64_t changed_ns(const struct tail *tail)
 {
 	struct timespec now, tick;
@@ -128,7 +131,7 @@ static uint64_t changed_ns(const struct tail *tail)
 	clock_getres(CLOCK_REALTIME_COARSE, &tick);
 	age_ns = (uint64_t)(now.tv_sec - tail->changed.tv_sec) * NS_PER_SECOND +
 		 (uint64_t)(now.tv_nsec - tail->changed.tv_nsec);
-	/* It is up to a tick earlier than the writing. */
+	/* The file's time is up to one tick before the write. */
 	age_ns = age_ns > (uint64_t)tick.tv_nsec / 2 ? age_ns - (uint64_t)tick.tv_nsec / 2 : 0;
 	return age_ns < AGE_NS_MAX ? now_ns - age_ns : now_ns;
 }
@@ -136,19 +139,19 @@ static uint64_t changed_ns(const struct tail *tail)
 static void take_range(struct perf_map *map, const struct code_range *range,
 		       const struct tail *tail, uint64_t *steps)
 {
-	if (is_known(map, range, steps))
+	if (perf_map_is_known(map, range, steps))
 		return;
 	if (begins_generation(map, range, steps))
 		begin_generation(map, changed_ns(tail), map->position);
 	code_index_add(&map->index, range);
 }
 
-static void take_line(struct perf_map *map, struct bytes line, const struct tail *tail)
+static void perf_map_take_line(struct perf_map *map, struct bytes line, const struct tail *tail)
 {
 	struct code_range range = {0};
 	uint64_t steps = LINE_STEPS + bytes_left(&line) / LINE_STEPS;
 
-	if (parse_line(line, &range)) {
+	if (perf_map_parse_line(line, &range)) {
 		range.offset = hash_bytes(line.at, bytes_left(&line));
 		take_range(map, &range, tail, &steps);
 	}
@@ -167,13 +170,13 @@ static bool next_line(struct bytes *rest, struct bytes *ret)
 	return true;
 }
 
-static bool may_read(struct perf_map *map)
+static bool perf_map_may_read(struct perf_map *map)
 {
 	return code_index_may_read(&map->index, map->looked_ns, CODE_READING_MAX_NS);
 }
 
-/* False if there is no more for now. */
-static bool read_some(struct perf_map *map)
+/* Returns false if there is no more for now. */
+static bool perf_map_read_some(struct perf_map *map)
 {
 	CLEANUP(tail_cleanup)
 	struct tail *tail = tail_read(map->caller, map->place, map->fd, map->position);
@@ -185,29 +188,32 @@ static bool read_some(struct perf_map *map)
 		return false;
 	}
 	rest = bytes_of(tail->bytes, tail->len);
-	code_index_spend(&map->index, CHUNK_STEPS);
-	while ((has_line = next_line(&rest, &line)) && may_read(map)) {
-		take_line(map, line, tail);
+	code_index_spend(&map->index, PERF_MAP_CHUNK_STEPS);
+	while ((has_line = next_line(&rest, &line)) && perf_map_may_read(map)) {
+		perf_map_take_line(map, line, tail);
 		map->position += bytes_left(&line) + 1;
 	}
-	map->is_over = (!has_line && bytes_left(&rest) == LINE_BYTES_MAX) ||
-		       map->position > BYTES_MAX;
+	map->is_over = (!has_line && bytes_left(&rest) == PERF_MAP_LINE_BYTES_MAX) ||
+		       map->position > PERF_MAP_BYTES_MAX;
 	return tail->len == TAIL_BYTES && !map->is_over;
 }
 
-/* Samples come many at a time: the first of them that is later than the last look looks again. */
-static void look(struct perf_map *map, uint64_t time_ns)
+/*
+ * Samples arrive in batches. The first one that is later than the last read
+ * causes a read.
+ */
+static void perf_map_look(struct perf_map *map, uint64_t time_ns)
 {
 	uint64_t now_ns;
 
 	if (map->is_over || time_ns <= map->looked_ns)
 		return;
 	now_ns = clock_now_ns();
-	if (now_ns - map->looked_ns < INTERVAL_NS)
+	if (now_ns - map->looked_ns < PERF_MAP_INTERVAL_NS)
 		return;
 	map->looked_ns = now_ns;
-	for (unsigned i = 0; i < CHUNKS_PER_LOOK && may_read(map); i++)
-		if (!read_some(map))
+	for (unsigned i = 0; i < PERF_MAP_CHUNKS_PER_LOOK && perf_map_may_read(map); i++)
+		if (!perf_map_read_some(map))
 			return;
 }
 
@@ -217,7 +223,7 @@ uint32_t perf_map_generation(struct perf_map *map, uint64_t pc, uint64_t time_ns
 	struct code_range *range;
 	uint32_t number, generation;
 
-	look(map, time_ns);
+	perf_map_look(map, time_ns);
 	generation = map->count - 1;
 	while (generation && map->generations[generation].from_ns > time_ns)
 		generation--;

@@ -8,10 +8,16 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-/* Threads that end are not listed for long, so that the first ones are not all without links. */
+/*
+ * Threads that are ending are listed only briefly, so one of the first has
+ * links.
+ */
 enum { THREADS_MAX = 64 };
 
-/* The kernel refuses a link that it has; one that it has not does not exist. Takes name. */
+/*
+ * The kernel refuses access to an existing link, but reports a missing one as
+ * missing. Takes ownership of name.
+ */
 static bool has_links(char *name)
 {
 	CLEANUP(free_ptr) char *path = name;

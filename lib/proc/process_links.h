@@ -1,9 +1,10 @@
 /*
- * The directory of /proc that has the links of a process: exe, root, fd.
+ * Finds the directory in /proc with the links exe, root and fd of a process.
  *
- * The main thread of a process can end before the others (pthread_exit(3)). It stays as a zombie
- * without memory and files, so that the links in /proc/PID lead nowhere. Those of another thread,
- * in /proc/PID/task/TID, still do; only map_files is missing there. Source: proc(5).
+ * The main thread of a process can end before the others (pthread_exit(3)). It
+ * stays as a zombie without memory and files, and the links in /proc/PID are
+ * broken. The links of other threads, in /proc/PID/task/TID, still work, but
+ * there is no map_files. Source: proc(5).
  */
 #ifndef PROF_PROC_PROCESS_LINKS_H
 #define PROF_PROC_PROCESS_LINKS_H
@@ -11,8 +12,8 @@
 #include <sys/types.h>
 
 /*
- * "PROC/PID", or "PROC/PID/task/TID" of a thread that has links if the main thread has ended. The
- * caller frees it. The process may have ended.
+ * Returns "PROC/PID" or, if the main thread has ended, "PROC/PID/task/TID" of a
+ * thread with working links. The caller frees it. The process may have ended.
  */
 char *process_links(const char *proc, pid_t pid);
 

@@ -15,7 +15,7 @@ char *process_root_name(const char *proc, pid_t pid, const char *path)
 	char root[PATH_MAX];
 	ssize_t len = readlink(link, root, sizeof(root));
 
-	/* "/" alone, and what may be cut off, are no prefixes. */
+	/* "/" and a possibly truncated name are not prefixes. */
 	if (len <= 1 || len == (ssize_t)sizeof(root))
 		return xstrdup(path);
 	if (strncmp(path, root, (size_t)len) != 0 || path[len] != '/')

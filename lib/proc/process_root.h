@@ -1,11 +1,13 @@
 /*
- * Names of files in the root directory of a process.
+ * Converts names of files to the root directory of a process.
  *
- * The kernel names a mapped file from the root of whoever asks: PERF_RECORD_MMAP2 has the name in
- * the root of the process that maps it; /proc/PID/maps, and the link /proc/PID/root, have names in
- * the root of the reader. After chroot(2) these differ: a process in /srv/image calls
- * /srv/image/opt/shop just /opt/shop. A mount that the reader cannot reach is named from the root
- * of its mount namespace, in both of them. Source: prepend_path() in fs/d_path.c.
+ * The name that the kernel gives for a mapped file depends on a root directory.
+ * PERF_RECORD_MMAP2 contains the name in the root of the process that maps it.
+ * /proc/PID/maps and the link /proc/PID/root contain names in the root of the
+ * reader. They differ after chroot(2): in a process with the root /srv/image,
+ * /srv/image/opt/shop is /opt/shop. A mount that is unreachable from the root
+ * is named from the root of its mount namespace in both cases. Source:
+ * prepend_path() in fs/d_path.c.
  */
 #ifndef PROF_PROC_PROCESS_ROOT_H
 #define PROF_PROC_PROCESS_ROOT_H
@@ -13,8 +15,9 @@
 #include <sys/types.h>
 
 /*
- * The name of a mapped file below /proc/PID/root, to be freed: path without the root's own name if
- * it begins with that, else path. The process may have ended.
+ * Returns the name of a mapped file below /proc/PID/root: `path` without the
+ * name of the root if it starts with that, otherwise `path`. The caller frees
+ * it. The process may have ended.
  */
 char *process_root_name(const char *proc, pid_t pid, const char *path);
 

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "proc/timed_memory.h"
 
-/* The images have one to three pages. */
+/* Images have one to three pages. */
 enum { IMAGE_BYTES_MAX = 64 << 10 };
 
 bool process_vdso_is_other(const struct mapping *mapping)
@@ -50,7 +50,7 @@ bool vdso_images_find(const struct vdso_images *images, const struct elf_file *e
 
 bool vdso_images_have_room(const struct vdso_images *images, const struct elf_file *elf)
 {
-	return images->count < VDSO_IMAGES_MAX / (elf_file_is_foreign(elf) ? 2 : 1);
+	return images->count < VDSO_IMAGES_MAX / (elf_file_is_untrusted(elf) ? 2 : 1);
 }
 
 void vdso_images_add(struct vdso_images *images, const struct elf_file *elf, uint32_t module)

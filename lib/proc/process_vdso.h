@@ -1,10 +1,10 @@
 /*
- * The vdso of a process, from its memory.
+ * Reads the vdso of a process from its memory.
  *
- * prof's own vdso is that of all 64-bit processes of the kernel. The kernel has other ones for
- * 32-bit and x32 processes, and no file of them. It gives them addresses below 4 GiB. The process
- * can have written to its vdso, so the image is a file of the process's user. Source:
- * arch/x86/entry/vdso in the kernel, vdso(7).
+ * All 64-bit processes have the same vdso as prof. 32-bit and x32 processes
+ * have other ones, below 4 GiB, of which the kernel provides no file. The
+ * process may have overwritten its vdso, so the image is as untrusted as a file
+ * of the process's user. Source: arch/x86/entry/vdso in the kernel, vdso(7).
  */
 #ifndef PROF_PROC_PROCESS_VDSO_H
 #define PROF_PROC_PROCESS_VDSO_H
@@ -12,22 +12,28 @@
 #include "base/timed_call.h"
 #include "proc/mapping.h"
 
-/* Whether a process that has this mapping of "[vdso]" has another one than prof. */
+/*
+ * Returns whether a process with this mapping of "[vdso]" has a different one
+ * than prof.
+ */
 bool process_vdso_is_other(const struct mapping *mapping);
-/* NULL: it cannot be read. The other arguments are as in timed_memory_read(). */
+/*
+ * Returns NULL if the vdso cannot be read. The other arguments are as in
+ * timed_memory_read().
+ */
 struct elf_file *process_vdso_read(struct timed_caller *caller, const char *proc, pid_t pid,
 				   uid_t user, const struct mapping *mapping);
 
 /*
- * The images that were read, each once. The kernel has two or three, but processes can make any
- * number: untrusted users have half of the room.
+ * The maximum number of distinct images. The kernel has two or three, but
+ * processes can write any number. Untrusted users get half of the room.
  */
 enum { VDSO_IMAGES_MAX = 64 };
 
-/* Zero-initialized: empty. */
+/* Empty when zero-initialized. */
 struct vdso_images {
 	const struct elf_file *items[VDSO_IMAGES_MAX]; /* borrowed */
-	uint32_t modules[VDSO_IMAGES_MAX];	       /* their modules' numbers */
+	uint32_t modules[VDSO_IMAGES_MAX];	       /* ids of their modules */
 	unsigned count;
 };
 

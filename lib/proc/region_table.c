@@ -15,7 +15,10 @@ static size_t chunk_bytes(size_t room)
 	return sizeof(struct region_chunk) + room * sizeof(struct region);
 }
 
-/* An eighth more, since most processes have few mappings and all of them together have many. */
+/*
+ * Reserves an eighth more, because most processes have few mappings and all of
+ * them together have many.
+ */
 static uint32_t more_room(uint32_t count, uint32_t max)
 {
 	uint32_t room = count + count / 8 + 4;
@@ -23,7 +26,7 @@ static uint32_t more_room(uint32_t count, uint32_t max)
 	return room < max ? room : max;
 }
 
-/* --- Owning ---------------------------------------------------------------------------------- */
+/* --- Ownership -------------------------------------------------------------------------------- */
 
 static struct region_chunk *new_chunk(struct region_account *account, uint32_t room)
 {
@@ -83,7 +86,7 @@ static struct region_table *copy_table(const struct region_table *table,
 	return copy;
 }
 
-/* The table, which no other process shares from now on. */
+/* Makes sure that no other process shares the table, and returns it. */
 static struct region_table *own_table(struct region_table **table, struct region_account *account)
 {
 	struct region_table *shared = *table;
@@ -95,7 +98,10 @@ static struct region_table *own_table(struct region_table **table, struct region
 	return *table;
 }
 
-/* The same for a chunk of an own table, with room for one more region if that is allowed. */
+/*
+ * Makes sure that a chunk of an unshared table is unshared and, if allowed, has
+ * room for one more region.
+ */
 static struct region_chunk *own_chunk(struct region_table *table, size_t part,
 				      struct region_account *account)
 {
@@ -113,9 +119,12 @@ static struct region_chunk *own_chunk(struct region_table *table, size_t part,
 	return table->parts[part].chunk = copy;
 }
 
-/* --- Places ---------------------------------------------------------------------------------- */
+/* --- Positions -------------------------------------------------------------------------------- */
 
-/* The number of parts that start at or before the address, but at least one. */
+/*
+ * Returns the number of parts that start at or before the address, but at least
+ * one.
+ */
 static size_t parts_begun(const struct region_table *table, uint64_t address)
 {
 	size_t base = 0;
@@ -159,11 +168,12 @@ struct region_place region_table_seek(const struct region_table *table, uint64_t
 	return place;
 }
 
-/* --- Changing -------------------------------------------------------------------------------- */
+/* --- Changes ---------------------------------------------------------------------------------- */
 
-/* Makes room for a part in an own table. */
-static struct region_table *add_part(struct region_table **table, size_t at,
-				     struct region_chunk *chunk, struct region_account *account)
+/* Makes room for a part in an unshared table. */
+static struct region_table *region_table_add_part(struct region_table **table, size_t at,
+						  struct region_chunk *chunk,
+						  struct region_account *account)
 {
 	struct region_table *own = *table;
 
@@ -208,7 +218,7 @@ static void note_times(struct region_chunk *chunk, const struct region *region)
 		chunk->newest_ns = region->confirmed_ns;
 }
 
-/* Unites two neighbours that are small. */
+/* Merges two small adjacent chunks. */
 static void unite(struct region_table *table, size_t part, struct region_account *account)
 {
 	struct region_chunk *left, *right;
@@ -234,15 +244,16 @@ static void unite(struct region_table *table, size_t part, struct region_account
 	remove_parts(table, part + 1, part + 2, account);
 }
 
-/* After the chunk of a part was made, or has become smaller. */
-static void tidy(struct region_table *table, size_t part, struct region_account *account)
+/* Call this after the chunk of a part was created or has shrunk. */
+static void region_table_tidy(struct region_table *table, size_t part,
+			      struct region_account *account)
 {
 	unite(table, part, account);
 	if (part && part <= table->count)
 		unite(table, part - 1, account);
 }
 
-/* The upper half of a full chunk becomes the next part. */
+/* Moves the upper half of a full chunk to a new next part. */
 static uint32_t split_in_half(struct region_table **table, size_t part,
 			      struct region_account *account)
 {
@@ -255,17 +266,19 @@ static uint32_t split_in_half(struct region_table **table, size_t part,
 	memcpy(chunk->regions, full->regions + kept, chunk->count * sizeof(*chunk->regions));
 	account->work += chunk->count;
 	full->count = kept;
-	add_part(table, part + 1, chunk, account);
+	region_table_add_part(table, part + 1, chunk, account);
 	note_start(*table, part + 1);
 	return kept;
 }
 
 /*
- * Makes room in a full chunk for a region at this place; returns where it is then. Chunks that grow
- * at one end stay full: what follows gets a new one.
+ * Makes room in a full chunk for a region at this position, and returns its new
+ * position. A chunk that grows at one end stays full, and the new region gets a
+ * new chunk.
  */
-static struct region_place split(struct region_table **table, struct region_place place,
-				 struct region_account *account)
+static struct region_place region_table_split(struct region_table **table,
+					      struct region_place place,
+					      struct region_account *account)
 {
 	size_t count = (*table)->parts[place.part].chunk->count;
 	bool is_behind = place.index == count;
@@ -273,8 +286,8 @@ static struct region_place split(struct region_table **table, struct region_plac
 
 	if (place.index == 0 || is_behind) {
 		place = (struct region_place){.part = place.part + is_behind};
-		add_part(table, place.part, new_chunk(account, more_room(0, CHUNK_REGIONS)),
-			 account);
+		region_table_add_part(table, place.part,
+				      new_chunk(account, more_room(0, CHUNK_REGIONS)), account);
 		return place;
 	}
 	kept = split_in_half(table, place.part, account);
@@ -283,7 +296,7 @@ static struct region_place split(struct region_table **table, struct region_plac
 	return place;
 }
 
-/* Into an own table that has nothing there. */
+/* Inserts into an unshared table that has nothing there. */
 static void insert(struct region_table **table, const struct region *new,
 		   struct region_account *account)
 {
@@ -294,14 +307,14 @@ static void insert(struct region_table **table, const struct region *new,
 	if (!*table) {
 		*table = new_table(account, 1);
 		chunk = new_chunk(account, more_room(0, CHUNK_REGIONS));
-		add_part(table, 0, chunk, account);
+		region_table_add_part(table, 0, chunk, account);
 	} else {
 		place.part = parts_begun(*table, new->start) - 1;
 		chunk = (*table)->parts[place.part].chunk;
 		place.index = regions_begun(chunk, new->start);
 		is_new = chunk->count == CHUNK_REGIONS;
 		if (is_new)
-			place = split(table, place, account);
+			place = region_table_split(table, place, account);
 		chunk = own_chunk(*table, place.part, account);
 	}
 	memmove(chunk->regions + place.index + 1, chunk->regions + place.index,
@@ -313,10 +326,10 @@ static void insert(struct region_table **table, const struct region *new,
 	note_start(*table, place.part);
 	note_times(chunk, new);
 	if (is_new)
-		tidy(*table, place.part, account);
+		region_table_tidy(*table, place.part, account);
 }
 
-/* Drops regions of one chunk of an own table. */
+/* Drops regions of one chunk of an unshared table. */
 static void erase_in_chunk(struct region_table *table, size_t part, size_t first, size_t last,
 			   struct region_account *account)
 {
@@ -337,7 +350,7 @@ static void erase_in_chunk(struct region_table *table, size_t part, size_t first
 	note_start(table, part);
 }
 
-/* Drops the regions from one place to before another; the table is an own one. */
+/* Drops the regions from one position up to another in an unshared table. */
 static void erase(struct region_table **table, struct region_place first, struct region_place last,
 		  struct region_account *account)
 {
@@ -346,7 +359,7 @@ static void erase(struct region_table **table, struct region_place first, struct
 	if (first.part == last.part) {
 		erase_in_chunk(own, first.part, first.index, last.index, account);
 	} else {
-		/* From the end, so that the places before stay. */
+		/* Starts at the end, so that earlier positions stay valid. */
 		if (last.index)
 			erase_in_chunk(own, last.part, 0, last.index, account);
 		remove_parts(own, first.part + 1, last.part, account);
@@ -354,8 +367,8 @@ static void erase(struct region_table **table, struct region_place first, struct
 			       account);
 	}
 	if (own->count) {
-		tidy(own, first.part + 1, account);
-		tidy(own, first.part, account);
+		region_table_tidy(own, first.part + 1, account);
+		region_table_tidy(own, first.part, account);
 		return;
 	}
 	region_table_release(own, account);
@@ -372,7 +385,7 @@ struct region region_piece(const struct region *region, uint64_t start, uint64_t
 	return piece;
 }
 
-/* The place behind all regions that start before `end`. */
+/* Returns the position after all regions that start before `end`. */
 static struct region_place place_behind(const struct region_table *table, uint64_t end)
 {
 	struct region_place place = {.part = parts_begun(table, end - 1) - 1};
@@ -381,7 +394,10 @@ static struct region_place place_behind(const struct region_table *table, uint64
 	return place;
 }
 
-/* A chunk's end and the next one's beginning are the same place: the former, as place_behind(). */
+/*
+ * The end of a chunk and the start of the next one are equivalent. Returns the
+ * former, like place_behind().
+ */
 static struct region_place place_from(const struct region_table *table, uint64_t start)
 {
 	struct region_place place = place_behind(table, start + 1);
@@ -428,21 +444,21 @@ void region_table_set_times(struct region_table **table, struct region_account *
 	note_times(chunk, region);
 }
 
-static int compare_times(const void *left, const void *right)
+static int region_table_compare_times(const void *left, const void *right)
 {
 	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
 
 	return (a > b) - (a < b);
 }
 
-/* The median of when the chunks changed last. */
+/* Returns the median of the times of the chunks' last changes. */
 static uint64_t median_of(const struct region_table *table)
 {
 	CLEANUP(free_ptr) uint64_t *times = xcalloc(table->count, sizeof(*times));
 
 	for (size_t i = 0; i < table->count; i++)
 		times[i] = table->parts[i].chunk->newest_ns;
-	qsort(times, table->count, sizeof(*times), compare_times);
+	qsort(times, table->count, sizeof(*times), region_table_compare_times);
 	return times[(table->count - 1) / 2];
 }
 

@@ -1,15 +1,16 @@
 /*
- * A region table holds the present mappings of a process: regions that do not overlap, sorted by
- * address.
+ * A region table contains the current mappings of a process: regions that do
+ * not overlap, sorted by address.
  *
- * It is a directory of chunks, each of up to CHUNK_REGIONS regions. Tables and chunks are counted
- * and copied on write: a fork shares the table, and a change in either process then copies the
- * directory and one or two chunks. A change moves the regions of two chunks at most; a region that
- * replaces many frees their chunks. Any two neighbouring chunks have more than CHUNK_REGIONS / 2
- * regions.
+ * It is a directory of chunks with up to CHUNK_REGIONS regions each. Tables and
+ * chunks are reference-counted and copied on write: a fork shares the table,
+ * and a later change in either process copies the directory and one or two
+ * chunks. A change moves the regions of at most two chunks. A region that
+ * replaces many frees their chunks. Two adjacent chunks together always have
+ * more than CHUNK_REGIONS / 2 regions.
  *
- * NULL is the empty table. The account has the bytes of all tables and chunks, those that are
- * shared once.
+ * NULL is the empty table. The account counts the bytes of all tables and
+ * chunks, shared ones once.
  */
 #ifndef PROF_PROC_REGION_TABLE_H
 #define PROF_PROC_REGION_TABLE_H
@@ -20,16 +21,23 @@
 
 struct region {
 	uint64_t start, end;
-	uint64_t offset; /* in the module, of start */
+	uint64_t offset; /* offset of `start` in the module */
 	uint64_t from_ns;
-	uint64_t confirmed_ns; /* when a record last confirmed it; maintained by regions */
+	uint64_t confirmed_ns; /* When a record last confirmed it. Maintained by regions.h. */
 	module_id module;
 	bool has_samples;
-	bool is_copy; /* of the module's text, in memory (copied_text.h); with samples: compared */
+	/*
+	 * A copy of the module's text in memory (copied_text.h). If it has
+	 * samples, it was compared with the file.
+	 */
+	bool is_copy;
 	bool is_certain; /* a copy, even if it cannot be compared */
 };
 
-/* What all processes of a recording need and have lost. Zero-initialized. */
+/*
+ * The memory use and the losses of all processes of a recording.
+ * Zero-initialized.
+ */
 struct region_account {
 	size_t bytes;	/* allocated for regions */
 	uint64_t work;	/* regions and chunks that were read, moved or copied */
@@ -42,31 +50,34 @@ enum { CHUNK_REGIONS = 128 };
 struct region_chunk {
 	uint32_t references;
 	uint32_t count, room;
-	uint64_t newest_ns; /* no region in it was mapped or confirmed later */
-	uint64_t stamp;	    /* of the measurement … */
-	size_t cost;	    /* … that gave this */
+	uint64_t newest_ns; /* Latest time at which a region in it was mapped or confirmed. */
+	uint64_t stamp;	    /* measurement that set `cost` */
+	size_t cost;	    /* cost of this chunk */
 	struct region regions[];
 };
 
 struct region_part {
-	uint64_t start; /* of the chunk's first region */
+	uint64_t start; /* start of the chunk's first region */
 	struct region_chunk *chunk;
 };
 
 struct region_table {
 	uint32_t references;
-	uint32_t count, room; /* of parts; no chunk is empty */
+	uint32_t count, room; /* number of parts; no chunk is empty */
 	size_t region_count;
 	uint64_t stamp; /* as in struct region_chunk */
 	size_t cost;
 	struct region_part parts[];
 };
 
-/* Takes a reference, which region_table_release() gives back. */
+/* Takes a reference, which region_table_release() drops. */
 struct region_table *region_table_share(struct region_table *table);
 void region_table_release(struct region_table *table, struct region_account *account);
 
-/* The last region that starts at or before pc, or NULL. This is the inner loop of unwinding. */
+/*
+ * Returns the last region that starts at or before pc, or NULL. This is the
+ * inner loop of unwinding.
+ */
 static inline struct region *region_table_before(const struct region_table *table, uint64_t pc)
 {
 	const struct region_part *part;
@@ -79,7 +90,7 @@ static inline struct region *region_table_before(const struct region_table *tabl
 	for (left = table->count; left > 1;) {
 		size_t half = left / 2;
 
-		/* Branchless, as below. */
+		/* Branchless, like the next loop. */
 		part += part[half].start <= pc ? half : 0;
 		left -= half;
 	}
@@ -93,19 +104,19 @@ static inline struct region *region_table_before(const struct region_table *tabl
 	return region->start <= pc ? region : NULL;
 }
 
-/* A place in a table, valid until it changes. */
+/* A position in a table, valid until the table changes. */
 struct region_place {
 	size_t part, index;
 };
 
-/* The place of the first region that ends after the address. */
+/* Returns the position of the first region that ends after the address. */
 struct region_place region_table_seek(const struct region_table *table, uint64_t address);
 /*
- * The region at the place, which then moves on; NULL at the end.
+ * Returns the region at this position and advances it. Returns NULL at the end.
  *
- *	struct region_place place = region_table_seek(table, start);
+ * 	struct region_place place = region_table_seek(table, start);
  *
- *	while ((region = region_table_next(table, &place)) && region->start < end)
+ * 	while ((region = region_table_next(table, &place)) && region->start < end)
  */
 static inline const struct region *region_table_next(const struct region_table *table,
 						     struct region_place *place)
@@ -122,17 +133,21 @@ static inline const struct region *region_table_next(const struct region_table *
 }
 
 /*
- * Adds a region. Those that it overlaps lose the part that it covers, their offsets follow.
+ * Adds a region. Overlapped regions lose the part that it covers, and their
+ * offsets are adjusted.
  */
 void region_table_put(struct region_table **table, struct region_account *account,
 		      const struct region *new);
 /*
- * Changes the times of the region that starts at `start`, in this table alone. The table must have
- * it.
+ * Changes the times of the region that starts at `start`, in this table only.
+ * The table must contain it.
  */
 void region_table_set_times(struct region_table **table, struct region_account *account,
 			    uint64_t start, uint64_t from_ns, uint64_t confirmed_ns);
-/* Drops the half of the chunks that did not change for longest; all if there is one. */
+/*
+ * Drops the least recently changed half of the chunks, or all if there is only
+ * one.
+ */
 void region_table_halve(struct region_table **table, struct region_account *account);
 
 struct region region_piece(const struct region *region, uint64_t start, uint64_t end);

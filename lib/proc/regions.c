@@ -6,27 +6,43 @@
 #include <string.h>
 
 enum {
-	/* What has ended and is kept for late samples: regions, tables, and the times of their
-	   ends. A lookup that finds nothing reads all. */
+	/*
+	 * Limits of what is kept for late samples after it ended: regions,
+	 * tables, and the times of their ends. A lookup without a result reads
+	 * all of them.
+	 */
 	PAST_MAX = 512,
 	ENDED_MAX = 64,
 	CLEARS_MAX = 512,
-	/* Regions that a mapping confirms; if it has more in its way, it replaces them. */
+	/*
+	 * The maximum number of regions that a mapping confirms. If it overlaps
+	 * more, it replaces them.
+	 */
 	CONFIRMED_MAX = 64,
-	/* Regions that one mapping replaces and that are kept for late samples. */
+	/*
+	 * The maximum number of regions replaced by one mapping that are kept
+	 * for late samples.
+	 */
 	REPLACED_MAX = PAST_MAX / 2,
-	/* Tables with more chunks get a table above them when they are shared and change; that has
-	   fewer regions. */
+	/*
+	 * A shared table with at least this many chunks gets a table above it
+	 * when it changes. That table has at most ABOVE_MAX regions.
+	 */
 	BASE_PARTS_MIN = 16,
 	ABOVE_MAX = 64,
-	/* Where a mapping that is reported late was replaced in more places, the rest of it is
-	   lost. */
+	/*
+	 * If a late mapping was replaced in more places than this, the rest of
+	 * it is lost.
+	 */
 	LATE_PIECES_MAX = 256,
-	/* Reads of regions and chunks, for late changes of one process: one or two milliseconds. */
+	/*
+	 * The maximum number of reads of regions and chunks for late changes of
+	 * one process: one or two milliseconds.
+	 */
 	LATE_WORK_MAX = 1 << 20,
 };
 
-/* --- What has ended -------------------------------------------------------------------------- */
+/* --- Past regions ----------------------------------------------------------------------------- */
 
 static void *resize(struct regions *regions, void *items, size_t *room, size_t new_room,
 		    size_t item_bytes)
@@ -43,14 +59,14 @@ static void *resize(struct regions *regions, void *items, size_t *room, size_t n
 	((regions)->items = resize(regions, (regions)->items, &(regions)->room, new_room,          \
 				   sizeof(*(regions)->items)))
 
-static int compare_times(const void *left, const void *right)
+static int regions_compare_times(const void *left, const void *right)
 {
 	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
 
 	return (a > b) - (a < b);
 }
 
-/* The regions that ended last stay. */
+/* Keeps the regions that ended last. */
 static void halve_past(struct regions *regions)
 {
 	uint64_t times[PAST_MAX];
@@ -58,7 +74,7 @@ static void halve_past(struct regions *regions)
 
 	for (size_t i = 0; i < count; i++)
 		times[i] = regions->past[i].until_ns;
-	qsort(times, count, sizeof(*times), compare_times);
+	qsort(times, count, sizeof(*times), regions_compare_times);
 	for (size_t i = 0; i < count && kept < count / 2; i++)
 		if (regions->past[i].until_ns >= times[count / 2])
 			regions->past[kept++] = regions->past[i];
@@ -96,7 +112,7 @@ static void drop_first_ended(struct regions *regions, size_t count)
 			regions->ended_count * sizeof(*regions->ended));
 }
 
-/* All live regions end. */
+/* Ends all live regions. */
 static void end_table(struct regions *regions, uint64_t until_ns)
 {
 	if (!regions->live && !regions->base)
@@ -118,7 +134,7 @@ static void end_table(struct regions *regions, uint64_t until_ns)
 static void add_clear(struct regions *regions, uint64_t time_ns)
 {
 	if (regions->clear_count == CLEARS_MAX) {
-		qsort(regions->clears, CLEARS_MAX, sizeof(*regions->clears), compare_times);
+		qsort(regions->clears, CLEARS_MAX, sizeof(*regions->clears), regions_compare_times);
 		regions->clear_count = CLEARS_MAX / 2;
 		memcpy(regions->clears, regions->clears + CLEARS_MAX / 2,
 		       CLEARS_MAX / 2 * sizeof(*regions->clears));
@@ -146,20 +162,23 @@ void regions_deinit(struct regions *regions)
 	regions->live = regions->base = NULL;
 }
 
-/* --- Reading --------------------------------------------------------------------------------- */
+/* --- Lookup ----------------------------------------------------------------------------------- */
 
-static uint64_t later(uint64_t a_ns, uint64_t b_ns)
+static uint64_t regions_later(uint64_t a_ns, uint64_t b_ns)
 {
 	return a_ns > b_ns ? a_ns : b_ns;
 }
 
-/* A live region, with its own beginning: it may be shared since a fork. */
+/*
+ * Returns a live region with the process's own start time, because it may be
+ * shared since a fork.
+ */
 static struct region own_view(const struct region *live, uint64_t since_ns)
 {
 	struct region region = *live;
 
-	region.from_ns = later(region.from_ns, since_ns);
-	region.confirmed_ns = later(region.confirmed_ns, since_ns);
+	region.from_ns = regions_later(region.from_ns, since_ns);
+	region.confirmed_ns = regions_later(region.confirmed_ns, since_ns);
 	return region;
 }
 
@@ -168,9 +187,12 @@ static bool overlap(const struct region *a, const struct region *b)
 	return a->start < b->end && b->start < a->end;
 }
 
-/* What a table says of pc; *covers: whether it says anything. */
-static const struct region *find_in(const struct region_table *table, uint64_t time_ns, uint64_t pc,
-				    bool *covers)
+/*
+ * Returns the region of a table at pc and time. *covers is set if the table has
+ * any region at pc.
+ */
+static const struct region *regions_find_in(const struct region_table *table, uint64_t time_ns,
+					    uint64_t pc, bool *covers)
 {
 	const struct region *region = region_table_before(table, pc);
 
@@ -178,7 +200,10 @@ static const struct region *find_in(const struct region_table *table, uint64_t t
 	return *covers && region->from_ns <= time_ns ? region : NULL;
 }
 
-/* Ended tables are by time, and what is in one began after the one before had ended. */
+/*
+ * Ended tables are sorted by time. Everything in a table started after the
+ * previous one had ended.
+ */
 static const struct region *find_past(const struct regions *regions, uint64_t time_ns, uint64_t pc)
 {
 	const struct ended_table *ended = NULL;
@@ -188,9 +213,9 @@ static const struct region *find_past(const struct regions *regions, uint64_t ti
 	for (size_t i = regions->ended_count; i-- > 0 && regions->ended[i].until_ns > time_ns;)
 		ended = &regions->ended[i];
 	if (ended && ended->since_ns <= time_ns) {
-		region = find_in(ended->table, time_ns, pc, &covers);
+		region = regions_find_in(ended->table, time_ns, pc, &covers);
 		if (!covers)
-			region = find_in(ended->base, time_ns, pc, &covers);
+			region = regions_find_in(ended->base, time_ns, pc, &covers);
 		if (region)
 			return region;
 	}
@@ -204,13 +229,13 @@ static const struct region *find_past(const struct regions *regions, uint64_t ti
 	return NULL;
 }
 
-static const struct region *find_below(const struct regions *regions, bool covers, uint64_t time_ns,
-				       uint64_t pc)
+static const struct region *regions_find_below(const struct regions *regions, bool covers,
+					       uint64_t time_ns, uint64_t pc)
 {
 	const struct region *base = NULL;
 
 	if (!covers && regions->live_since_ns <= time_ns)
-		base = find_in(regions->base, time_ns, pc, &covers);
+		base = regions_find_in(regions->base, time_ns, pc, &covers);
 	if (base)
 		return base;
 	return time_ns < regions->past_until_ns ? find_past(regions, time_ns, pc) : NULL;
@@ -223,7 +248,7 @@ const struct region *regions_find(const struct regions *regions, uint64_t time_n
 
 	if (covers && live->from_ns <= time_ns && regions->live_since_ns <= time_ns)
 		return live;
-	return find_below(regions, covers, time_ns, pc);
+	return regions_find_below(regions, covers, time_ns, pc);
 }
 
 const struct region *regions_before(const struct regions *regions, uint64_t address)
@@ -261,7 +286,10 @@ void regions_refute_copy(const struct region *region, module_id memory)
 	found->is_copy = found->is_certain = false;
 }
 
-/* Of a table, the region that has the address, or the next one. NULL: there is none. */
+/*
+ * Returns the region of a table that contains the address, or the next one, or
+ * NULL.
+ */
 static const struct region *next_in(const struct region_table *table, uint64_t address)
 {
 	struct region_place place = region_table_seek(table, address);
@@ -269,13 +297,15 @@ static const struct region *next_in(const struct region_table *table, uint64_t a
 	return region_table_next(table, &place);
 }
 
-/* A region of the base that was replaced has parts in live up to its end. */
+/*
+ * If a region of the base was replaced, `live` has parts of it up to its end.
+ */
 bool regions_next(const struct regions *regions, uint64_t address, struct region *ret)
 {
 	const struct region *live = next_in(regions->live, address);
 	const struct region *base = next_in(regions->base, address);
-	uint64_t live_start = live ? later(live->start, address) : UINT64_MAX;
-	uint64_t base_start = base ? later(base->start, address) : UINT64_MAX;
+	uint64_t live_start = live ? regions_later(live->start, address) : UINT64_MAX;
+	uint64_t base_start = base ? regions_later(base->start, address) : UINT64_MAX;
 
 	if (!live && !base)
 		return false;
@@ -315,8 +345,11 @@ static size_t part_count(const struct region_table *table)
 	return table ? table->count : 0;
 }
 
-/* Its regions end one by one from now on. Too many are forgotten. */
-static void expand(struct regions *regions, const struct ended_table *ended)
+/*
+ * Makes the regions of an ended table end one by one. Those beyond the limit
+ * are forgotten.
+ */
+static void regions_expand(struct regions *regions, const struct ended_table *ended)
 {
 	struct region_place place = {.part = 0};
 	const struct region *region;
@@ -339,14 +372,14 @@ static void expand_ended(struct regions *regions, uint64_t time_ns)
 	       regions->ended[regions->ended_count - 1].until_ns > time_ns) {
 		struct ended_table ended = regions->ended[--regions->ended_count];
 
-		expand(regions, &ended);
+		regions_expand(regions, &ended);
 		release_ended(regions, &ended);
 	}
 }
 
 /*
- * Adds a live region. Parts of overlapping live regions outside of it stay live; the rest becomes
- * past.
+ * Adds a live region. Parts of overlapped live regions outside of it stay live,
+ * and the rest becomes past.
  */
 static void place_live(struct regions *regions, const struct region *new)
 {
@@ -367,7 +400,7 @@ static void place_live(struct regions *regions, const struct region *new)
 	region_table_put(&regions->live, regions->account, new);
 }
 
-/* Live has all from now on. */
+/* Moves everything to `live`. */
 static void unite_with_base(struct regions *regions)
 {
 	struct region_table *above = regions->live;
@@ -383,8 +416,8 @@ static void unite_with_base(struct regions *regions)
 	region_table_release(above, regions->account);
 }
 
-/* Before a change: false if it is late and must be dropped. */
-static bool prepare(struct regions *regions, uint64_t time_ns)
+/* Prepares for a change. Returns false if it is late and must be dropped. */
+static bool regions_prepare(struct regions *regions, uint64_t time_ns)
 {
 	size_t work;
 
@@ -399,13 +432,18 @@ static bool prepare(struct regions *regions, uint64_t time_ns)
 	return true;
 }
 
-/* When a region that begins at time_ns must end because of another one. */
+/*
+ * Returns when a region that starts at time_ns must end because of another one.
+ */
 static uint64_t end_because_of(uint64_t from_ns, uint64_t until_ns, uint64_t time_ns)
 {
 	return from_ns > time_ns ? from_ns : until_ns > time_ns ? until_ns : REGION_FOREVER;
 }
 
-/* A live region that ends `new` or a part of it; false if there is none or the budget is spent. */
+/*
+ * Finds a live region that ends `new` or a part of it. Returns false if there
+ * is none or the budget is spent.
+ */
 static bool live_limit_of(struct regions *regions, const struct ended_region *new,
 			  struct ended_region *ret)
 {
@@ -443,7 +481,10 @@ static bool limit_of(struct regions *regions, const struct ended_region *new,
 	return false;
 }
 
-/* The part of a region until it was confirmed becomes past. */
+/*
+ * Returns in *before the part of a region until it was confirmed, which becomes
+ * past.
+ */
 static bool ends_at_confirmation(struct region *region, uint64_t time_ns, struct region *before)
 {
 	*before = *region;
@@ -465,7 +506,7 @@ static void split_live(struct regions *regions, const struct region *live, uint6
 			       region.confirmed_ns);
 }
 
-/* A change that arrives late does not affect regions that were confirmed after it. */
+/* A late change does not affect regions that were confirmed after it. */
 static void split_at_confirmations(struct regions *regions, uint64_t time_ns)
 {
 	size_t past_count = regions->past_count;
@@ -499,7 +540,7 @@ static uint64_t next_clear(const struct regions *regions, uint64_t time_ns)
 	return next;
 }
 
-/* As place_live() for past regions, for changes that arrive late. */
+/* Does place_live() for past regions, for late changes. */
 static void place_past(struct regions *regions, const struct ended_region *new)
 {
 	const uint64_t from_ns = new->region.from_ns;
@@ -523,15 +564,15 @@ static void place_past(struct regions *regions, const struct ended_region *new)
 	add_past(regions, &new->region, new->until_ns);
 }
 
-/* Pieces of a late mapping, each of which may have to be split further. */
+/* Pieces of a late mapping that may have to be split further. */
 struct pieces {
 	struct ended_region *items;
 	size_t count, room;
 };
 
 /* Adds the part of a region between start and end, if any. */
-static void add_piece(struct pieces *pieces, const struct region *region, uint64_t start,
-		      uint64_t end, uint64_t until_ns)
+static void regions_add_piece(struct pieces *pieces, const struct region *region, uint64_t start,
+			      uint64_t end, uint64_t until_ns)
 {
 	struct region piece = region_piece(region, start, end);
 
@@ -541,14 +582,17 @@ static void add_piece(struct pieces *pieces, const struct region *region, uint64
 	pieces->items[pieces->count++] = (struct ended_region){piece, until_ns};
 }
 
-/* Splits a late region along those that limit it, until each piece begins and ends at one time. */
+/*
+ * Splits a late region along those that limit it, until each piece has one
+ * start time and one end time.
+ */
 static void place_late(struct regions *regions, const struct region *new)
 {
 	const uint64_t from_ns = new->from_ns;
 	struct pieces todo = {.count = 0};
 	struct ended_region limit;
 
-	add_piece(&todo, new, 0, UINT64_MAX, next_clear(regions, from_ns));
+	regions_add_piece(&todo, new, 0, UINT64_MAX, next_clear(regions, from_ns));
 	for (unsigned i = 0; todo.count && i < LATE_PIECES_MAX; i++) {
 		struct ended_region piece = todo.items[--todo.count];
 		bool is_limited = limit_of(regions, &piece, &limit);
@@ -558,10 +602,11 @@ static void place_late(struct regions *regions, const struct region *new)
 		if (is_limited) {
 			uint64_t start = limit.region.start, end = limit.region.end;
 
-			add_piece(&todo, &piece.region, 0, start, piece.until_ns);
-			add_piece(&todo, &piece.region, end, UINT64_MAX, piece.until_ns);
-			add_piece(&todo, &piece.region, start, end,
-				  end_because_of(limit.region.from_ns, limit.until_ns, from_ns));
+			regions_add_piece(&todo, &piece.region, 0, start, piece.until_ns);
+			regions_add_piece(&todo, &piece.region, end, UINT64_MAX, piece.until_ns);
+			regions_add_piece(
+				&todo, &piece.region, start, end,
+				end_because_of(limit.region.from_ns, limit.until_ns, from_ns));
 		} else if (piece.until_ns == REGION_FOREVER) {
 			place_live(regions, &piece.region);
 		} else {
@@ -579,12 +624,13 @@ static bool continues(const struct region *live, uint64_t since_ns, const struct
 {
 	return live->module == new->module && live->is_copy == new->is_copy &&
 	       live->offset - live->start ==
-		       new->offset - new->start &&later(live->from_ns, since_ns) <= new->from_ns;
+		       new->offset - new->start &&regions_later(live->from_ns, since_ns) <=
+			       new->from_ns;
 }
 
 /*
- * Whether the region is completely mapped already, in few pieces. Then only the time is noted, for
- * earlier changes that arrive late.
+ * Returns whether the region is already completely mapped, in few pieces. If
+ * so, only notes the time, for earlier changes that arrive late.
  */
 static bool confirm(struct regions *regions, const struct region *new)
 {
@@ -615,7 +661,10 @@ static void put_if_any(struct regions *regions, const struct region *region)
 		region_table_put(&regions->live, regions->account, region);
 }
 
-/* What a new mapping leaves of a region of the base gets above it; the rest becomes past. */
+/*
+ * Moves what a new mapping leaves of a base region to the table above. The rest
+ * becomes past.
+ */
 static void lift(struct regions *regions, const struct region *base, const struct region *new)
 {
 	const struct region *above = region_table_before(regions->live, base->start);
@@ -631,7 +680,7 @@ static void lift(struct regions *regions, const struct region *base, const struc
 	put_if_any(regions, &right);
 }
 
-/* Of many, the last one is lifted, too: some of it may stay. */
+/* If there are many, also lifts the last one, because some of it may stay. */
 static void lift_all(struct regions *regions, const struct region *new)
 {
 	struct region_place place = region_table_seek(regions->base, new->start);
@@ -649,7 +698,7 @@ static void lift_all(struct regions *regions, const struct region *new)
 		lift(regions, base, new);
 }
 
-/* A mapping that is not late. */
+/* Adds a mapping that is not late. */
 static void place_last(struct regions *regions, const struct region *new)
 {
 	struct region_table *live = regions->live;
@@ -665,9 +714,9 @@ static void place_last(struct regions *regions, const struct region *new)
 	place_live(regions, new);
 }
 
-static void note_change(struct regions *regions, uint64_t time_ns)
+static void regions_note_change(struct regions *regions, uint64_t time_ns)
 {
-	regions->changed_ns = later(regions->changed_ns, time_ns);
+	regions->changed_ns = regions_later(regions->changed_ns, time_ns);
 }
 
 void regions_map(struct regions *regions, const struct region *new)
@@ -675,7 +724,7 @@ void regions_map(struct regions *regions, const struct region *new)
 	struct region region = *new;
 	bool is_late = new->from_ns < regions->changed_ns;
 
-	if (new->start >= new->end || !prepare(regions, new->from_ns))
+	if (new->start >= new->end || !regions_prepare(regions, new->from_ns))
 		return;
 	if (!confirm(regions, new)) {
 		split_at_confirmations(regions, new->from_ns);
@@ -685,10 +734,10 @@ void regions_map(struct regions *regions, const struct region *new)
 		else
 			place_last(regions, &region);
 	}
-	note_change(regions, new->from_ns);
+	regions_note_change(regions, new->from_ns);
 }
 
-/* Moves those regions of a chunk back that began after the time. */
+/* Moves the regions of a chunk that started after this time back to `live`. */
 static void keep_later(struct regions *regions, const struct region_chunk *chunk, uint64_t time_ns)
 {
 	if (chunk->newest_ns <= time_ns || !regions_spend(regions, chunk->count))
@@ -699,8 +748,8 @@ static void keep_later(struct regions *regions, const struct region_chunk *chunk
 }
 
 /*
- * Those that began later stay. They are in the ended table, too, where no time finds them: tables
- * that ended later were expanded.
+ * Regions that started later stay live. They are also in the ended table, where
+ * no lookup finds them, because tables that ended later were expanded.
  */
 static void end_live(struct regions *regions, uint64_t time_ns)
 {
@@ -725,7 +774,7 @@ static void clear_late(struct regions *regions, uint64_t time_ns)
 
 void regions_clear(struct regions *regions, uint64_t time_ns)
 {
-	if (!prepare(regions, time_ns))
+	if (!regions_prepare(regions, time_ns))
 		return;
 	if (time_ns < regions->changed_ns) {
 		clear_late(regions, time_ns);
@@ -734,7 +783,7 @@ void regions_clear(struct regions *regions, uint64_t time_ns)
 		regions->live_since_ns = time_ns;
 	}
 	add_clear(regions, time_ns);
-	note_change(regions, time_ns);
+	regions_note_change(regions, time_ns);
 }
 
 static void inherit_one(struct regions *regions, const struct region *region, uint64_t until_ns,
@@ -796,7 +845,7 @@ void regions_fork(struct regions *child, struct regions *parent, uint64_t time_n
 	}
 	child->live = region_table_share(parent->live);
 	child->base = region_table_share(parent->base);
-	note_change(child, time_ns);
+	regions_note_change(child, time_ns);
 }
 
 /* --- Forgetting ------------------------------------------------------------------------------ */
@@ -819,15 +868,15 @@ bool regions_forget(struct regions *regions, uint64_t before_ns)
 		if (past.until_ns <= before_ns)
 			continue;
 		regions->past[kept++] = past;
-		regions->past_until_ns = later(regions->past_until_ns, past.until_ns);
+		regions->past_until_ns = regions_later(regions->past_until_ns, past.until_ns);
 	}
 	regions->past_count = kept;
 	for (kept = 0; kept < regions->ended_count && regions->ended[kept].until_ns <= before_ns;)
 		kept++;
 	drop_first_ended(regions, kept);
 	if (regions->ended_count)
-		regions->past_until_ns = later(regions->past_until_ns,
-					       regions->ended[regions->ended_count - 1].until_ns);
+		regions->past_until_ns = regions_later(
+			regions->past_until_ns, regions->ended[regions->ended_count - 1].until_ns);
 	kept = 0;
 	for (size_t i = 0; i < regions->clear_count; i++)
 		if (regions->clears[i] > before_ns)
@@ -838,7 +887,7 @@ bool regions_forget(struct regions *regions, uint64_t before_ns)
 	return regions_empty(regions);
 }
 
-/* --- Measuring ------------------------------------------------------------------------------- */
+/* --- Measuring -------------------------------------------------------------------------------- */
 
 static size_t chunk_cost(struct region_chunk *chunk, const struct region_measure *measure)
 {

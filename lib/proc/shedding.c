@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 
-/* How far it goes, for the processes of one user. */
+/* The stages in which the processes of one user lose mappings. */
 enum stage { STAGE_PAST, STAGE_OLDER_HALF, STAGE_ALL, STAGE_COUNT };
 
-static int compare(uint64_t a, uint64_t b)
+static int shedding_compare(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
@@ -14,7 +14,7 @@ static int by_user(const void *left, const void *right)
 {
 	const struct shed_process *a = left, *b = right;
 
-	return compare(a->user, b->user);
+	return shedding_compare(a->user, b->user);
 }
 
 static int costliest_first(const void *left, const void *right)
@@ -22,14 +22,18 @@ static int costliest_first(const void *left, const void *right)
 	const struct shed_process *a = left, *b = right;
 
 	if (a->user_cost != b->user_cost)
-		return compare(b->user_cost, a->user_cost);
+		return shedding_compare(b->user_cost, a->user_cost);
 	if (a->user != b->user)
-		return compare(a->user, b->user);
-	return a->cost != b->cost ? compare(b->cost, a->cost) : compare(a->used_ns, b->used_ns);
+		return shedding_compare(a->user, b->user);
+	return a->cost != b->cost ? shedding_compare(b->cost, a->cost)
+				  : shedding_compare(a->used_ns, b->used_ns);
 }
 
-/* The number of processes at the beginning that have the user of the first one. */
-static size_t group_of(const struct shed_process *processes, size_t count)
+/*
+ * Returns the number of processes at the start of the array that have the same
+ * user as the first.
+ */
+static size_t shedding_group_of(const struct shed_process *processes, size_t count)
 {
 	size_t own = 1;
 
@@ -38,8 +42,8 @@ static size_t group_of(const struct shed_process *processes, size_t count)
 	return own;
 }
 
-/* Sets what each user needs, and sorts; returns the sum. */
-static size_t add_up(struct shed_process *processes, size_t count)
+/* Sets the cost of each user, and sorts. Returns the sum. */
+static size_t shedding_add_up(struct shed_process *processes, size_t count)
 {
 	size_t total = 0;
 
@@ -47,7 +51,7 @@ static size_t add_up(struct shed_process *processes, size_t count)
 	for (size_t i = 0, own; i < count; i += own) {
 		size_t cost = 0;
 
-		own = group_of(processes + i, count - i);
+		own = shedding_group_of(processes + i, count - i);
 		for (size_t j = i; j < i + own; j++)
 			cost += processes[j].cost;
 		for (size_t j = i; j < i + own; j++)
@@ -58,14 +62,14 @@ static size_t add_up(struct shed_process *processes, size_t count)
 	return total;
 }
 
-/* What each user may keep, so that all of them together keep the target. */
+/* Returns what each user may keep so that the sum is the target. */
 static size_t fair_share(const struct shed_process *processes, size_t count, size_t total,
 			 size_t target)
 {
 	size_t users = 0, share = 0;
 
 	for (size_t i = 0; i < count && processes[i].user_cost > share;
-	     i += group_of(processes + i, count - i)) {
+	     i += shedding_group_of(processes + i, count - i)) {
 		total -= processes[i].user_cost;
 		users++;
 		share = total < target ? (target - total) / users : 0;
@@ -73,7 +77,7 @@ static size_t fair_share(const struct shed_process *processes, size_t count, siz
 	return share;
 }
 
-static void lose(struct shed_process *process, enum stage stage)
+static void shedding_lose(struct shed_process *process, enum stage stage)
 {
 	struct regions *regions = process->regions;
 
@@ -94,12 +98,14 @@ static void lose(struct shed_process *process, enum stage stage)
 	}
 }
 
-/* What a stage frees: by the account if costs are bytes; else estimated. */
+/*
+ * Returns what a stage frees: measured if costs are bytes, otherwise estimated.
+ */
 static size_t shed_one(struct shed_process *process, enum stage stage, size_t own_bytes)
 {
 	size_t bytes = process->regions->account->bytes, freed;
 
-	lose(process, stage);
+	shedding_lose(process, stage);
 	if (own_bytes)
 		freed = bytes - process->regions->account->bytes +
 			(process->has_lost_all ? own_bytes : 0);
@@ -112,7 +118,10 @@ static size_t shed_one(struct shed_process *process, enum stage stage, size_t ow
 	return freed;
 }
 
-/* What has ended is dropped of all; after that it is enough to free what is needed. */
+/*
+ * Drops what has ended from all processes, and after that only as much as
+ * needed.
+ */
 static void shed_group(struct shed_process *processes, size_t count, size_t needed,
 		       size_t own_bytes)
 {
@@ -129,11 +138,11 @@ static void shed_group(struct shed_process *processes, size_t count, size_t need
 
 void shed(struct shed_process *processes, size_t count, size_t target, size_t own_bytes)
 {
-	size_t total = add_up(processes, count);
+	size_t total = shedding_add_up(processes, count);
 	size_t share = fair_share(processes, count, total, target);
 
 	for (size_t i = 0, own; total > target && i < count; i += own) {
-		own = group_of(processes + i, count - i);
+		own = shedding_group_of(processes + i, count - i);
 		if (processes[i].user_cost > share)
 			shed_group(processes + i, own, processes[i].user_cost - share, own_bytes);
 	}

@@ -1,10 +1,10 @@
 /*
- * Shedding chooses the processes whose mappings are dropped when there is too much of them.
+ * Chooses the processes whose mappings are dropped when there are too many.
  *
- * Each user has a fair share of what may stay. Users who need more lose first, the one who needs
- * most before the others: first what has ended, then the older half of the mappings of the
- * costliest processes, then all mappings of the costliest processes, or of those that were not used
- * for longest among equals.
+ * Each user has a fair share. Users above it lose mappings first, in the order
+ * of their usage. They first lose what has ended, then the older half of the
+ * mappings of their costliest processes, and then all mappings of these
+ * processes. Among equals, the least recently used processes lose first.
  */
 #ifndef PROF_PROC_SHEDDING_H
 #define PROF_PROC_SHEDDING_H
@@ -17,15 +17,16 @@ struct shed_process {
 	struct regions *regions;
 	uid_t user;
 	uint64_t used_ns;
-	size_t cost;	   /* as regions_cost() */
+	size_t cost;	   /* from regions_cost() */
 	size_t user_cost;  /* set by shed() */
-	uint32_t index;	   /* the caller's */
-	bool has_lost_all; /* set by shed(): the caller forgets the process */
+	uint32_t index;	   /* set by the caller */
+	bool has_lost_all; /* set by shed(): the caller must forget the process */
 };
 
 /*
- * Drops mappings until the processes cost no more than `target`; they are sorted then. own_bytes:
- * what is freed with each process, and is part of its cost; 0 if the cost is not in bytes.
+ * Drops mappings until the processes cost no more than `target`. Sorts
+ * `processes`. `own_bytes` is the part of a process's cost that is freed with
+ * the process itself, or 0 if the cost is not in bytes.
  */
 void shed(struct shed_process *processes, size_t count, size_t target, size_t own_bytes);
 

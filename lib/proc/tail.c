@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void read_bytes(struct timed_call *call)
+static void tail_read_bytes(struct timed_call *call)
 {
 	struct tail *tail = (struct tail *)call;
 	struct stat st;
@@ -25,7 +25,7 @@ static void read_bytes(struct timed_call *call)
 	tail->len = got > 0 ? (size_t)got : 0;
 }
 
-static void discard(struct timed_call *call)
+static void tail_discard(struct timed_call *call)
 {
 	tail_free((struct tail *)call);
 }
@@ -35,8 +35,9 @@ struct tail *tail_read(struct timed_caller *caller, uint64_t place, int fd, uint
 	struct tail *tail = xcalloc(1, sizeof(*tail));
 
 	*tail = (struct tail){
-		.call = {.run = read_bytes, .discard = discard, .place = place},
-		.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0), /* the call may outlive the caller's */
+		.call = {.run = tail_read_bytes, .discard = tail_discard, .place = place},
+		/* The call may outlive the caller's descriptor. */
+		.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0),
 		.from = from,
 	};
 	return timed_caller_run(caller, &tail->call) ? tail : NULL;

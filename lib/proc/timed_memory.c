@@ -2,43 +2,43 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/foreign_user.h"
+#include "base/untrusted_user.h"
 #include "proc/process_links.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
-#define PATIENCE_NS (100 * NS_PER_MS)
+#define TIMEOUT_NS (100 * NS_PER_MS)
 
-/* Has what it reads in memory of its own, as it can outlive its caller. */
-struct reading {
+/* Owns the memory that it reads into, because it can outlive its caller. */
+struct timed_memory_reading {
 	struct timed_call call;
 	char *path;
 	unsigned char *bytes;
 	size_t count;
-	struct memory_part parts[]; /* into bytes */
+	struct memory_part parts[]; /* into `bytes` */
 };
 
-static bool read_part(int fd, struct memory_part *part)
+static bool timed_memory_read_part(int fd, struct memory_part *part)
 {
 	ssize_t got = pread(fd, part->into, part->len, (off_t)part->address);
 
 	return got == (ssize_t)part->len;
 }
 
-static void run(struct timed_call *call)
+static void timed_memory_run(struct timed_call *call)
 {
-	struct reading *reading = (struct reading *)call;
+	struct timed_memory_reading *reading = (struct timed_memory_reading *)call;
 	CLEANUP(close_fd) int fd = open(reading->path, O_RDONLY | O_CLOEXEC);
 
 	for (size_t i = 0; fd >= 0 && i < reading->count; i++)
-		reading->parts[i].is_read = read_part(fd, &reading->parts[i]);
+		reading->parts[i].is_read = timed_memory_read_part(fd, &reading->parts[i]);
 }
 
-static void discard(struct timed_call *call)
+static void timed_memory_discard(struct timed_call *call)
 {
-	struct reading *reading = (struct reading *)call;
+	struct timed_memory_reading *reading = (struct timed_memory_reading *)call;
 
 	free(reading->path);
 	free(reading->bytes);
@@ -49,26 +49,28 @@ struct timed_caller *timed_memory_caller_new(void)
 {
 	struct timed_caller *caller = timed_caller_new();
 
-	timed_caller_set_patience(caller, PATIENCE_NS);
+	timed_caller_set_timeout(caller, TIMEOUT_NS);
 	return caller;
 }
 
 uint64_t timed_memory_place(pid_t pid, uid_t user)
 {
-	bool is_trusted = user == 0 || user == FOREIGN_USER_UNKNOWN;
+	bool is_trusted = user == 0 || user == UNTRUSTED_USER_UNKNOWN;
 
 	return is_trusted ? UINT64_C(1) << 32 | (uint32_t)pid : user;
 }
 
-static struct reading *reading_new(const char *proc, pid_t pid, uid_t user,
-				   const struct memory_part *parts, size_t count)
+static struct timed_memory_reading *reading_new(const char *proc, pid_t pid, uid_t user,
+						const struct memory_part *parts, size_t count)
 {
-	struct reading *reading = xcalloc(1, sizeof(*reading) + count * sizeof(*parts));
+	struct timed_memory_reading *reading = xcalloc(1,
+						       sizeof(*reading) + count * sizeof(*parts));
 	CLEANUP(free_ptr) char *links = process_links(proc, pid);
 	size_t len = 0;
 
-	reading->call = (struct timed_call){
-		.run = run, .discard = discard, .place = timed_memory_place(pid, user)};
+	reading->call = (struct timed_call){.run = timed_memory_run,
+					    .discard = timed_memory_discard,
+					    .place = timed_memory_place(pid, user)};
 	reading->path = xasprintf("%s/mem", links);
 	reading->count = count;
 	for (size_t i = 0; i < count; i++)
@@ -87,7 +89,7 @@ static struct reading *reading_new(const char *proc, pid_t pid, uid_t user,
 void timed_memory_read(struct timed_caller *caller, const char *proc, pid_t pid, uid_t user,
 		       struct memory_part *parts, size_t count)
 {
-	struct reading *reading = reading_new(proc, pid, user, parts, count);
+	struct timed_memory_reading *reading = reading_new(proc, pid, user, parts, count);
 	bool has_run = timed_caller_run(caller, &reading->call);
 
 	for (size_t i = 0; i < count; i++) {
@@ -96,5 +98,5 @@ void timed_memory_read(struct timed_caller *caller, const char *proc, pid_t pid,
 			memcpy(parts[i].into, reading->parts[i].into, parts[i].len);
 	}
 	if (has_run)
-		discard(&reading->call);
+		timed_memory_discard(&reading->call);
 }

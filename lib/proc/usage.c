@@ -13,9 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINE_BYTES_MAX = 64 << 10, TEXT_BYTES_MAX = 1 << 20 };
+enum { USAGE_LINE_BYTES_MAX = 64 << 10, USAGE_TEXT_BYTES_MAX = 1 << 20 };
 
-/* The processes whose usage is added up. */
+/* The processes whose usage is summed. */
 struct family {
 	const char *proc;
 	pid_t *pids;
@@ -23,7 +23,7 @@ struct family {
 	struct idmap known;
 };
 
-static void add(struct family *family, pid_t pid)
+static void usage_add(struct family *family, pid_t pid)
 {
 	uint32_t *known = idmap_put(&family->known, (uint64_t)pid, 0);
 
@@ -35,8 +35,8 @@ static void add(struct family *family, pid_t pid)
 }
 
 /* Calls `use` for each line of proc/name. */
-static void read_lines(const char *proc, const char *name,
-		       void (*use)(void *user, const char *line), void *user)
+static void usage_read_lines(const char *proc, const char *name,
+			     void (*use)(void *user, const char *line), void *user)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", proc, name);
 	CLEANUP(close_file) FILE *file = fopen(path, "re");
@@ -44,7 +44,7 @@ static void read_lines(const char *proc, const char *name,
 
 	if (!file)
 		return;
-	line_reader_init(&lines, file, LINE_BYTES_MAX, TEXT_BYTES_MAX);
+	line_reader_init(&lines, file, USAGE_LINE_BYTES_MAX, USAGE_TEXT_BYTES_MAX);
 	while (line_reader_next(&lines))
 		use(user, lines.line);
 }
@@ -58,7 +58,10 @@ struct cpu_ticks {
 	uint64_t user, kernel, children, children_kernel;
 };
 
-/* utime, stime, cutime and cstime follow eleven fields after the name, which may hold anything. */
+/*
+ * utime, stime, cutime and cstime come eleven fields after the name, which may
+ * contain any character.
+ */
 static bool read_ticks(const char *line, struct cpu_ticks *ret)
 {
 	const char *rest = strrchr(line, ')');
@@ -97,13 +100,13 @@ static void add_memory(void *user, const char *line)
 		usage->memory_bytes += pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static void add_children(void *user, const char *line)
+static void usage_add_children(void *user, const char *line)
 {
 	struct family *family = user;
 	char *end;
 
 	for (long pid; (pid = strtol(line, &end, 10)) > 0 && end != line; line = end)
-		add(family, (pid_t)pid);
+		usage_add(family, (pid_t)pid);
 }
 
 static void close_folder(DIR **folder)
@@ -124,17 +127,17 @@ static void add_children_of(struct family *family, pid_t pid)
 		char *name = xasprintf("%d/task/%s/children", pid, thread->d_name);
 
 		if (thread->d_name[0] != '.')
-			read_lines(family->proc, name, add_children, family);
+			usage_read_lines(family->proc, name, usage_add_children, family);
 	}
 }
 
-static void add_process(const char *proc, pid_t pid, struct usage *usage)
+static void usage_add_process(const char *proc, pid_t pid, struct usage *usage)
 {
 	CLEANUP(free_ptr) char *stat = xasprintf("%d/stat", pid);
 	CLEANUP(free_ptr) char *statm = xasprintf("%d/statm", pid);
 
-	read_lines(proc, stat, add_cpu_time, usage);
-	read_lines(proc, statm, add_memory, usage);
+	usage_read_lines(proc, stat, add_cpu_time, usage);
+	usage_read_lines(proc, statm, add_memory, usage);
 }
 
 uint64_t usage_of_mapped_files(void)
@@ -153,10 +156,10 @@ struct usage usage_of_processes(const char *proc, const pid_t *pids, size_t coun
 	struct usage usage = {0};
 
 	for (size_t i = 0; i < count; i++)
-		add(&family, pids[i]);
+		usage_add(&family, pids[i]);
 	for (size_t i = 0; i < family.count; i++) {
 		add_children_of(&family, family.pids[i]);
-		add_process(proc, family.pids[i], &usage);
+		usage_add_process(proc, family.pids[i], &usage);
 	}
 	free(family.pids);
 	idmap_deinit(&family.known);
@@ -168,7 +171,7 @@ uint64_t usage_in_kernel_ns(const char *proc, pid_t pid)
 	CLEANUP(free_ptr) char *stat = xasprintf("%d/stat", pid);
 	uint64_t ns = 0;
 
-	read_lines(proc, stat, add_kernel_time, &ns);
+	usage_read_lines(proc, stat, add_kernel_time, &ns);
 	return ns;
 }
 
@@ -181,15 +184,18 @@ uint64_t usage_of_thread(const char *proc, pid_t pid, pid_t tid)
 	return file && fscanf(file, "%" SCNu64, &ns) == 1 ? ns : UINT64_MAX;
 }
 
-struct machine {
+struct usage_machine {
 	uint64_t busy_ticks, cpus;
 	uint64_t total_kib, available_kib;
 };
 
-/* "cpu  user nice system idle iowait irq softirq steal …", then a line for each CPU. */
+/*
+ * Example: "cpu  user nice system idle iowait irq softirq steal …", followed by
+ * a line for each CPU.
+ */
 static void read_stat(void *user, const char *line)
 {
-	struct machine *machine = user;
+	struct usage_machine *machine = user;
 	uint64_t own, nice, kernel, interrupts, soft_interrupts;
 
 	if (text_begins(line, "cpu ") &&
@@ -202,7 +208,7 @@ static void read_stat(void *user, const char *line)
 
 static void read_meminfo(void *user, const char *line)
 {
-	struct machine *machine = user;
+	struct usage_machine *machine = user;
 
 	if (text_begins(line, "MemTotal:"))
 		machine->total_kib = strtoull(line + 9, NULL, 10);
@@ -212,10 +218,10 @@ static void read_meminfo(void *user, const char *line)
 
 struct usage usage_of_machine(const char *proc)
 {
-	struct machine machine = {0};
+	struct usage_machine machine = {0};
 
-	read_lines(proc, "stat", read_stat, &machine);
-	read_lines(proc, "meminfo", read_meminfo, &machine);
+	usage_read_lines(proc, "stat", read_stat, &machine);
+	usage_read_lines(proc, "meminfo", read_meminfo, &machine);
 	return (struct usage){
 		.cpu_ns = machine.cpus ? ns_of_ticks(machine.busy_ticks) / machine.cpus : 0,
 		.memory_bytes = machine.available_kib < machine.total_kib
@@ -233,6 +239,6 @@ double usage_load(const char *proc)
 {
 	double load = 0;
 
-	read_lines(proc, "loadavg", read_load, &load);
+	usage_read_lines(proc, "loadavg", read_load, &load);
 	return load;
 }

@@ -4,7 +4,10 @@
 
 #include <string.h>
 
-/* By the number of the highest bit, from 1 byte on; the first one is of nothing. */
+/*
+ * Indexed by the number of the highest bit, from 1 byte on. The first bucket is
+ * for size 0.
+ */
 static const char *const sizes[] = {
 	"0 B",
 	"1 B",
@@ -40,7 +43,9 @@ static const char *const sizes[] = {
 	"1 GiB or more",
 };
 
-/* From below 1,000 ns on, each is ten times as long. */
+/*
+ * The first bucket is below 1,000 ns. Each further limit is ten times as large.
+ */
 static const char *const lifetimes[] = {
 	"below 1 µs",	 "1 µs to 10 µs",    "10 µs to 100 µs", "100 µs to 1 ms",
 	"1 ms to 10 ms", "10 ms to 100 ms",  "100 ms to 1 s",	"1 s to 10 s",
@@ -89,7 +94,8 @@ const char *allocation_live_class(void)
 	return lifetimes[LIVE];
 }
 
-static bool find(const char *const *names, unsigned count, const char *name, unsigned *ret)
+static bool allocation_classes_find(const char *const *names, unsigned count, const char *name,
+				    unsigned *ret)
 {
 	for (unsigned i = 0; i < count; i++) {
 		if (!strcmp(names[i], name)) {
@@ -102,6 +108,6 @@ static bool find(const char *const *names, unsigned count, const char *name, uns
 
 bool allocation_class_rank(const char *name, unsigned *ret)
 {
-	return find(sizes, ARRAY_SIZE(sizes), name, ret) ||
-	       find(lifetimes, ARRAY_SIZE(lifetimes), name, ret);
+	return allocation_classes_find(sizes, ARRAY_SIZE(sizes), name, ret) ||
+	       allocation_classes_find(lifetimes, ARRAY_SIZE(lifetimes), name, ret);
 }

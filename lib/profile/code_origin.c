@@ -6,21 +6,53 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The beginning of the names of files that hold nothing but a C library or a runtime. */
+/* Prefixes of the names of files that contain only a C library or a runtime. */
 static const char *const c_libraries[] = {"libc.so",  "libc-",	"libc.musl", "libpthread",
 					  "librt.so", "librt-", "ld-linux",  "ld-musl",
 					  "ld-2.",    "[vdso]", "linux-vdso"};
-static const char *const runtimes[] = {"libstdc++", "libc++", "libgcc_s", "libjvm", "libjli"};
+static const char *const runtime_libraries[] = {"libstdc++", "libc++",	  "libgcc_s", "libjvm",
+						"libjli",    "libpython", "python2",  "python3"};
 
-static bool begins_with_any(const char *text, const char *const *words, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!strncmp(text, words[i], strlen(words[i])))
-			return true;
-	return false;
-}
+/*
+ * Functions of an interpreter or a virtual machine that start a thread or call
+ * a function of the language. Most of these names are too common for the table
+ * of rules.
+ */
+static const char *const python_calls[] = {"_PyEval_",
+					   "PyEval_",
+					   "py_trampoline_evaluator",
+					   "_PyFunction_Vectorcall",
+					   "_PyObject_Vectorcall",
+					   "PyObject_Vectorcall",
+					   "PyObject_Call",
+					   "_PyObject_Call",
+					   "_PyObject_MakeTpCall",
+					   "_PyVectorcall_",
+					   "method_vectorcall",
+					   "cfunction_",
+					   "slot_tp_call",
+					   "object_vacall",
+					   "gen_iternext",
+					   "gen_send_ex",
+					   "pythread_wrapper",
+					   "thread_run",
+					   "run_mod",
+					   "run_eval_code_obj",
+					   "_PyRun_",
+					   "PyRun_",
+					   "pyrun_",
+					   "pymain_",
+					   "Py_RunMain",
+					   "Py_BytesMain",
+					   "Py_Main"};
+static const char *const java_calls[] = {
+	"thread_native_entry", "Thread::call_run", "JavaThread::",  "thread_entry",
+	"JavaCalls::",	       "JavaMain",	   "ThreadJavaMain"};
 
-/* The name without the type that a C++ template returns: "void std::invoke<int>(int)". */
+/*
+ * Returns the name without the return type of a C++ template: "void
+ * std::invoke<int>(int)".
+ */
 static const char *without_type(const char *name)
 {
 	const char *word = name;
@@ -37,7 +69,7 @@ static const char *without_type(const char *name)
 	return word;
 }
 
-/* The type without "&", "mut ", "*const ", "dyn ". */
+/* Returns the type without "&", "mut ", "*const ", "dyn ". */
 static const char *without_reference(const char *type)
 {
 	static const char *const marks[] = {"&", "mut ", "*const ", "*mut ", "dyn ", "impl "};
@@ -51,7 +83,7 @@ static const char *without_reference(const char *type)
 	return type;
 }
 
-/* What is after "<T": " as Trait>::f" or ">::f". */
+/* Returns the text after "<T": " as Trait>::f" or ">::f". */
 static const char *after_type(const char *type)
 {
 	unsigned depth = 0;
@@ -67,7 +99,10 @@ static const char *after_type(const char *type)
 	return type;
 }
 
-/* "core::iter::Map<I>": the type has a path; "T", "u64", "[T]" have none. */
+/*
+ * Returns true for a type with a path ("core::iter::Map<I>"), false for "T",
+ * "u64" and "[T]".
+ */
 static bool has_path(const char *type)
 {
 	size_t name = strspn(type,
@@ -76,8 +111,8 @@ static bool has_path(const char *type)
 	return name && text_begins(type + name, "::");
 }
 
-/* The path of code_rules.h. */
-static const char *path_of(const char *name)
+/* Returns the path that code_rules.h defines. */
+static const char *code_origin_path_of(const char *name)
 {
 	static const char calls[] = "core::ops::function::";
 	const char *path = *name == '<' ? name : without_type(name), *type, *trait;
@@ -95,8 +130,8 @@ static const char *path_of(const char *name)
 	return trait ? trait : "primitive::";
 }
 
-/* Whether the name ends here but for its parameters or a suffix. */
-static bool is_end(const char *at)
+/* Returns whether the name ends here, apart from parameters and a suffix. */
+static bool code_origin_is_end(const char *at)
 {
 	return !*at || *at == '(' || *at == '@' || *at == '.' || *at == ' ';
 }
@@ -109,8 +144,8 @@ static bool rule_matches(const char *rule, const char *path)
 	}
 	if (!*rule || rule[1])
 		return !*rule;
-	return (*rule == '$' && is_end(path)) ||
-	       (*rule == '<' && (is_end(path) || text_begins(path, "::")));
+	return (*rule == '$' && code_origin_is_end(path)) ||
+	       (*rule == '<' && (code_origin_is_end(path) || text_begins(path, "::")));
 }
 
 static struct code_class class_by_rules(const char *path)
@@ -121,7 +156,10 @@ static struct code_class class_by_rules(const char *path)
 	return (struct code_class){ORIGIN_PROGRAM, ROLE_PROGRAM, NULL};
 }
 
-/* "py::get:/usr/lib/python3.11/queue.py", "py::_find:<frozen importlib>" */
+/*
+ * Returns whether the function is part of a Python library:
+ * "py::get:/usr/lib/python3.11/queue.py", "py::_find:<frozen importlib>".
+ */
 static bool is_python_library(const char *name)
 {
 	return !strncmp(name, "py::", strlen("py::")) &&
@@ -129,24 +167,37 @@ static bool is_python_library(const char *name)
 		(strstr(name, "/lib/python") && !strstr(name, "-packages/")));
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t len = strlen(text), end_len = strlen(end);
-
-	return len >= end_len && !strcmp(text + len - end_len, end);
-}
-
-/* Code of HotSpot between methods, as perf maps name it; interpreted methods have no other name. */
+/*
+ * Returns true for HotSpot code between methods, as named in perf maps.
+ * Interpreted methods have no other name.
+ */
 static bool is_java_stub(const char *name)
 {
 	return !strcmp(name, "Interpreter") || !strcmp(name, "I2C/C2I adapters") ||
 	       !strncmp(name, "StubRoutines (", strlen("StubRoutines (")) ||
-	       ends_with(name, " Runtime1 stub") || (*name == '_' && ends_with(name, "_Java"));
+	       !strcmp(name, "SafepointBlob") || !strcmp(name, "vtable chunks") ||
+	       text_ends(name, " Runtime1 stub") || (*name == '_' && text_ends(name, "_Java"));
 }
 
-#define BEGINS_WITH_ANY(text, words) begins_with_any(text, words, ARRAY_SIZE(words))
+/*
+ * Returns the name of the language whose functions this function calls, or
+ * NULL.
+ */
+static const char *language_called(const char *module, const char *name)
+{
+	if ((text_begins(module, "libpython") || text_begins(module, "python")) &&
+	    TEXT_BEGINS_ANY(name, python_calls))
+		return "Python";
+	if ((text_begins(module, "libjvm") || text_begins(module, "libjli")) &&
+	    TEXT_BEGINS_ANY(name, java_calls))
+		return "Java";
+	return !strcmp(name, "Interpreter") || text_begins(name, "StubRoutines (") ? "Java" : NULL;
+}
 
-/* Of code that comes with a language or the C library, wherever that code is. */
+/*
+ * Returns the class of code that belongs to a language or the C library, in
+ * whatever file it is.
+ */
 static struct code_class class_in_library(struct code_class class, enum code_origin origin)
 {
 	class.origin = origin;
@@ -157,13 +208,17 @@ static struct code_class class_in_library(struct code_class class, enum code_ori
 
 struct code_class code_class_of(const char *module, const char *name)
 {
-	struct code_class class = class_by_rules(path_of(name));
+	struct code_class class = class_by_rules(code_origin_path_of(name));
+	const char *language = language_called(module, name);
 
+	if (language)
+		return (struct code_class){ORIGIN_RUNTIME, ROLE_ENTRY, language};
 	if (class.origin == ORIGIN_C_LIBRARY)
 		return class;
-	if (BEGINS_WITH_ANY(module, c_libraries))
+	if (TEXT_BEGINS_ANY(module, c_libraries))
 		return class_in_library(class, ORIGIN_C_LIBRARY);
-	if (BEGINS_WITH_ANY(module, runtimes) || is_python_library(name) || is_java_stub(name))
+	if (TEXT_BEGINS_ANY(module, runtime_libraries) || is_python_library(name) ||
+	    is_java_stub(name))
 		return class_in_library(class, ORIGIN_RUNTIME);
 	return class;
 }

@@ -84,7 +84,10 @@ const struct code_rule code_rules[] = {
 	{"core::num::bignum", WORK(RUNTIME)},
 	{"core::num::", ADAPTOR(RUNTIME)},
 	{"primitive::", ADAPTOR(RUNTIME)},
-	/* No scheduler sorts or formats: what asked for it was inlined without a trace. */
+	/*
+	 * Schedulers do not sort or format. The function that does was inlined
+	 * without a trace.
+	 */
 	{"core::slice::sort::", PROGRAM(RUNTIME)},
 	{"alloc::slice::", PROGRAM(RUNTIME)},
 	{"alloc::str", PROGRAM(RUNTIME)},
@@ -92,7 +95,7 @@ const struct code_rule code_rules[] = {
 	{"core::fmt::", PROGRAM(RUNTIME)},
 	{"core::str::", PROGRAM(RUNTIME)},
 	{"alloc::boxed::", ADAPTOR(RUNTIME)},
-	/* What asks malloc() for memory. */
+	/* Functions that call malloc(). */
 	{"alloc::alloc::", ADAPTOR(RUNTIME)},
 	{"alloc::raw_vec::", ADAPTOR(RUNTIME)},
 	{"std::alloc::", ADAPTOR(RUNTIME)},
@@ -121,7 +124,7 @@ const struct code_rule code_rules[] = {
 	{"tokio_stream::", ADAPTOR(PROGRAM)},
 	{"tokio::", WORK(PROGRAM)},
 
-	/* Other runtimes of Rust. */
+	/* Other Rust runtimes. */
 	{"futures_executor::", SCHEDULER(PROGRAM, "futures")},
 	{"futures::executor::", SCHEDULER(PROGRAM, "futures")},
 	{"futures_util::", ADAPTOR(PROGRAM)},
@@ -168,7 +171,10 @@ const struct code_rule code_rules[] = {
 	{"hyper_util::server::conn::", ADAPTOR(PROGRAM)},
 	{"hyper_util::rt::", ADAPTOR(PROGRAM)},
 
-	/* libstdc++ and libc++: what calls a callable, and what starts a thread. */
+	/*
+	 * libstdc++ and libc++: functions that call a callable or start a
+	 * thread.
+	 */
 	{"execute_native_thread_routine$", ENTRY(RUNTIME, "libstdc++")},
 	{"std::__invoke", ADAPTOR(RUNTIME)},
 	{"std::invoke", ADAPTOR(RUNTIME)},
@@ -197,7 +203,7 @@ const struct code_rule code_rules[] = {
 	{"std::forward<", ADAPTOR(RUNTIME)},
 	{"std::move<", ADAPTOR(RUNTIME)},
 	{"std::coroutine_handle<", ADAPTOR(RUNTIME)},
-	/* In a program that is linked statically, or with an allocator of its own. */
+	/* For a statically linked program, or one with its own allocator. */
 	{"operator new", WORK(RUNTIME)},
 	{"operator delete", WORK(RUNTIME)},
 	{"std::__n4861::coroutine_handle<", ADAPTOR(RUNTIME)},
@@ -209,7 +215,7 @@ const struct code_rule code_rules[] = {
 	{"std::__1::__async_", ADAPTOR(RUNTIME)},
 	{"std::__1::__call_once", ADAPTOR(RUNTIME)},
 
-	/* Go: entries, then what looks for the next goroutine. */
+	/* Go: entries, then the functions that find the next goroutine. */
 	{"runtime.goexit0", SCHEDULER(RUNTIME, "Go")},
 	{"runtime.goexit", ENTRY(RUNTIME, "Go")},
 	{"runtime.main", ENTRY(RUNTIME, "Go")},
@@ -226,6 +232,11 @@ const struct code_rule code_rules[] = {
 	{"runtime.findRunnable", SCHEDULER(RUNTIME, "Go")},
 	{"runtime.findrunnable", SCHEDULER(RUNTIME, "Go")},
 	{"runtime.sysmon", SCHEDULER(RUNTIME, "Go")},
+	{"runtime.stopm", SCHEDULER(RUNTIME, "Go")},
+	{"runtime.exitsyscallNoP", SCHEDULER(RUNTIME, "Go")},
+	{"runtime.exitsyscall0", SCHEDULER(RUNTIME, "Go")},
+	{"runtime.templateThread", SCHEDULER(RUNTIME, "Go")},
+	{"runtime.startTemplateThread", SCHEDULER(RUNTIME, "Go")},
 	{"runtime.call16", ADAPTOR(RUNTIME)},
 	{"runtime.call32", ADAPTOR(RUNTIME)},
 	{"runtime.call64", ADAPTOR(RUNTIME)},
@@ -233,23 +244,22 @@ const struct code_rule code_rules[] = {
 	{"sync.(*WaitGroup).Go", ADAPTOR(RUNTIME)},
 	{"net/http.HandlerFunc.ServeHTTP", ADAPTOR(PROGRAM)},
 	{"golang.org/x/sync/errgroup.", ADAPTOR(PROGRAM)},
-	/* What Go's scheduler waits with, below what it waits for. */
+	/* How Go's scheduler waits, below the functions that wait. */
 	{"runtime.futex", WORK(C_LIBRARY)},
 	{"runtime.note", WORK(C_LIBRARY)},
 	{"runtime.usleep", WORK(C_LIBRARY)},
 	{"runtime.mPark", WORK(C_LIBRARY)},
-	{"runtime.stopm", WORK(C_LIBRARY)},
 	{"runtime.epoll", WORK(C_LIBRARY)},
 	{"runtime.netpoll", WORK(C_LIBRARY)},
 	{"runtime.semasleep", WORK(C_LIBRARY)},
 	{"runtime/internal/syscall", WORK(C_LIBRARY)},
 	{"internal/runtime/syscall", WORK(C_LIBRARY)},
 
-	/* HotSpot: what it waits with. */
+	/* HotSpot: functions that wait. */
 	{"os::Platform", WORK(C_LIBRARY)},
 	{"PosixSemaphore::", WORK(C_LIBRARY)},
 
-	/* All of a language's runtime, and of the C library. */
+	/* The rest of a language's runtime and of the C library. */
 	{"std::", WORK(RUNTIME)},
 	{"core::", WORK(RUNTIME)},
 	{"alloc::", WORK(RUNTIME)},
@@ -262,11 +272,12 @@ const struct code_rule code_rules[] = {
 	{"java.", WORK(RUNTIME)},
 	{"jdk.", WORK(RUNTIME)},
 	{"sun.", WORK(RUNTIME)},
+	{"com.sun.", WORK(RUNTIME)},
 	{"Ljava/", WORK(RUNTIME)},
 	{"Ljdk/", WORK(RUNTIME)},
 	{"Lsun/", WORK(RUNTIME)},
 	{"pthread_", WORK(C_LIBRARY)},
-	/* Linked statically, or in a file that does not name modules. */
+	/* For static linking, or files that do not name modules. */
 	{"syscall$", WORK(C_LIBRARY)},
 	{"epoll_wait$", WORK(C_LIBRARY)},
 	{"epoll_pwait$", WORK(C_LIBRARY)},
@@ -281,7 +292,7 @@ const struct code_rule code_rules[] = {
 	{"reallocarray$", WORK(C_LIBRARY)},
 	{"strdup$", WORK(C_LIBRARY)},
 	{"strndup$", WORK(C_LIBRARY)},
-	/* Other allocators, and what programs commonly call their own way to malloc(). */
+	/* Other allocators, and common names for wrappers of malloc(). */
 	{"tcmalloc::", WORK(RUNTIME)},
 	{"tikv_jemallocator::", WORK(RUNTIME)},
 	{"jemallocator::", WORK(RUNTIME)},

@@ -1,13 +1,15 @@
 /*
- * Events of what CPUs record beside samples: the branches taken before each of them (Intel's LBR
- * and its kin), and how long an access to memory took (PEBS, IBS, SPE).
+ * Events that CPUs record in addition to samples: the branches taken before
+ * each sample (LBR and similar), and the latency of memory accesses (PEBS, IBS,
+ * SPE).
  *
- * A branch has a stack of two frames, the instruction that branches and, as its callee, the one
- * that it goes to. The label "branch" says whether the CPU predicted it; "branch_type" and
- * "transaction" are there if that was recorded. So go tool pprof draws where control flows from and
- * to, and any reader that knows labels counts mispredictions. The cycles of a branch are the time
- * since the one before it, in an event of their own at the same stack and labels. The cycles of an
- * access are at the stack of its sample.
+ * A branch has a stack of two frames: the branch instruction and, as its
+ * callee, the target. The label "branch" contains whether the CPU predicted it.
+ * The labels "branch_type" and "transaction" exist if they were recorded. Thus
+ * go tool pprof draws the control flow, and every reader that supports labels
+ * can count mispredictions. The cycles of a branch are the time since the
+ * previous branch. They are an event of their own with the same stacks and
+ * labels. The latency of an access, in cycles, has the stack of its sample.
  */
 #ifndef PROF_PROFILE_CPU_RECORDS_H
 #define PROF_PROFILE_CPU_RECORDS_H
@@ -21,17 +23,20 @@ enum cpu_record {
 };
 #define CPU_RECORDS (CPU_MEMORY_LATENCY + 1)
 
-/* The label of a branch and its values; a branch without it: the CPU does not say. */
+/*
+ * The label of a branch and its values. A branch lacks it if the CPU does not
+ * report predictions.
+ */
 #define BRANCH_LABEL "branch"
 #define BRANCH_PREDICTED "predicted"
 #define BRANCH_MISPREDICTED "mispredicted"
 
 const char *cpu_record_name(enum cpu_record which);
-/* Adds the event to the profile if it has none. */
+/* Returns the event; adds it if the profile lacks it. */
 event_id cpu_record_event(struct profile *profile, enum cpu_record which);
-/* The profile's event that is `which`. Returns false if it has none. */
+/* Stores the id of the event. Returns false if the profile lacks it. */
 bool cpu_record_find(const struct profile *profile, enum cpu_record which, event_id *ret);
-/* Whether an event of the profile is one of them. */
+/* Returns whether an event of the profile is one of enum cpu_record. */
 bool cpu_record_is(const struct profile *profile, event_id event);
 
 #endif

@@ -16,15 +16,15 @@ static const struct suffix {
 	{".org", true},
 };
 
-/* ".0", ".A5310EB9"; 0: no number. */
-static size_t number_bytes(const char *at, const char *digits)
+/* Returns the length of ".0" or ".A5310EB9", or 0 if there is no number. */
+static size_t fragment_number_bytes(const char *at, const char *digits)
 {
 	size_t len = at[0] == '.' ? 1 + strspn(at + 1, digits) : 0;
 
 	return len > 1 && strchr(".", at[len]) ? len : 0;
 }
 
-/* The length of the suffix that starts here; 0: none does. */
+/* Returns the length of the suffix that starts here, or 0 if there is none. */
 static size_t suffix_bytes(const char *at)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
@@ -32,7 +32,7 @@ static size_t suffix_bytes(const char *at)
 
 		if (strncmp(at, suffixes[i].word, len) != 0)
 			continue;
-		number = number_bytes(at + len, "0123456789ABCDEF");
+		number = fragment_number_bytes(at + len, "0123456789ABCDEF");
 		if ((number || !suffixes[i].needs_number) && strchr(".", at[len + number]))
 			return len + number;
 	}
@@ -46,8 +46,11 @@ size_t fragment_function_length(const char *symbol)
 	if (first == symbol)
 		return strlen(symbol);
 	for (const char *at = first; at; at = strchr(at + 1, '.')) {
-		/* A number alone is that of a name: f.avx2.0 is another function. */
-		size_t len = at == first ? number_bytes(at, "0123456789") : 0, more;
+		/*
+		 * A number alone belongs to a name: f.avx2.0 is another
+		 * function.
+		 */
+		size_t len = at == first ? fragment_number_bytes(at, "0123456789") : 0, more;
 
 		while ((more = suffix_bytes(at + len)))
 			len += more;

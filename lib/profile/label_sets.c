@@ -22,7 +22,7 @@ thread_id label_sets_thread(struct label_sets *sets, const struct profile_thread
 	return TABLE_PUT(sets->threads, ids, pair, *thread);
 }
 
-static uint64_t hash_of(const struct profile_label_set *set)
+static uint64_t label_sets_hash_of(const struct profile_label_set *set)
 {
 	uint64_t hash = hash_mix(set->thread, set->count);
 
@@ -35,7 +35,8 @@ static uint64_t hash_of(const struct profile_label_set *set)
 	return hash;
 }
 
-static bool are_equal(const struct profile_label_set *a, const struct profile_label_set *b)
+static bool label_sets_are_equal(const struct profile_label_set *a,
+				 const struct profile_label_set *b)
 {
 	if (a->thread != b->thread || a->count != b->count)
 		return false;
@@ -56,7 +57,7 @@ static int compare_keys(const struct strtab *strings, const struct profile_label
 				: strcmp(strtab_get(strings, a->key), strtab_get(strings, b->key));
 }
 
-/* qsort() is not stable: labels with equal keys keep their order. */
+/* qsort() is not stable, but labels with equal keys must keep their order. */
 static int compare_labels(const void *a, const void *b, void *strings)
 {
 	const struct profile_label *const *left = a, *const *right = b;
@@ -76,8 +77,8 @@ static bool are_sorted(const struct strtab *strings, const struct profile_label 
 }
 
 /* The caller frees the result. */
-static struct profile_label *sort(const struct strtab *strings, const struct profile_label *labels,
-				  uint32_t count)
+static struct profile_label *label_sets_sort(const struct strtab *strings,
+					     const struct profile_label *labels, uint32_t count)
 {
 	struct profile_label *sorted = xcalloc(count, sizeof(*sorted));
 	CLEANUP(free_ptr) const struct profile_label **order = xcalloc(count, sizeof(*order));
@@ -90,7 +91,7 @@ static struct profile_label *sort(const struct strtab *strings, const struct pro
 	return sorted;
 }
 
-static label_set_id add(struct label_sets *sets, const struct profile_label_set *set)
+static label_set_id label_sets_add(struct label_sets *sets, const struct profile_label_set *set)
 {
 	size_t size_bytes = set->count * sizeof(*set->labels);
 	struct profile_label *labels = NULL;
@@ -111,20 +112,20 @@ label_set_id label_sets_put(struct label_sets *sets, const struct strtab *string
 	CLEANUP(free_ptr)
 	struct profile_label *sorted = are_sorted(strings, labels, count)
 					       ? NULL
-					       : sort(strings, labels, count);
+					       : label_sets_sort(strings, labels, count);
 	struct profile_label_set set = {
 		.thread = thread,
 		.count = count,
 		.labels = sorted ? sorted : labels,
 	};
-	uint64_t hash = hash_of(&set);
+	uint64_t hash = label_sets_hash_of(&set);
 
 	for (uint32_t nth = 0;; nth++) {
 		uint32_t *id = idmap_put(&sets->sets.ids, hash, nth);
 
 		if (*id == IDMAP_NONE)
-			*id = add(sets, &set);
-		else if (!are_equal(&sets->sets.items[*id], &set))
+			*id = label_sets_add(sets, &set);
+		else if (!label_sets_are_equal(&sets->sets.items[*id], &set))
 			continue;
 		return *id;
 	}

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Classes of each unit but the last. */
+/* The number of buckets of each unit except the last. */
 enum { OF_UNIT = 10, UNITS = 4 };
 
 static const char *const units[UNITS] = {"ns", "us", "ms", "s"};

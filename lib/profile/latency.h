@@ -1,6 +1,7 @@
 /*
- * Classes of the durations of calls: powers of two of a unit, "64us-128us", as the label `latency`
- * of samples. So a profile has the histogram of its calls, in every format that has labels.
+ * Histogram buckets for the durations of calls: powers of two, "64us-128us", as
+ * the label `latency` of samples. The profile thus contains a histogram in
+ * every format that supports labels.
  */
 #ifndef PROF_PROFILE_LATENCY_H
 #define PROF_PROFILE_LATENCY_H
@@ -9,16 +10,22 @@
 #include <stdint.h>
 
 #define LATENCY_LABEL "latency"
-/* The name of an event of calls, before that of the function. */
+/* The prefix of the event's name; the name of the function follows. */
 #define LATENCY_EVENT "latency:"
 
-/* 1 ns to 512 ns, 1 us to 512 us, 1 ms to 512 ms, 1 s to 2^13 s. */
+/*
+ * The buckets go from 1 ns to 512 ns, 1 us to 512 us, 1 ms to 512 ms, and 1 s
+ * to 2^13 s.
+ */
 enum { LATENCY_CLASSES = 44, LATENCY_NAME_BYTES = 32 };
 
 unsigned latency_class(uint64_t ns);
-/* "64us-128us": from there on, and below that. */
+/* Writes the name of a bucket: "64us-128us" contains 64 us but not 128 us. */
 void latency_class_name(unsigned class_number, char ret[LATENCY_NAME_BYTES]);
-/* False: it is not the name of a class. */
+/*
+ * Stores the number of the bucket with this name. Returns false if there is
+ * none.
+ */
 bool latency_class_find(const char *name, unsigned *ret);
 
 #endif

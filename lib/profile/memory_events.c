@@ -5,7 +5,7 @@
 static const struct {
 	const char *name;
 	enum value_kind kind;
-} events[MEMORY_EVENTS] = {
+} memory_event_table[MEMORY_EVENTS] = {
 	[MEMORY_ALLOC_OBJECTS] = {"alloc_objects", VALUE_OBJECTS},
 	[MEMORY_ALLOC_SPACE] = {"alloc_space", VALUE_BYTES},
 	[MEMORY_INUSE_OBJECTS] = {"inuse_objects", VALUE_OBJECTS},
@@ -14,14 +14,14 @@ static const struct {
 
 const char *memory_event_name(enum memory_event which)
 {
-	return events[which].name;
+	return memory_event_table[which].name;
 }
 
 struct profile_event memory_event_make(struct profile *profile, enum memory_event which)
 {
 	return (struct profile_event){
-		.name = strtab_add(profile_strings(profile), events[which].name),
-		.kind = events[which].kind,
+		.name = strtab_add(profile_strings(profile), memory_event_table[which].name),
+		.kind = memory_event_table[which].kind,
 	};
 }
 
@@ -33,7 +33,7 @@ bool memory_event_of(const struct profile *profile, event_id event, enum memory_
 		return false;
 	name = profile_string(profile, profile_get_event(profile, event)->name);
 	for (enum memory_event i = 0; i < MEMORY_EVENTS; i++) {
-		if (!strcmp(name, events[i].name)) {
+		if (!strcmp(name, memory_event_table[i].name)) {
 			*ret = i;
 			return true;
 		}
@@ -74,7 +74,10 @@ bool memory_is_alone(const struct profile *profile)
 	return profile_event_count(profile) > 0;
 }
 
-/* The event of memory that prof has recorded, if the given one is of memory, too. */
+/*
+ * Returns the memory event that prof has recorded, if the given event is of
+ * memory, too.
+ */
 static event_id recorded_event(const struct profile *profile, event_id event,
 			       enum memory_event which)
 {

@@ -4,8 +4,8 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "profile/code_origin.h"
+#include "profile/embedded_names.h"
 #include "profile/label_sets.h"
-#include "profile/quotations.h"
 #include "profile/table.h"
 
 #include <assert.h>
@@ -32,10 +32,11 @@ struct profile {
 	struct profile_info info;
 	uid_t writer;
 
+	uint32_t generation;
 	TABLE(struct profile_event) events; /* by (name, unit) */
 	TABLE(struct frame_entry) frames;   /* by (offset, module and is_return_address) */
 	struct idmap named_frames;	    /* by (hash of the content, number) */
-	struct quotations quotations;
+	struct embedded_names embedded_names;
 	struct stack_trie stacks;
 	struct label_sets label_sets;
 	TABLE(struct profile_function) functions; /* by (pair of names, pair of file and line) */
@@ -44,7 +45,7 @@ struct profile {
 
 	bool keeps_timestamps;
 	struct timeline timeline;
-	struct turns turns;
+	struct sample_order sample_order;
 	TABLE(struct profile_polls) polls; /* by task */
 
 	struct profile_module *modules; /* by the caller's number */
@@ -66,7 +67,8 @@ struct profile *profile_new(void)
 	profile->strings = strtab_new();
 	profile->synthetic = (struct profile_module){.kind = PROFILE_MODULE_SYNTHETIC,
 						     .named = true};
-	profile->info = (struct profile_info){.command = "",
+	profile->info = (struct profile_info){.title = "",
+					      .command = "",
 					      .host = "",
 					      .kernel = "",
 					      .headline = "",
@@ -88,9 +90,9 @@ void profile_free(struct profile *profile)
 	TABLE_DEINIT(profile->functions);
 	sample_table_deinit(&profile->samples);
 	TABLE_DEINIT(profile->pairs);
-	quotations_deinit(&profile->quotations);
+	embedded_names_deinit(&profile->embedded_names);
 	timeline_deinit(&profile->timeline);
-	turns_deinit(&profile->turns);
+	sample_order_deinit(&profile->sample_order);
 	TABLE_DEINIT(profile->polls);
 	free(profile->modules);
 	arena_deinit(&profile->arena);
@@ -124,7 +126,10 @@ event_id profile_add_event(struct profile *profile, const struct profile_event *
 	return TABLE_PUT(profile->events, event->name, event->unit, *event);
 }
 
-/* Makes modules up to this number exist; those not described yet are unknown. */
+/*
+ * Adds modules up to this number. Modules that are not described yet are
+ * unknown.
+ */
 static struct profile_module *module_at(struct profile *profile, uint32_t module)
 {
 	if (module == PROFILE_SYNTHETIC)
@@ -169,7 +174,7 @@ void profile_set_source_user(struct profile *profile, uint32_t module, uid_t use
 	profile->modules[module].source_user = user;
 }
 
-/* Module numbers are dense, so no two differ only in the top bit. */
+/* Module numbers are dense, so no two of them differ only in the top bit. */
 static uint32_t frame_subkey(uint32_t module, bool is_return_address)
 {
 	return module << 1 | is_return_address;
@@ -184,20 +189,13 @@ frame_id profile_frame(struct profile *profile, uint32_t module, uint64_t offset
 					      .is_return_address = is_return_address});
 }
 
-bool profile_find_frame(const struct profile *profile, uint32_t module, uint64_t offset,
-			bool is_return_address, frame_id *ret)
-{
-	*ret = idmap_get(&profile->frames.ids, offset, frame_subkey(module, is_return_address));
-	return *ret != IDMAP_NONE;
-}
-
 void profile_move_frame(struct profile *profile, frame_id frame, uint32_t module, uint64_t offset)
 {
 	profile->frames.items[frame].module = module;
 	profile->frames.items[frame].offset = offset;
 }
 
-/* Of the content of a named frame: lines have no padding. */
+/* Hashes the content of a named frame. Lines have no padding. */
 static uint64_t hash_named(uint32_t module, uint64_t offset, const struct profile_line *lines,
 			   unsigned count)
 {
@@ -234,7 +232,7 @@ frame_id profile_named_frame(struct profile *profile, uint32_t module, uint64_t 
 {
 	uint64_t hash = hash_named(module, offset, lines, count);
 
-	/* Frames of one hash differ in their number. */
+	/* Frames with the same hash differ in their number. */
 	for (uint32_t number = 0;; number++) {
 		uint32_t *id = idmap_put(&profile->named_frames, hash, number);
 
@@ -246,8 +244,8 @@ frame_id profile_named_frame(struct profile *profile, uint32_t module, uint64_t 
 	}
 }
 
-/* Gives a synthetic frame its text, or another one. */
-static void set_text(struct profile *profile, frame_id frame, string_id text)
+/* Sets or replaces the text of a synthetic frame. */
+static void profile_set_text(struct profile *profile, frame_id frame, string_id text)
 {
 	struct profile_function function = {.name = text, .system_name = text};
 	struct profile_line line = {.function = profile_function(profile, &function)};
@@ -262,64 +260,69 @@ frame_id profile_synthetic_frame(struct profile *profile, const char *text)
 	frame_id frame = profile_frame(profile, PROFILE_SYNTHETIC, name, false);
 
 	if (!profile->frames.items[frame].line_count)
-		set_text(profile, frame, name);
+		profile_set_text(profile, frame, name);
 	return frame;
 }
 
-static const char *function_name(const struct profile *profile, const struct profile_line *line)
+static const char *profile_function_name(const struct profile *profile,
+					 const struct profile_line *line)
 {
 	return strtab_get(profile->strings, profile->functions.items[line->function].name);
 }
 
-/* The innermost function of a frame that the user wrote; else the one at the address. */
+/*
+ * Returns the innermost function of a frame that belongs to the program, else
+ * the function at the address.
+ */
 static const char *telling_name(const struct profile *profile, frame_id id)
 {
 	const struct frame_entry *frame = &profile->frames.items[id];
 
 	for (unsigned i = 0; i < frame->line_count; i++) {
-		const char *name = function_name(profile, &frame->lines[i]);
+		const char *name = profile_function_name(profile, &frame->lines[i]);
 
 		if (code_origin_of("", name) == ORIGIN_PROGRAM)
 			return name;
 	}
-	return function_name(profile, &frame->lines[frame->line_count - 1]);
+	return profile_function_name(profile, &frame->lines[frame->line_count - 1]);
 }
 
-static void update_quotation(struct profile *profile, const struct quotation *quotation)
+static void update_embedded_name(struct profile *profile, const struct embedded_name *embedded_name)
 {
-	bool is_known = profile->frames.items[quotation->quoted].line_count;
+	bool is_known = profile->frames.items[embedded_name->quoted].line_count;
 	CLEANUP(free_ptr)
-	char *text = quotation_text(quotation, profile->strings,
-				    is_known ? telling_name(profile, quotation->quoted) : NULL);
+	char *text = embedded_name_text(embedded_name, profile->strings,
+					is_known ? telling_name(profile, embedded_name->quoted)
+						 : NULL);
 
-	set_text(profile, quotation->frame, strtab_add(profile->strings, text));
+	profile_set_text(profile, embedded_name->frame, strtab_add(profile->strings, text));
 }
 
 frame_id profile_quoting_frame(struct profile *profile, const char *before, const char *link,
 			       frame_id quoted, const char *after)
 {
-	const struct quotation wanted = {
+	const struct embedded_name wanted = {
 		.quoted = quoted,
 		.before = strtab_add(profile->strings, before),
 		.link = strtab_add(profile->strings, link),
 		.after = strtab_add(profile->strings, after),
 	};
-	const struct quotation *found = quotations_find(&profile->quotations, &wanted);
-	CLEANUP(free_ptr) char *text = quotation_text(&wanted, profile->strings, NULL);
+	const struct embedded_name *found = embedded_names_find(&profile->embedded_names, &wanted);
+	CLEANUP(free_ptr) char *text = embedded_name_text(&wanted, profile->strings, NULL);
 	CLEANUP(free_ptr) char *key = NULL;
-	struct quotation *quotation;
+	struct embedded_name *embedded_name;
 
 	if (found)
 		return found->frame;
-	quotation = quotations_add(&profile->quotations, &wanted);
-	if (!quotation)
+	embedded_name = embedded_names_add(&profile->embedded_names, &wanted);
+	if (!embedded_name)
 		return profile_synthetic_frame(profile, text);
-	/* Its text changes, so it is known by another one. */
-	key = quotation_key(quotation, profile->strings);
-	quotation->frame = profile_frame(profile, PROFILE_SYNTHETIC,
-					 strtab_add(profile->strings, key), false);
-	update_quotation(profile, quotation);
-	return quotation->frame;
+	/* The text changes, so the key does, too. */
+	key = embedded_name_key(embedded_name, profile->strings);
+	embedded_name->frame = profile_frame(profile, PROFILE_SYNTHETIC,
+					     strtab_add(profile->strings, key), false);
+	update_embedded_name(profile, embedded_name);
+	return embedded_name->frame;
 }
 
 stack_id profile_push(struct profile *profile, stack_id parent, frame_id frame)
@@ -345,6 +348,20 @@ label_set_id profile_label_set(struct profile *profile, const struct profile_thr
 			      label_sets_thread(&profile->label_sets, thread), labels, count);
 }
 
+label_set_id profile_add_label(struct profile *profile, label_set_id id,
+			       const struct profile_label *label)
+{
+	const struct profile_label_set *set = profile_get_label_set(profile, id);
+	const struct profile_thread thread = *profile_get_thread(profile, set->thread);
+	CLEANUP(free_ptr)
+	struct profile_label *labels = xcalloc((size_t)set->count + 1, sizeof(*labels));
+
+	if (set->count)
+		memcpy(labels, set->labels, set->count * sizeof(*labels));
+	labels[set->count] = *label;
+	return profile_label_set(profile, &thread, labels, set->count + 1);
+}
+
 label_set_id profile_thread_labels(struct profile *profile, pid_t pid, pid_t tid,
 				   const char *process, const char *name)
 {
@@ -364,21 +381,28 @@ uint32_t profile_add(struct profile *profile, label_set_id labels, stack_id stac
 	return profile_add_samples(profile, labels, stack, event, 1, weight);
 }
 
+/* Gives samples without frames a row in each view. */
+static stack_id unnamed_stack(struct profile *profile)
+{
+	return profile_push(profile, STACK_EMPTY, profile_synthetic_frame(profile, "[unnamed]"));
+}
+
 uint32_t profile_add_samples(struct profile *profile, label_set_id labels, stack_id stack,
 			     event_id event, uint64_t samples, uint64_t weight)
 {
 	assert(event < profile->events.count);
-	return sample_table_add(&profile->samples, &profile->stacks,
-				&(struct profile_sample){
-					.stack = stack,
-					.labels = labels,
-					.event = event,
-					.samples = samples,
-					.weight = weight,
-				});
+	return sample_table_add(
+		&profile->samples, &profile->stacks,
+		&(struct profile_sample){
+			.stack = stack == STACK_EMPTY ? unnamed_stack(profile) : stack,
+			.labels = labels,
+			.event = event,
+			.samples = samples,
+			.weight = weight,
+		});
 }
 
-/* The labels of an old label set, with another thread. */
+/* Returns the labels of an old label set, with another thread. */
 static label_set_id move_labels(struct profile *profile, const struct label_sets *from,
 				label_set_id id, void (*map)(void *, struct profile_thread *),
 				void *user)
@@ -409,6 +433,17 @@ void profile_map_threads(struct profile *profile,
 		moved[id] = move_labels(profile, &before, id, map, user);
 	label_sets_deinit(&before);
 	profile_relabel(profile, moved_labels, moved);
+	profile->generation++;
+}
+
+uint32_t profile_generation(const struct profile *profile)
+{
+	return profile->generation;
+}
+
+void profile_follow(struct profile *profile, const struct profile *former)
+{
+	profile->generation = former->generation + 1;
 }
 
 void profile_relabel(struct profile *profile,
@@ -419,7 +454,7 @@ void profile_relabel(struct profile *profile,
 
 	sample_table_relabel(&profile->samples, &profile->stacks, labels_of, user, moved);
 	timeline_move_samples(&profile->timeline, moved);
-	turns_move_samples(&profile->turns, moved);
+	sample_order_move_samples(&profile->sample_order, moved);
 }
 
 uint64_t profile_fade(struct profile *profile, double factor, uint64_t least_samples)
@@ -471,14 +506,14 @@ void profile_add_marker(struct profile *profile, const struct profile_marker *ma
 		timeline_add_marker(&profile->timeline, marker);
 }
 
-void profile_keep_turns(struct profile *profile)
+void profile_keep_sample_order(struct profile *profile)
 {
-	profile->turns.are_kept = true;
+	profile->sample_order.are_kept = true;
 }
 
-void profile_add_turn(struct profile *profile, pid_t tid, uint32_t sample)
+void profile_add_to_sample_order(struct profile *profile, pid_t tid, uint32_t sample)
 {
-	turns_add(&profile->turns, tid, sample);
+	sample_order_add(&profile->sample_order, tid, sample);
 }
 
 void profile_add_polls(struct profile *profile, const char *task, uint64_t polls)
@@ -511,6 +546,7 @@ static void copy_event_qualities(struct profile *profile, struct profile_quality
 void profile_set_info(struct profile *profile, const struct profile_info *info)
 {
 	profile->info = *info;
+	profile->info.title = copy_text(profile, info->title);
 	profile->info.command = copy_text(profile, info->command);
 	profile->info.host = copy_text(profile, info->host);
 	profile->info.kernel = copy_text(profile, info->kernel);
@@ -549,9 +585,9 @@ void profile_set_lines(struct profile *profile, frame_id frame, const struct pro
 	entry->lines = copy;
 	entry->line_count = count & ((UINT32_C(1) << 30) - 1);
 	module_at(profile, entry->module)->named = true;
-	for (uint32_t i = 0; i < profile->quotations.count; i++)
-		if (profile->quotations.items[i].quoted == frame)
-			update_quotation(profile, &profile->quotations.items[i]);
+	for (uint32_t i = 0; i < profile->embedded_names.count; i++)
+		if (profile->embedded_names.items[i].quoted == frame)
+			update_embedded_name(profile, &profile->embedded_names.items[i]);
 }
 
 uint32_t profile_event_count(const struct profile *profile)
@@ -688,9 +724,9 @@ const struct profile_marker *profile_get_marker(const struct profile *profile, u
 	return &profile->timeline.markers[index];
 }
 
-struct turns profile_turns(const struct profile *profile)
+struct sample_order profile_sample_order(const struct profile *profile)
 {
-	return profile->turns;
+	return profile->sample_order;
 }
 
 uint32_t profile_polls_count(const struct profile *profile)
@@ -713,7 +749,10 @@ uint64_t profile_frame_vaddr(const struct profile *profile, frame_id id)
 	const struct frame_entry *entry = &profile->frames.items[id];
 	const struct profile_module *module = profile_get_module(profile, entry->module);
 
-	/* A return address can be the first byte after the segment; the call is inside. */
+	/*
+	 * A return address can be the first byte after the segment. The call is
+	 * inside.
+	 */
 	uint64_t offset = entry->offset - entry->is_return_address;
 
 	for (unsigned i = 0; i < module->segment_count; i++) {

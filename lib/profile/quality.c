@@ -7,109 +7,72 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char mark[] = "prof: ";
+static const char quality_mark[] = "prof: ";
 static const char event_key[] = "event=";
 static const char waiting_mark[] = "prof: waiting ";
 
-struct field {
-	const char *key;
-	size_t offset;
-	bool is_optional; /* left out where it is 0 */
-};
+#define COUNT_OF(type, name, flags, text) {#name, offsetof(struct type, name), flags, text},
+#define OF_PROFILE(...) COUNT_OF(profile_quality, __VA_ARGS__)
+#define OF_EVENT(...) COUNT_OF(event_quality, __VA_ARGS__)
+#define OF_WAITING(...) COUNT_OF(waiting_quality, __VA_ARGS__)
 
-#define FIELD(name, is_optional)                                                                   \
-	{                                                                                          \
-#name, offsetof(struct profile_quality, name), is_optional                         \
-	}
-#define EVENT_FIELD(name, is_optional)                                                             \
-	{                                                                                          \
-#name, offsetof(struct event_quality, name), is_optional                           \
-	}
+const struct quality_count profile_quality_counts[] = {PROFILE_QUALITY_COUNTS(OF_PROFILE){0}};
+const struct quality_count event_quality_counts[] = {EVENT_QUALITY_COUNTS(OF_EVENT){0}};
+const struct quality_count waiting_quality_counts[] = {WAITING_QUALITY_COUNTS(OF_WAITING){0}};
 
-#define WAITING_FIELD(name, is_optional)                                                           \
-	{                                                                                          \
-#name, offsetof(struct waiting_quality, name), is_optional                         \
-	}
-
-static const struct field fields[] = {
-	FIELD(samples, false),
-	FIELD(lost, false),
-	FIELD(truncated, false),
-	FIELD(unnamed, false),
-	FIELD(completed, true),
-	FIELD(spliced, true),
-	FIELD(compat, true),
-	FIELD(throttled, true),
-	FIELD(own_cpu_ns, true),
-	FIELD(shortened, true),
-	FIELD(lost_changes, true),
-	FIELD(idle, true),
-	{0},
-};
-
-static const struct field event_fields[] = {
-	EVENT_FIELD(samples, false),
-	EVENT_FIELD(truncated, false),
-	EVENT_FIELD(unnamed, false),
-	EVENT_FIELD(lost, true),
-	EVENT_FIELD(sampled, true),
-	EVENT_FIELD(counted, true),
-	{0},
-};
-
-static const struct field waiting_fields[] = {
-	WAITING_FIELD(threads, false),	   WAITING_FIELD(thread_ns, false),
-	WAITING_FIELD(running_ns, false),  WAITING_FIELD(wanted_ns, false),
-	WAITING_FIELD(waiting_ns, false),  WAITING_FIELD(proved_ns, true),
-	WAITING_FIELD(spread_ns, true),	   WAITING_FIELD(sampled_ns, true),
-	WAITING_FIELD(placeless_ns, true), WAITING_FIELD(left_out_ns, true),
-	WAITING_FIELD(lost, true),	   {0},
-};
-
-static uint64_t *value_of(void *of, const struct field *field)
+static uint64_t *profile_quality_value_of(void *of, const struct quality_count *count)
 {
-	return (uint64_t *)((char *)of + field->offset);
+	return (uint64_t *)((char *)of + count->offset);
 }
 
-/* To be freed. */
-static char *encode(const char *between, const void *of, const struct field *field)
+uint64_t quality_count_value(const void *quality, const struct quality_count *count)
+{
+	uint64_t value;
+
+	memcpy(&value, (const char *)quality + count->offset, sizeof(value));
+	return value;
+}
+
+/* The caller frees the result. */
+static char *profile_quality_encode(const char *between, const void *of,
+				    const struct quality_count *count)
 {
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
-	for (; field->key; field++) {
-		uint64_t value;
+	for (; count->key; count++) {
+		uint64_t value = quality_count_value(of, count);
 
-		memcpy(&value, (const char *)of + field->offset, sizeof(value));
-		if (!value && field->is_optional)
+		if (!value && !(count->flags & COUNT_ALWAYS))
 			continue;
-		fprintf(out, "%s%s=%" PRIu64, between, field->key, value);
+		fprintf(out, "%s%s=%" PRIu64, between, count->key, value);
 		between = " ";
 	}
 	fclose(out);
 	return text;
 }
 
-static void add(void *to, const void *more, const struct field *field)
+static void profile_quality_add(void *to, const void *more, const struct quality_count *count)
 {
-	for (; field->key; field++) {
-		uint64_t value;
-
-		memcpy(&value, (const char *)more + field->offset, sizeof(value));
-		*value_of(to, field) += value;
-	}
+	for (; count->key; count++)
+		*profile_quality_value_of(to, count) += quality_count_value(more, count);
 }
 
 void quality_add(struct profile_quality *quality, const struct profile_quality *more)
 {
 	quality->is_known &= more->is_known;
-	add(quality, more, fields);
+	profile_quality_add(quality, more, profile_quality_counts);
 }
 
 void event_quality_add(struct event_quality *quality, const struct event_quality *more)
 {
-	add(quality, more, event_fields);
+	profile_quality_add(quality, more, event_quality_counts);
+}
+
+void waiting_quality_add(struct waiting_quality *quality, const struct waiting_quality *more)
+{
+	profile_quality_add(quality, more, waiting_quality_counts);
 }
 
 uint64_t quality_unsampled(const struct event_quality *event)
@@ -128,29 +91,33 @@ const struct event_quality *quality_of_event(const struct profile_quality *quali
 
 char *quality_encode(const struct profile_quality *quality)
 {
-	return encode(mark, quality, fields);
+	return profile_quality_encode(quality_mark, quality, profile_quality_counts);
 }
 
 char *quality_encode_event(const struct event_quality *quality)
 {
-	CLEANUP(free_ptr) char *counts = encode(mark, quality, event_fields);
+	CLEANUP(free_ptr)
+	char *counts = profile_quality_encode(quality_mark, quality, event_quality_counts);
 
 	return xasprintf("%s %s%s", counts, event_key, quality->event);
 }
 
 char *quality_encode_waiting(const struct waiting_quality *waiting)
 {
-	return waiting->threads ? encode(waiting_mark, waiting, waiting_fields) : xstrdup("");
+	return waiting->threads
+		       ? profile_quality_encode(waiting_mark, waiting, waiting_quality_counts)
+		       : xstrdup("");
 }
 
-static const struct field *find_field(const struct field *field, const char *key, size_t len)
+static const struct quality_count *find_count(const struct quality_count *count, const char *key,
+					      size_t len)
 {
-	while (field->key && (strlen(field->key) != len || strncmp(field->key, key, len) != 0))
-		field++;
-	return field->key ? field : NULL;
+	while (count->key && (strlen(count->key) != len || strncmp(count->key, key, len) != 0))
+		count++;
+	return count->key ? count : NULL;
 }
 
-static bool take_number(const char **at, uint64_t *ret)
+static bool profile_quality_take_number(const char **at, uint64_t *ret)
 {
 	const char *first = *at;
 
@@ -161,22 +128,27 @@ static bool take_number(const char **at, uint64_t *ret)
 	return *at > first;
 }
 
-/* "lost=12", into the field of that key. */
-static bool take_pair(const char **at, const struct field *known, void *into)
+/* Parses "lost=12" and stores the number in the count with that key. */
+static bool profile_quality_take_pair(const char **at, const struct quality_count *known,
+				      void *into)
 {
 	size_t len = strspn(*at, "abcdefghijklmnopqrstuvwxyz_");
-	const struct field *field = find_field(known, *at, len);
+	const struct quality_count *count = find_count(known, *at, len);
 	uint64_t ignored;
 
 	if (!len || (*at)[len] != '=')
 		return false;
 	*at += len + 1;
-	return take_number(at, field ? value_of(into, field) : &ignored);
+	return profile_quality_take_number(at, count ? profile_quality_value_of(into, count)
+						     : &ignored);
 }
 
-/* What follows a mark: up to the end, or to `event`, which is *rest then. */
-static bool decode(const char *begin, const char *text, const struct field *known, void *into,
-		   const char **rest)
+/*
+ * Parses the text after a mark, up to the end or to `event`, which *rest then
+ * points to.
+ */
+static bool profile_quality_decode(const char *begin, const char *text,
+				   const struct quality_count *known, void *into, const char **rest)
 {
 	*rest = NULL;
 	if (strncmp(text, begin, strlen(begin)) != 0)
@@ -184,7 +156,7 @@ static bool decode(const char *begin, const char *text, const struct field *know
 	for (text += strlen(begin); !*rest; text++) {
 		if (!strncmp(text, event_key, strlen(event_key)))
 			*rest = text + strlen(event_key);
-		else if (!take_pair(&text, known, into) || (*text && *text != ' '))
+		else if (!profile_quality_take_pair(&text, known, into) || (*text && *text != ' '))
 			return false;
 		else if (!*text)
 			return true;
@@ -201,7 +173,8 @@ bool quality_decode(const char *text, struct profile_quality *ret)
 					  .stat = ret->stat};
 	const char *event;
 
-	if (!decode(mark, text, fields, &quality, &event) || event)
+	if (!profile_quality_decode(quality_mark, text, profile_quality_counts, &quality, &event) ||
+	    event)
 		return false;
 	*ret = quality;
 	return true;
@@ -211,8 +184,9 @@ bool quality_decode_event(const char *text, struct event_quality *ret)
 {
 	struct event_quality quality = {0};
 
-	if (!decode(mark, text, event_fields, &quality, &quality.event) || !quality.event ||
-	    !*quality.event)
+	if (!profile_quality_decode(quality_mark, text, event_quality_counts, &quality,
+				    &quality.event) ||
+	    !quality.event || !*quality.event)
 		return false;
 	*ret = quality;
 	return true;
@@ -223,8 +197,8 @@ bool quality_decode_waiting(const char *text, struct waiting_quality *ret)
 	struct waiting_quality waiting = {0};
 	const char *event;
 
-	if (!decode(waiting_mark, text, waiting_fields, &waiting, &event) || event ||
-	    !waiting.threads)
+	if (!profile_quality_decode(waiting_mark, text, waiting_quality_counts, &waiting, &event) ||
+	    event || !waiting.threads)
 		return false;
 	*ret = waiting;
 	return true;

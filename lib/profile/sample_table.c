@@ -7,7 +7,7 @@ void sample_table_deinit(struct sample_table *table)
 	TABLE_DEINIT(*table);
 }
 
-static uint32_t add(struct sample_table *table, const struct profile_sample *like)
+static uint32_t sample_table_add_like(struct sample_table *table, const struct profile_sample *like)
 {
 	GROW(table->items, table->count, table->room);
 	table->items[table->count] = (struct profile_sample){
@@ -15,9 +15,12 @@ static uint32_t add(struct sample_table *table, const struct profile_sample *lik
 	return table->count++;
 }
 
-/* Most stacks have one aggregated sample, stored in the stack; only further ones are in the map. */
-static uint32_t find(struct sample_table *table, struct stack_trie *trie,
-		     const struct profile_sample *like)
+/*
+ * Most stacks have one aggregated sample, which the stack refers to. Only
+ * further ones are in the map.
+ */
+static uint32_t sample_table_find(struct sample_table *table, struct stack_trie *trie,
+				  const struct profile_sample *like)
 {
 	uint32_t *id = &trie->items[like->stack].first_sample;
 
@@ -25,14 +28,14 @@ static uint32_t find(struct sample_table *table, struct stack_trie *trie,
 	    (table->items[*id].labels != like->labels || table->items[*id].event != like->event))
 		id = idmap_put(&table->ids, table_key(like->stack, like->labels), like->event);
 	if (*id == IDMAP_NONE)
-		*id = add(table, like);
+		*id = sample_table_add_like(table, like);
 	return *id;
 }
 
 uint32_t sample_table_add(struct sample_table *table, struct stack_trie *trie,
 			  const struct profile_sample *samples)
 {
-	uint32_t id = find(table, trie, samples);
+	uint32_t id = sample_table_find(table, trie, samples);
 
 	table->items[id].samples += samples->samples;
 	table->items[id].weight += samples->weight;
@@ -50,7 +53,7 @@ void sample_table_relabel(struct sample_table *table, struct stack_trie *trie,
 	table->count = 0;
 	for (stack_id id = 0; id < trie->count; id++)
 		trie->items[id].first_sample = STACK_NO_SAMPLE;
-	/* In place: samples only move towards the front. */
+	/* This works in place, because samples only move towards the front. */
 	for (uint32_t i = 0; i < count; i++) {
 		struct profile_sample sample = table->items[i];
 
@@ -75,7 +78,7 @@ uint64_t sample_table_fade(struct sample_table *table, double factor, uint64_t l
 	return left;
 }
 
-static uint64_t weight_of(const struct sample_table *table, event_id event)
+static uint64_t sample_table_weight_of(const struct sample_table *table, event_id event)
 {
 	uint64_t weight = 0;
 
@@ -87,7 +90,7 @@ static uint64_t weight_of(const struct sample_table *table, event_id event)
 
 void sample_table_reduce_weight(struct sample_table *table, event_id event, uint64_t by)
 {
-	uint64_t whole = weight_of(table, event), passed = 0, reduced = 0;
+	uint64_t whole = sample_table_weight_of(table, event), passed = 0, reduced = 0;
 
 	if (by > whole)
 		by = whole;
@@ -98,7 +101,10 @@ void sample_table_reduce_weight(struct sample_table *table, event_id event, uint
 		if (sample->event != event || !sample->weight)
 			continue;
 		passed += sample->weight;
-		/* Computed from the sum so far, so that rounding errors do not add up. */
+		/*
+		 * The share is computed from the sum so far, so that rounding
+		 * errors do not add up.
+		 */
 		due = (uint64_t)((long double)passed / (long double)whole * (long double)by);
 		due = due > reduced ? due - reduced : 0;
 		due = due < sample->weight ? due : sample->weight;

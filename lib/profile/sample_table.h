@@ -1,6 +1,6 @@
 /*
- * The aggregated samples of a profile: for each (stack, label set, event) the number of samples and
- * their weight. Indexes are dense.
+ * The aggregated samples of a profile: for each (stack, label set, event) the
+ * number of samples and their weight. Indexes are dense.
  */
 #ifndef PROF_PROFILE_SAMPLE_TABLE_H
 #define PROF_PROFILE_SAMPLE_TABLE_H
@@ -16,33 +16,39 @@ struct profile_sample {
 	label_set_id labels;
 	event_id event;
 	uint64_t samples;
-	uint64_t weight; /* sum of periods */
+	uint64_t weight; /* the sum of the periods */
 };
 
 /* Zeroed: empty. */
 struct sample_table {
 	struct profile_sample *items;
 	uint32_t count, room;
-	/* By (stack and label set, event): those that are not the first of their stack. Private. */
+	/*
+	 * Private. By (stack and label set, event): samples that are not the
+	 * first of their stack.
+	 */
 	struct idmap ids;
 };
 
 void sample_table_deinit(struct sample_table *table);
 
-/* Adds to the counts of what they are samples of. Returns its index. The trie has the stack. */
+/*
+ * Adds to the counts of an aggregated sample and returns its index. The stack
+ * must be in the trie.
+ */
 uint32_t sample_table_add(struct sample_table *table, struct stack_trie *trie,
 			  const struct profile_sample *samples);
 /*
- * Gives each the labels that `labels_of` returns, and merges those that have become equal. moved:
- * receives the new index of each, by the one before.
+ * Gives each sample the labels that `labels_of` returns, and merges those that
+ * have become equal. moved: receives the new index for each old index.
  */
 void sample_table_relabel(struct sample_table *table, struct stack_trie *trie,
 			  label_set_id (*labels_of)(void *user,
 						    const struct profile_sample *sample),
 			  void *user, uint32_t *moved);
-/* As profile_fade(). */
+/* See profile_fade(). */
 uint64_t sample_table_fade(struct sample_table *table, double factor, uint64_t least_samples);
-/* As profile_reduce_weight(). */
+/* See profile_reduce_weight(). */
 void sample_table_reduce_weight(struct sample_table *table, event_id event, uint64_t by);
 
 #endif

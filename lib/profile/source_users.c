@@ -9,18 +9,18 @@ struct source_users {
 	struct idmap by_file;
 };
 
-static uid_t merge(uid_t a, uid_t b)
+static uid_t source_users_merge(uid_t a, uid_t b)
 {
 	if (a == b || b == SOURCE_USER_PROF)
 		return a;
 	return a == SOURCE_USER_PROF ? b : SOURCE_USER_NOBODY;
 }
 
-uid_t source_user_of_owner(uid_t owner, bool is_foreign)
+uid_t source_user_of_owner(uid_t owner, bool is_untrusted)
 {
 	if (owner && owner != geteuid())
 		return owner;
-	return is_foreign ? SOURCE_USER_NOBODY : SOURCE_USER_PROF;
+	return is_untrusted ? SOURCE_USER_NOBODY : SOURCE_USER_PROF;
 }
 
 void source_users_distrust(struct profile *profile, uid_t writer)
@@ -29,15 +29,15 @@ void source_users_distrust(struct profile *profile, uid_t writer)
 	for (uint32_t i = 0; i < profile_module_count(profile); i++) {
 		uid_t user = profile_get_module(profile, i)->source_user;
 
-		profile_set_source_user(profile, i, merge(user, writer));
+		profile_set_source_user(profile, i, source_users_merge(user, writer));
 	}
 }
 
-static void add(struct source_users *users, string_id file, uid_t user)
+static void source_users_add(struct source_users *users, string_id file, uid_t user)
 {
 	uint32_t *known = idmap_put(&users->by_file, file, 0);
 
-	*known = *known == IDMAP_NONE ? user : merge(*known, user);
+	*known = *known == IDMAP_NONE ? user : source_users_merge(*known, user);
 }
 
 struct source_users *source_users_new(const struct profile *profile)
@@ -51,7 +51,8 @@ struct source_users *source_users_new(const struct profile *profile)
 		for (unsigned i = 0; i < frame.line_count; i++) {
 			function_id function = frame.lines[i].function;
 
-			add(users, profile_get_function(profile, function)->file, user);
+			source_users_add(users, profile_get_function(profile, function)->file,
+					 user);
 		}
 	}
 	return users;

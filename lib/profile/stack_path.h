@@ -1,10 +1,11 @@
 /*
- * The walk from a stack up to its first caller that is known already, and down again to the stack:
+ * The walk from a stack up to its first known caller and back down to the
+ * stack:
  *
  *	while (!is_known(stack))
- *		stack = stack_path_up(&path, stacks, stack);
+ *	stack = stack_path_up(&path, stacks, stack);
  *	while (stack_path_down(&path, &stack))
- *		make_known(stack);
+ *	make_known(stack);
  */
 #ifndef PROF_PROFILE_STACK_PATH_H
 #define PROF_PROFILE_STACK_PATH_H
@@ -12,7 +13,7 @@
 #include "base/alloc.h"
 #include "profile/profile.h"
 
-/* Stacks, leaf first; empty between two walks. The caller frees items. */
+/* Stacks, leaf first; empty between walks. The caller frees items. */
 struct stack_path {
 	stack_id *items;
 	size_t count, room;
@@ -27,7 +28,7 @@ static inline stack_id stack_path_up(struct stack_path *path, struct profile_sta
 	return stacks.items[stack].parent;
 }
 
-/* Removes the last added stack. Returns false if none is left. */
+/* Removes the stack that was added last. Returns false if there are no more. */
 static inline bool stack_path_down(struct stack_path *path, stack_id *ret)
 {
 	if (!path->count)

@@ -14,7 +14,7 @@ void stack_trie_deinit(struct stack_trie *trie)
 	TABLE_DEINIT(*trie);
 }
 
-static stack_id add(struct stack_trie *trie, stack_id parent, frame_id frame)
+static stack_id stack_trie_add(struct stack_trie *trie, stack_id parent, frame_id frame)
 {
 	GROW(trie->items, trie->count, trie->room);
 	trie->items[trie->count] = (struct profile_stack){
@@ -27,8 +27,9 @@ static stack_id add(struct stack_trie *trie, stack_id parent, frame_id frame)
 }
 
 /*
- * A stack created right after its parent is found without a hash lookup and needs no entry in the
- * map. Most stacks are: once a stack leaves the known part of the trie, the rest of it is new.
+ * A stack created directly after its parent is found without a hash lookup and
+ * needs no entry in the map. Most stacks are: once a stack leaves the known
+ * part of the trie, all of its further frames are new.
  */
 static bool is_neighbour(const struct stack_trie *trie, stack_id parent, frame_id frame)
 {
@@ -44,10 +45,10 @@ stack_id stack_trie_push(struct stack_trie *trie, stack_id parent, frame_id fram
 	if (is_neighbour(trie, parent, frame))
 		return parent + 1;
 	if (parent + 1 == trie->count)
-		return add(trie, parent, frame);
+		return stack_trie_add(trie, parent, frame);
 	id = idmap_put(&trie->ids, table_key(parent, frame), 0);
 	if (*id == IDMAP_NONE)
-		*id = add(trie, parent, frame);
+		*id = stack_trie_add(trie, parent, frame);
 	return *id;
 }
 
@@ -59,7 +60,7 @@ bool stack_trie_find(const struct stack_trie *trie, stack_id parent, frame_id fr
 	return *ret != IDMAP_NONE;
 }
 
-static void enter(struct profile_path *path, stack_id stack)
+static void stack_trie_enter(struct profile_path *path, stack_id stack)
 {
 	path->stack = stack;
 	path->count--;
@@ -74,7 +75,7 @@ static uint64_t next_key(const struct profile_path *path)
 static bool follow_neighbours(const struct stack_trie *trie, struct profile_path *path)
 {
 	while (path->count && is_neighbour(trie, path->stack, path->frames[path->count - 1]))
-		enter(path, path->stack + 1);
+		stack_trie_enter(path, path->stack + 1);
 	if (path->count)
 		idmap_prefetch(&trie->ids, next_key(path), 0);
 	return path->count;
@@ -87,13 +88,14 @@ static bool follow_map(const struct stack_trie *trie, struct profile_path *path)
 
 	if (stack == IDMAP_NONE)
 		return false;
-	enter(path, stack);
+	stack_trie_enter(path, stack);
 	__builtin_prefetch(&trie->items[stack]);
 	return true;
 }
 
 /* Follows all paths at the same time, each to the end of its known part. */
-static void follow(const struct stack_trie *trie, struct profile_path *paths, size_t count)
+static void stack_trie_follow(const struct stack_trie *trie, struct profile_path *paths,
+			      size_t count)
 {
 	struct profile_path *going[STACK_TRIE_PATHS_MAX];
 
@@ -114,9 +116,10 @@ static void follow(const struct stack_trie *trie, struct profile_path *paths, si
 
 void stack_trie_push_paths(struct stack_trie *trie, struct profile_path *paths, size_t count)
 {
-	follow(trie, paths, count);
+	stack_trie_follow(trie, paths, count);
 	for (size_t i = 0; i < count; i++)
 		while (paths[i].count)
-			enter(&paths[i], stack_trie_push(trie, paths[i].stack,
+			stack_trie_enter(&paths[i],
+					 stack_trie_push(trie, paths[i].stack,
 							 paths[i].frames[paths[i].count - 1]));
 }

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char mark[] = "prof: stat ";
+static const char stat_counts_mark[] = "prof: stat ";
 
 const char *const stat_counter_names[STAT_COUNTERS] = {
 	[STAT_TASK_CLOCK] = "task-clock",
@@ -32,7 +32,7 @@ bool stat_counts_exist(const struct stat_counts *counts)
 
 char *stat_counts_encode(const struct stat_counts *counts)
 {
-	const char *before = mark;
+	const char *before = stat_counts_mark;
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
@@ -47,7 +47,8 @@ char *stat_counts_encode(const struct stat_counts *counts)
 	return text;
 }
 
-static void take(const char *name, size_t len, uint64_t value, struct stat_counts *counts)
+static void stat_counts_take(const char *name, size_t len, uint64_t value,
+			     struct stat_counts *counts)
 {
 	for (size_t i = 0; i < STAT_COUNTERS; i++) {
 		if (strlen(stat_counter_names[i]) != len ||
@@ -58,8 +59,8 @@ static void take(const char *name, size_t len, uint64_t value, struct stat_count
 	}
 }
 
-/* "page-faults=345", and the space behind it. */
-static bool take_pair(const char **at, struct stat_counts *counts)
+/* Parses "page-faults=345" and the space after it. */
+static bool stat_counts_take_pair(const char **at, struct stat_counts *counts)
 {
 	size_t len = strcspn(*at, "= ");
 	const char *number = *at + len + 1;
@@ -72,7 +73,7 @@ static bool take_pair(const char **at, struct stat_counts *counts)
 	value = strtoull(number, &end, 10);
 	if (errno || (*end && *end != ' '))
 		return false;
-	take(*at, len, value, counts);
+	stat_counts_take(*at, len, value, counts);
 	*at = end + (*end == ' ');
 	return true;
 }
@@ -81,10 +82,10 @@ bool stat_counts_decode(const char *text, struct stat_counts *ret)
 {
 	struct stat_counts counts = {0};
 
-	if (!text_begins(text, mark))
+	if (!text_begins(text, stat_counts_mark))
 		return false;
-	for (text += strlen(mark); *text;)
-		if (!take_pair(&text, &counts))
+	for (text += strlen(stat_counts_mark); *text;)
+		if (!stat_counts_take_pair(&text, &counts))
 			return false;
 	*ret = counts;
 	return true;

@@ -1,9 +1,10 @@
 /*
- * What a recording counted beside its samples (prof record --stat), as perf stat does.
+ * The counters that a recording reads in addition to its samples (prof record
+ * --stat), like perf stat.
  *
- * As text it is a line, which pprof files hold as a comment:
+ * The text form is one line, which pprof files contain as a comment:
  *	prof: stat task-clock=1234567890 context-switches=12 page-faults=345
- * Counters that are unknown are missing; unknown names are ignored.
+ * Unknown counters are omitted. Unknown names are ignored.
  */
 #ifndef PROF_PROFILE_STAT_COUNTS_H
 #define PROF_PROFILE_STAT_COUNTS_H
@@ -30,14 +31,17 @@ struct stat_counts {
 	bool is_known[STAT_COUNTERS];
 };
 
-/* perf's name of the event, by enum stat_counter; STAT_COUNTERS of them. */
+/* perf's event names by enum stat_counter, with STAT_COUNTERS elements. */
 extern const char *const stat_counter_names[];
 
 bool stat_counts_exist(const struct stat_counts *counts);
 
-/* Without the line end, to be freed; "" if nothing was counted. */
+/*
+ * Returns the line without the line end, or "" if nothing was counted. The
+ * caller frees it.
+ */
 char *stat_counts_encode(const struct stat_counts *counts);
-/* False, and *ret unchanged: the text is something else. */
+/* Returns false and leaves *ret unchanged if the text is something else. */
 bool stat_counts_decode(const char *text, struct stat_counts *ret);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Tables of interned entries: a growing array, and a map from what makes an entry unique to its
- * index, which is the entry's id.
+ * Tables of interned entries: a growing array, and a map from the key that
+ * makes an entry unique to its index, which is the entry's id.
  */
 #ifndef PROF_PROFILE_TABLE_H
 #define PROF_PROFILE_TABLE_H
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* Two 32-bit numbers as one key. */
+/* Combines two 32-bit numbers into one key. */
 static inline uint64_t table_key(uint32_t high, uint32_t low)
 {
 	return (uint64_t)high << 32 | low;
@@ -33,7 +33,9 @@ static inline uint64_t table_key(uint32_t high, uint32_t low)
 #define TABLE_MEMORY_BYTES(table)                                                                  \
 	((table).count * sizeof(*(table).items) + idmap_memory_bytes(&(table).ids))
 
-/* The id of (key, subkey): the one it has, or a new one for `item`. */
+/*
+ * Returns the id of (key, subkey): the existing one, or a new one for `item`.
+ */
 #define TABLE_PUT(table, key, subkey, ...)                                                         \
 	__extension__({                                                                            \
 		uint32_t *id_ = idmap_put(&(table).ids, (key), (subkey));                          \

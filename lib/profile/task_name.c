@@ -17,7 +17,10 @@ static const char *last_of(const char *path, const char *word)
 	return found;
 }
 
-/* What follows so many directories after `above`; NULL: it is not in there. */
+/*
+ * Returns the part of a path after this many directories below `above`, or NULL
+ * if the path does not contain it.
+ */
 static const char *below(const char *path, const char *above, unsigned directories)
 {
 	const char *at = strstr(path, above);
@@ -39,7 +42,7 @@ const char *task_file(const char *path)
 		return found;
 	for (size_t i = 0; !found && i < ARRAY_SIZE(inside); i++)
 		found = last_of(path, inside[i]);
-	/* Only in a program that is no package is the directory of no interest. */
+	/* The directory is omitted only for a program that is not a package. */
 	if (!found && *path == '/')
 		found = strrchr(path, '/');
 	return found ? found + 1 : path;
@@ -50,11 +53,12 @@ static bool is_polled(enum task_kind kind)
 	return kind == TASK_FUTURE || kind == TASK_ROOT || kind == TASK_SHARED_ROOT;
 }
 
-/* A part of a path that is a body without a name: "{{closure}}", "{closure#1}", "{async_block#0}".
+/*
+ * An unnamed body in a path: "{{closure}}", "{closure#1}", "{async_block#0}".
  */
 struct body {
 	const char *what; /* "closure", "async block", "async fn" */
-	int number;	  /* -1 when unknown */
+	int number;	  /* -1 if unknown */
 };
 
 static bool parse_body(const char *at, struct body *ret)
@@ -79,8 +83,11 @@ static bool parse_body(const char *at, struct body *ret)
 	return false;
 }
 
-/* Where the last part of a path begins: after its last "::" that is in no bracket. */
-static size_t last_part(const char *path, size_t len)
+/*
+ * Returns where the last part of a path starts: after its last "::" outside
+ * brackets.
+ */
+static size_t task_name_last_part(const char *path, size_t len)
 {
 	size_t found = 0;
 	int depth = 0;
@@ -94,22 +101,25 @@ static size_t last_part(const char *path, size_t len)
 	return found;
 }
 
-/* "shop::Cart::add" of "<shop::Cart>::add" and of "shop::Cart::add::{{closure}}". To be freed. */
-static char *function_of(const char *path, size_t len)
+/*
+ * Returns "shop::Cart::add" for "<shop::Cart>::add" and for
+ * "shop::Cart::add::{{closure}}". The caller frees it.
+ */
+static char *task_name_function_of(const char *path, size_t len)
 {
 	size_t part;
 	struct body body;
 	char *ret;
 
 	for (;;) {
-		part = last_part(path, len);
+		part = task_name_last_part(path, len);
 		if (!part || !parse_body(path + part, &body))
 			break;
 		len = part - 2;
 	}
 	if (*path != '<')
 		return xstrndup(path, len);
-	part = last_part(path, len);
+	part = task_name_last_part(path, len);
 	if (part < 3 || path[part - 3] != '>' || strstr(path, " as ") || strchr("&[(*", path[1]))
 		return xstrndup(path, len);
 	ret = xasprintf("%.*s%.*s", (int)(part - 4), path + 1, (int)(len - part + 2),
@@ -117,7 +127,11 @@ static char *function_of(const char *path, size_t len)
 	return ret;
 }
 
-/* "shop::Cart" of "<shop::Cart as core::future::future::Future>::poll". To be freed; NULL: none. */
+/*
+ * Returns "shop::Cart" for "<shop::Cart as
+ * core::future::future::Future>::poll", or NULL if the name is not of this
+ * form. The caller frees it.
+ */
 static char *future_of(const char *name)
 {
 	const char *as = strstr(name, " as core::future::future::Future>::poll");
@@ -125,15 +139,18 @@ static char *future_of(const char *name)
 	return *name == '<' && as ? xstrndup(name + 1, (size_t)(as - name - 1)) : NULL;
 }
 
-/* "0.2" of "main::{async_block#0}::{closure#2}": which body of the function it is, and of its
- * bodies. "": unknown. To be freed. */
+/*
+ * Returns "0.2" for "main::{async_block#0}::{closure#2}": the numbers that
+ * identify a body within its function and a body within that. Returns "" if
+ * they are unknown. The caller frees it.
+ */
 static char *numbers_of(const char *path)
 {
 	char *numbers = xstrdup("");
 	size_t len = strlen(path), part;
 	struct body body;
 
-	while ((part = last_part(path, len)) && parse_body(path + part, &body) &&
+	while ((part = task_name_last_part(path, len)) && parse_body(path + part, &body) &&
 	       body.number >= 0) {
 		char *longer = xasprintf("%d%s%s", body.number, *numbers ? "." : "", numbers);
 
@@ -153,14 +170,16 @@ static char *body_name(const struct task_function *function, struct body body, s
 		return xasprintf("%s %s:%u", body.what, task_file(function->file), function->line);
 	if (!part)
 		return xasprintf("%s %s", body.what, task_file(function->file));
-	of = function_of(function->name, part - 2);
+	of = task_name_function_of(function->name, part - 2);
 	return xasprintf("%s%s%s of %s", body.what, *numbers ? " #" : "", numbers, of);
 }
 
-/* Without debug information the body of an async function is a closure directly below a function.
+/*
+ * Without debug information, the body of an async function is a closure
+ * directly below a function.
  */
-static bool is_async_function(const struct task_function *function, struct body body, size_t part,
-			      enum task_kind kind)
+static bool task_name_is_async_function(const struct task_function *function, struct body body,
+					size_t part, enum task_kind kind)
 {
 	struct body outer;
 
@@ -168,13 +187,13 @@ static bool is_async_function(const struct task_function *function, struct body 
 		return part;
 	return !function->line && !strcmp(body.what, "closure") && body.number <= 0 &&
 	       is_polled(kind) &&
-	       !parse_body(function->name + last_part(function->name, part - 2), &outer);
+	       !parse_body(function->name + task_name_last_part(function->name, part - 2), &outer);
 }
 
-static char *plain_name(const struct task_function *function, enum task_kind kind)
+static char *task_name_plain_name(const struct task_function *function, enum task_kind kind)
 {
 	size_t len = strlen(function->name);
-	size_t part = last_part(function->name, len);
+	size_t part = task_name_last_part(function->name, len);
 	char *future = future_of(function->name);
 	struct body body;
 
@@ -183,9 +202,9 @@ static char *plain_name(const struct task_function *function, enum task_kind kin
 	if (kind == TASK_GOROUTINE)
 		return xstrdup(function->name);
 	if (!parse_body(function->name + part, &body))
-		return function_of(function->name, len);
-	if (is_async_function(function, body, part, kind))
-		return function_of(function->name, part - 2);
+		return task_name_function_of(function->name, len);
+	if (task_name_is_async_function(function, body, part, kind))
+		return task_name_function_of(function->name, part - 2);
 	if (!function->line && is_polled(kind) && !strcmp(body.what, "closure"))
 		body.what = "async block";
 	return body_name(function, body, part);
@@ -193,7 +212,7 @@ static char *plain_name(const struct task_function *function, enum task_kind kin
 
 bool task_is_complete(const char *name)
 {
-	size_t part = last_part(name, strlen(name));
+	size_t part = task_name_last_part(name, strlen(name));
 	CLEANUP(free_ptr) char *future = future_of(name);
 	struct body body;
 
@@ -202,7 +221,7 @@ bool task_is_complete(const char *name)
 
 char *task_name(const struct task_function *function, enum task_kind kind)
 {
-	CLEANUP(free_ptr) char *name = plain_name(function, kind);
+	CLEANUP(free_ptr) char *name = task_name_plain_name(function, kind);
 
 	return xasprintf("%s%s", name,
 			 kind == TASK_BLOCKING ? " (spawn_blocking)"

@@ -25,7 +25,10 @@ static const struct task_rule rules[] = {
 	{"tokio::runtime::scheduler::current_thread::CoreGuard::block_on", MARK_OUTERMOST,
 	 TASK_SHARED_ROOT},
 
-	/* smol and async-std: blocking's threads run their closures as futures of async-task, too. */
+	/*
+	 * smol and async-std: the threads of the crate `blocking` also run
+	 * their closures as futures of async-task.
+	 */
 	{"blocking::unblock", MARK_BEGIN, TASK_BLOCKING},
 	{"async_task::raw::RawTask::run", MARK_BEGIN, TASK_FUTURE},
 	{"async_io::driver::block_on", MARK_OUTERMOST, TASK_ROOT},
@@ -50,10 +53,19 @@ static const struct task_rule rules[] = {
 	{"sync.(*WaitGroup).Go", MARK_CALLER, 0},
 	{"golang.org/x/sync/errgroup.(*Group).Go", MARK_CALLER, 0},
 
-	/* A connection is a task of the server, whichever handlers it calls. */
+	/*
+	 * A connection is a task of the server. While it runs a handler, the
+	 * task is the handler's.
+	 */
 	{"axum::serve", MARK_PROGRAM, 0},
+	{"axum::handler", MARK_HANDLER, 0},
+	{"actix_web::handler", MARK_HANDLER, 0},
+	{"tonic::server", MARK_HANDLER, 0},
 
-	/* What executors work with, beside what is no program's anyway (code_rules.h). */
+	/*
+	 * Functions that executors use, in addition to those that code_rules.h
+	 * excludes.
+	 */
 	{"async_channel", MARK_GLUE, 0},
 	{"async_lock", MARK_GLUE, 0},
 	{"async_std", MARK_GLUE, 0},
@@ -67,7 +79,10 @@ static const struct task_rule rules[] = {
 };
 /* clang-format on */
 
-/* The end of a bracket that opens at `at`, after it; the end of the text if it stays open. */
+/*
+ * Returns the text after the bracket that opens at `at`, or the end of the text
+ * if it is not closed.
+ */
 static const char *skip_bracket(const char *at)
 {
 	unsigned depth = 0;
@@ -81,7 +96,10 @@ static const char *skip_bracket(const char *at)
 	return at;
 }
 
-/* The end of T in "<T>::f" or "<T as Trait>::f", whose bracket ends before `end`. */
+/*
+ * Returns the end of T in "<T>::f" or "<T as Trait>::f", whose bracket ends
+ * before `end`.
+ */
 static const char *end_of_type(const char *at, const char *end)
 {
 	while (at < end && (*at != '>' || at[-1] == '-') && !text_begins(at, " as "))
@@ -89,14 +107,14 @@ static const char *end_of_type(const char *at, const char *end)
 	return at < end ? at : end;
 }
 
-static char *copy_path(char *to, const char *at, const char *end)
+static char *task_rules_copy_path(char *to, const char *at, const char *end)
 {
 	while (at < end) {
 		if (*at != '<') {
 			*to++ = *at++;
 			continue;
 		}
-		/* "::<u8>" */
+		/* Removes the "::" before "<u8>". */
 		if (to[-1] == ':' && to[-2] == ':')
 			to -= 2;
 		at = skip_bracket(at);
@@ -107,7 +125,7 @@ static char *copy_path(char *to, const char *at, const char *end)
 char *task_rule_path(const char *name)
 {
 	size_t len = strlen(name);
-	/* copy_path() looks at two characters before. */
+	/* task_rules_copy_path() reads the two preceding characters. */
 	char *room = xcalloc(len + 3, 1), *path = room + 2, *end = path, *ret;
 	const char *rest = name;
 
@@ -116,16 +134,17 @@ char *task_rule_path(const char *name)
 
 		rest = skip_bracket(name);
 		type += text_begins(type, "&mut ") ? 5 : *type == '&';
-		end = *type == '<' ? copy_path(end, type + 1, end_of_type(type + 1, rest))
-				   : copy_path(end, type, end_of_type(type, rest));
+		end = *type == '<'
+			      ? task_rules_copy_path(end, type + 1, end_of_type(type + 1, rest))
+			      : task_rules_copy_path(end, type, end_of_type(type, rest));
 	}
-	end = copy_path(end, rest, name + len);
+	end = task_rules_copy_path(end, rest, name + len);
 	ret = xstrndup(path, (size_t)(end - path));
 	free(room);
 	return ret;
 }
 
-static bool matches(const char *path, const char *rule)
+static bool task_rules_matches(const char *path, const char *rule)
 {
 	size_t len = strlen(rule);
 
@@ -134,16 +153,19 @@ static bool matches(const char *path, const char *rule)
 		(path[len] == '.' && strchr(rule, '.')));
 }
 
-static const struct task_rule *find(const char *path)
+static const struct task_rule *task_rules_find(const char *path)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
-		if (matches(path, rules[i].path))
+		if (task_rules_matches(path, rules[i].path))
 			return &rules[i];
 	return NULL;
 }
 
-/* It comes with the language, or is one of the libraries that code_rules.h knows. */
-static bool is_library(const char *name)
+/*
+ * Returns whether the function belongs to the language, or to a library in
+ * code_rules.h.
+ */
+static bool task_rules_is_library(const char *name)
 {
 	struct code_class class = code_class_of("", name);
 
@@ -152,18 +174,24 @@ static bool is_library(const char *name)
 
 static bool is_program(const char *path)
 {
-	const struct task_rule *rule = find(path);
+	const struct task_rule *rule = task_rules_find(path);
 
-	return rule ? rule->mark == MARK_PROGRAM : !is_library(path);
+	return rule ? rule->mark == MARK_PROGRAM : !task_rules_is_library(path);
 }
 
-/* The length of the path at the beginning: of "shop::{impl#0}::cart<u8>" up to the bracket. */
+/*
+ * Returns the length of the path at the start: for "shop::{impl#0}::cart<u8>"
+ * up to the bracket.
+ */
 static size_t path_length(const char *at)
 {
 	return strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:{}#");
 }
 
-/* "{async_fn#0}" of "{async_fn_env#0}", the type of what it keeps while it waits. To be freed. */
+/*
+ * Returns "{async_fn#0}" for "{async_fn_env#0}", the type of the function's
+ * state. The caller frees it.
+ */
 static char *without_env(const char *path, size_t len)
 {
 	char *copy = xstrndup(path, len), *env;
@@ -189,7 +217,10 @@ char *task_rule_type(const char *name)
 	return NULL;
 }
 
-/* "tokio-1.38.0/src/…" of "/…/registry/src/index/tokio-1.38.0/src/…"; NULL: of no registry. */
+/*
+ * Returns "tokio-1.38.0/src/…" for "/…/registry/src/index/tokio-1.38.0/src/…",
+ * or NULL if the file is not in a registry.
+ */
 static const char *in_registry(const char *file)
 {
 	const char *at = strstr(file, "/registry/src/");
@@ -198,7 +229,10 @@ static const char *in_registry(const char *file)
 	return slash ? slash + 1 : NULL;
 }
 
-/* The crate of a file in a registry, as it is called in paths: "tokio_util"; to be freed. */
+/*
+ * Returns the crate of a file in a registry, as spelled in paths: "tokio_util".
+ * The caller frees it.
+ */
 static char *crate_of(const char *file)
 {
 	const char *crate = in_registry(file);
@@ -220,19 +254,32 @@ static char *crate_of(const char *file)
 	return name;
 }
 
-/* A function without a path is what its file is. */
-static bool is_glue(const char *name, const char *path, const char *file)
+/* A function without a path is classified by its file. */
+static bool task_rules_is_glue(const char *name, const char *path, const char *file)
 {
 	CLEANUP(free_ptr) char *crate = strstr(path, "::") ? xstrdup("") : crate_of(file);
 	CLEANUP(free_ptr) char *in_crate = *crate ? xasprintf("%s::", crate) : NULL;
 
-	return (in_crate && (find(crate) || is_library(in_crate))) || is_library(name);
+	return (in_crate && (task_rules_find(crate) || task_rules_is_library(in_crate))) ||
+	       task_rules_is_library(name);
+}
+
+bool task_rule_is_handler(const char *name, const char *file)
+{
+	static const char closure[] = "::{{closure}}";
+	size_t len = strlen(name);
+
+	/* tonic generates a service per method, which calls the handler. */
+	if (in_registry(file) || strstr(name, " as tonic::server::"))
+		return false;
+	return strstr(name, "::{async_fn#") || strstr(name, "::{async_block#") ||
+	       (len > strlen(closure) && !strcmp(name + len - strlen(closure), closure));
 }
 
 bool task_rule_begins(const char *name)
 {
 	CLEANUP(free_ptr) char *path = task_rule_path(name);
-	const struct task_rule *rule = find(path);
+	const struct task_rule *rule = task_rules_find(path);
 
 	return rule && (rule->mark == MARK_BEGIN || rule->mark == MARK_BEGIN_NEXT ||
 			rule->mark == MARK_OUTERMOST);
@@ -241,12 +288,15 @@ bool task_rule_begins(const char *name)
 struct task_rule task_rule_of(const char *name, const char *file)
 {
 	CLEANUP(free_ptr) char *path = task_rule_path(name);
-	const struct task_rule *rule = find(path);
+	const struct task_rule *rule = task_rules_find(path);
 
 	if (rule)
 		return *rule;
-	/* Calls the function of a go statement with its arguments. */
+	/*
+	 * This wrapper calls the function of a go statement with its arguments.
+	 */
 	if (strstr(path, ".gowrap"))
 		return (struct task_rule){.mark = MARK_CALLER};
-	return (struct task_rule){.mark = is_glue(name, path, file) ? MARK_GLUE : MARK_PROGRAM};
+	return (struct task_rule){.mark = task_rules_is_glue(name, path, file) ? MARK_GLUE
+									       : MARK_PROGRAM};
 }

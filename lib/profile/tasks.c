@@ -9,55 +9,67 @@
 
 #include <string.h>
 
-/* What is known at a stack, of what it has called so far. */
+/* The state at a stack that follows from its frames. */
 struct progress {
 	uint32_t task; /* or NO_TASK */
 	enum task_mark
-		begun;	     /* a task has begun whose function is yet to come; else MARK_PROGRAM */
-	enum task_kind kind; /* of that task */
-	function_id begun_by; /* the outermost function that says so */
-	function_id type;     /* the first of the runtime whose generic arguments name the task */
+		/*
+		 * Set if the function of a started task is still to come, else
+		 * MARK_PROGRAM.
+		 */
+		begun;
+	enum task_kind kind;  /* of that task */
+	function_id begun_by; /* the outermost function whose rule starts the task */
+	/*
+	 * The first function of the runtime whose generic arguments name the
+	 * task.
+	 */
+	function_id type;
 	bool may_block;
-	bool is_over; /* what follows is not of the thread: who woke it */
+	bool in_server; /* a server has called a handler, which is still to come */
+	bool is_over;	/* the following frames are those of the waker, not of the thread */
 };
 
 #define NO_FUNCTION UINT32_MAX
-/* The function begins several tasks: it polls a future of any type. */
+/* The function starts several tasks, because it polls futures of any type. */
 #define SEVERAL_TASKS (UINT32_MAX - 1)
-/* In `types`: the generic arguments name none. */
+/* Value in `types`: the generic arguments name no task. */
 #define NAMES_NO_TASK (UINT32_MAX - 1)
 
-struct search {
+struct tasks_search {
 	struct tasks *tasks;
 	const struct profile *profile;
 	struct strtab *names;
 	struct task_rule *rules; /* by function */
-	struct idmap functions;	 /* (function, kind) → index of the task that begins there */
-	struct idmap types;	 /* (function of a runtime, kind) → the task that it names */
-	struct idmap begun;	 /* (function of a runtime, kind) → the task that it begins */
+	struct idmap functions;	 /* (function, kind) → index of the task that starts there */
+	struct idmap types;	 /* (runtime function, kind) → the task that it names */
+	struct idmap begun;	 /* (runtime function, kind) → the task that it starts */
 	struct idmap ids;	 /* (name, kind) → index of the task */
-	bool *of_waits;		 /* by stack: of tasks that wait; NULL: there are none */
+	bool *of_waits;		 /* by stack: whether its task waits; NULL if no task does */
 };
 
-static const char *string_of(const struct search *search, string_id id)
+static const char *tasks_string_of(const struct tasks_search *search, string_id id)
 {
 	return profile_string(search->profile, id);
 }
 
-static const char *name_of(const struct search *search, function_id id)
+static const char *tasks_name_of(const struct tasks_search *search, function_id id)
 {
-	return string_of(search, profile_get_function(search->profile, id)->name);
+	return tasks_string_of(search, profile_get_function(search->profile, id)->name);
 }
 
-/* Stacks of futures that wait for each other: the outermost is the task's. */
-static void find_waits(struct search *search)
+/*
+ * Marks stacks of futures that wait for each other. The outermost one is the
+ * task's.
+ */
+static void find_waits(struct tasks_search *search)
 {
 	const struct profile_samples samples = profile_samples(search->profile);
 	const struct profile_stacks stacks = profile_stacks(search->profile);
 	event_id event = profile_event_count(search->profile);
 
 	while (event-- > 0 &&
-	       strcmp(string_of(search, profile_get_event(search->profile, event)->name),
+	       strcmp(tasks_string_of(search, profile_get_event(search->profile, event)->name),
 		      VALUE_AWAIT_EVENT) != 0)
 		continue;
 	if (event == (event_id)-1)
@@ -70,19 +82,19 @@ static void find_waits(struct search *search)
 		search->of_waits[stacks.items[i].parent] |= search->of_waits[i];
 }
 
-static bool has_tasks(const struct search *search)
+static bool has_tasks(const struct tasks_search *search)
 {
 	uint32_t count = profile_function_count(search->profile);
 	function_id i = 0;
 
 	if (search->of_waits)
 		return true;
-	while (i < count && !task_rule_begins(name_of(search, i)))
+	while (i < count && !task_rule_begins(tasks_name_of(search, i)))
 		i++;
 	return i < count;
 }
 
-static void find_rules(struct search *search)
+static void find_rules(struct tasks_search *search)
 {
 	uint32_t count = profile_function_count(search->profile);
 
@@ -90,14 +102,14 @@ static void find_rules(struct search *search)
 	for (function_id i = 0; i < count; i++) {
 		const struct profile_function *function = profile_get_function(search->profile, i);
 
-		search->rules[i] = task_rule_of(string_of(search, function->name),
-						string_of(search, function->file));
+		search->rules[i] = task_rule_of(tasks_string_of(search, function->name),
+						tasks_string_of(search, function->file));
 	}
 }
 
 /* ---- naming ---- */
 
-static uint32_t add_task(struct search *search, const struct task_function *function,
+static uint32_t add_task(struct tasks_search *search, const struct task_function *function,
 			 enum task_kind kind)
 {
 	CLEANUP(free_ptr) char *name = task_name(function, kind);
@@ -111,7 +123,7 @@ static uint32_t add_task(struct search *search, const struct task_function *func
 	return *id = tasks->count++;
 }
 
-static uint32_t task_at(struct search *search, function_id id, enum task_kind kind)
+static uint32_t task_at(struct tasks_search *search, function_id id, enum task_kind kind)
 {
 	uint32_t *task = idmap_put(&search->functions, id, kind);
 	const struct profile_function *function = profile_get_function(search->profile, id);
@@ -119,22 +131,24 @@ static uint32_t task_at(struct search *search, function_id id, enum task_kind ki
 	if (*task == IDMAP_NONE)
 		*task = add_task(search,
 				 &(struct task_function){
-					 .name = string_of(search, function->name),
-					 .file = string_of(search, function->file),
+					 .name = tasks_string_of(search, function->name),
+					 .file = tasks_string_of(search, function->file),
 					 .line = function->start_line,
 				 },
 				 kind);
 	return *task;
 }
 
-/* The task that the generic arguments of a function name, or NO_TASK. */
-static uint32_t task_of_type(struct search *search, function_id id, enum task_kind kind)
+/*
+ * Returns the task that the generic arguments of a function name, or NO_TASK.
+ */
+static uint32_t task_of_type(struct tasks_search *search, function_id id, enum task_kind kind)
 {
 	uint32_t *task = idmap_put(&search->types, id, kind);
 	CLEANUP(free_ptr) char *type = NULL;
 
 	if (*task == IDMAP_NONE) {
-		type = task_rule_type(name_of(search, id));
+		type = task_rule_type(tasks_name_of(search, id));
 		*task = type ? add_task(search, &(struct task_function){.name = type, .file = ""},
 					kind)
 			     : NAMES_NO_TASK;
@@ -142,30 +156,31 @@ static uint32_t task_of_type(struct search *search, function_id id, enum task_ki
 	return *task == NAMES_NO_TASK ? NO_TASK : *task;
 }
 
-/* Its name and place say which task it is. */
-static bool is_complete(const struct search *search, function_id function)
+/* Returns whether the function's name and location identify the task. */
+static bool tasks_is_complete(const struct tasks_search *search, function_id function)
 {
 	return profile_get_function(search->profile, function)->start_line &&
-	       task_is_complete(name_of(search, function));
+	       task_is_complete(tasks_name_of(search, function));
 }
 
 /*
- * The task that begins at this function. The type says more than the name of an inlined function
- * without path, or of one that the future calls while the future itself is inlined.
+ * Returns the task that starts at this function. The type is more precise than
+ * the name of an inlined function without a path, or of a function that the
+ * future calls while the future itself is inlined.
  */
-static uint32_t task_of(struct search *search, const struct progress *progress,
+static uint32_t task_of(struct tasks_search *search, const struct progress *progress,
 			function_id function)
 {
 	uint32_t task = NO_TASK;
 
-	if (progress->type != NO_FUNCTION && !is_complete(search, function))
+	if (progress->type != NO_FUNCTION && !tasks_is_complete(search, function))
 		task = task_of_type(search, progress->type, progress->kind);
 	return task != NO_TASK ? task : task_at(search, function, progress->kind);
 }
 
 /* ---- walking ---- */
 
-static void note_begun(struct search *search, const struct progress *progress)
+static void note_begun(struct tasks_search *search, const struct progress *progress)
 {
 	uint32_t *task;
 
@@ -178,27 +193,44 @@ static void note_begun(struct search *search, const struct progress *progress)
 		*task = SEVERAL_TASKS;
 }
 
-static void enter_program(struct search *search, struct progress *progress, function_id function)
+static void enter_handler(struct tasks_search *search, struct progress *progress,
+			  function_id function)
 {
-	if (progress->begun == MARK_PROGRAM)
+	string_id file = profile_get_function(search->profile, function)->file;
+
+	if (!progress->in_server ||
+	    !task_rule_is_handler(tasks_name_of(search, function), tasks_string_of(search, file)))
 		return;
+	progress->task = task_at(search, function, progress->kind);
+	progress->in_server = false;
+}
+
+static void enter_program(struct tasks_search *search, struct progress *progress,
+			  function_id function)
+{
+	if (progress->begun == MARK_PROGRAM) {
+		enter_handler(search, progress, function);
+		return;
+	}
 	progress->task = task_of(search, progress, function);
 	note_begun(search, progress);
 	progress->begun = MARK_PROGRAM;
 }
 
-static void note_type(struct search *search, struct progress *progress, function_id function)
+static void note_type(struct tasks_search *search, struct progress *progress, function_id function)
 {
 	if (progress->begun == MARK_PROGRAM || progress->type != NO_FUNCTION)
 		return;
-	/* Line tables have no path for BlockingTask's poll() if it is inlined. */
-	if (progress->kind == TASK_FUTURE && strstr(name_of(search, function), TASK_BLOCKING_TYPE))
+	/* Line tables have no path for an inlined poll() of BlockingTask. */
+	if (progress->kind == TASK_FUTURE &&
+	    strstr(tasks_name_of(search, function), TASK_BLOCKING_TYPE))
 		progress->kind = TASK_BLOCKING;
 	if (task_of_type(search, function, progress->kind) != NO_TASK)
 		progress->type = function;
 }
 
-static void begin(struct search *search, struct progress *progress, function_id function)
+static void tasks_begin(struct tasks_search *search, struct progress *progress,
+			function_id function)
 {
 	const struct task_rule *rule = &search->rules[function];
 
@@ -224,7 +256,8 @@ static void begin_wait(struct progress *progress)
 	};
 }
 
-static void enter_function(struct search *search, struct progress *progress, function_id function)
+static void enter_function(struct tasks_search *search, struct progress *progress,
+			   function_id function)
 {
 	const struct task_rule *rule = &search->rules[function];
 	bool is_next = progress->begun == MARK_BEGIN_NEXT && rule->mark != MARK_CALLER;
@@ -235,14 +268,17 @@ static void enter_function(struct search *search, struct progress *progress, fun
 		break;
 	case MARK_OUTERMOST:
 		if (progress->task == NO_TASK && progress->begun != MARK_BEGIN)
-			begin(search, progress, function);
+			tasks_begin(search, progress, function);
 		break;
 	case MARK_BEGIN:
 	case MARK_BEGIN_NEXT:
-		begin(search, progress, function);
+		tasks_begin(search, progress, function);
 		break;
 	case MARK_END:
 		*progress = (struct progress){.task = NO_TASK};
+		break;
+	case MARK_HANDLER:
+		progress->in_server = progress->task != NO_TASK;
 		break;
 	case MARK_MAY_BLOCK:
 		progress->may_block = true;
@@ -254,18 +290,18 @@ static void enter_function(struct search *search, struct progress *progress, fun
 	}
 }
 
-/* "[woken by NAME]" (record/wait_stacks.h) */
-static bool is_waker(const struct search *search, const struct profile_frame *frame)
+/* Returns whether the frame is "[woken by NAME]" (record/wait_stacks.h). */
+static bool tasks_is_waker(const struct tasks_search *search, const struct profile_frame *frame)
 {
 	return frame->module == PROFILE_SYNTHETIC &&
-	       text_begins(string_of(search, (string_id)frame->offset), "[woken by ");
+	       text_begins(tasks_string_of(search, (string_id)frame->offset), "[woken by ");
 }
 
-/* No task begins in the kernel or in a C library. */
-static bool has_program(const struct search *search, const struct profile_frame *frame)
+/* A task never starts in the kernel or in a C library. */
+static bool has_program(const struct tasks_search *search, const struct profile_frame *frame)
 {
 	const struct profile_module *module = profile_get_module(search->profile, frame->module);
-	const char *path = string_of(search, module->path);
+	const char *path = tasks_string_of(search, module->path);
 	const char *slash = strrchr(path, '/');
 
 	return module->kind != PROFILE_MODULE_SYNTHETIC && module->kind != PROFILE_MODULE_KERNEL &&
@@ -273,11 +309,11 @@ static bool has_program(const struct search *search, const struct profile_frame 
 	       code_origin_of(slash ? slash + 1 : path, "") == ORIGIN_PROGRAM;
 }
 
-static void enter_frame(struct search *search, struct progress *progress, frame_id id)
+static void enter_frame(struct tasks_search *search, struct progress *progress, frame_id id)
 {
 	struct profile_frame frame = profile_get_frame(search->profile, id);
 
-	progress->is_over = is_waker(search, &frame);
+	progress->is_over = tasks_is_waker(search, &frame);
 	if (progress->is_over || !has_program(search, &frame))
 		return;
 	for (unsigned i = frame.line_count; i-- > 0;)
@@ -285,11 +321,11 @@ static void enter_frame(struct search *search, struct progress *progress, frame_
 }
 
 /*
- * Of the runtime's own work for a task, whose function is not in the stack: the only one that the
- * runtime's function begins, as there is a copy of it for each type of future; else that of the
- * type.
+ * Returns the task of runtime work whose function is not in the stack. It is
+ * the only task that the runtime's function starts, because there is an
+ * instantiation for each type of future; else the task of the type.
  */
-static uint32_t finished(struct search *search, const struct progress *progress)
+static uint32_t finished(struct tasks_search *search, const struct progress *progress)
 {
 	uint32_t task;
 
@@ -302,8 +338,8 @@ static uint32_t finished(struct search *search, const struct progress *progress)
 					     : task_of_type(search, progress->type, progress->kind);
 }
 
-/* A parent's id is below its children's. */
-static void walk(struct search *search)
+/* A parent's id is lower than its children's. */
+static void tasks_walk(struct tasks_search *search)
 {
 	const struct profile_stacks stacks = profile_stacks(search->profile);
 	struct tasks *tasks = search->tasks;
@@ -328,13 +364,13 @@ static void walk(struct search *search)
 
 void tasks_find(struct tasks *tasks, const struct profile *profile)
 {
-	struct search search = {.tasks = tasks, .profile = profile, .names = strtab_new()};
+	struct tasks_search search = {.tasks = tasks, .profile = profile, .names = strtab_new()};
 
 	*tasks = (struct tasks){0};
 	find_waits(&search);
 	if (has_tasks(&search)) {
 		find_rules(&search);
-		walk(&search);
+		tasks_walk(&search);
 	}
 	free(search.of_waits);
 	free(search.rules);
@@ -375,35 +411,28 @@ static bool has_label(const struct profile_label_set *set, string_id key)
 static label_set_id label(void *user, const struct profile_sample *sample)
 {
 	struct labelling *labelling = user;
-	struct profile *profile = labelling->profile;
-	const struct profile_label_set *set = profile_get_label_set(profile, sample->labels);
-	struct profile_thread thread = *profile_get_thread(profile, set->thread);
 	uint32_t task = labelling->tasks->of_stack[sample->stack];
-	CLEANUP(free_ptr) struct profile_label *labels = NULL;
 
 	if (task == NO_TASK)
 		return sample->labels;
-	labels = xcalloc((size_t)set->count + 1, sizeof(*labels));
-	if (set->count)
-		memcpy(labels, set->labels, set->count * sizeof(*labels));
-	labels[set->count] = (struct profile_label){
-		.key = labelling->key,
-		.text = labelling->names[task],
-	};
-	return profile_label_set(profile, &thread, labels, set->count + 1);
+	return profile_add_label(labelling->profile, sample->labels,
+				 &(struct profile_label){
+					 .key = labelling->key,
+					 .text = labelling->names[task],
+				 });
 }
 
 static void count_polls(struct profile *profile, const struct tasks *tasks)
 {
-	const struct turns turns = profile_turns(profile);
+	const struct sample_order order = profile_sample_order(profile);
 	const struct profile_samples samples = profile_samples(profile);
 	CLEANUP(free_ptr) uint64_t *polls = xcalloc(tasks->count, sizeof(*polls));
-	struct idmap last = {0}; /* thread → its task, from 1 on */
+	struct idmap last = {0}; /* thread → its task plus 1 */
 
-	for (uint32_t i = 0; i < turns.count; i++) {
-		/* 0: none */
-		uint32_t task = tasks->of_stack[samples.items[turns.items[i].sample].stack] + 1;
-		uint32_t *before = idmap_put(&last, (uint32_t)turns.items[i].tid, 0);
+	for (uint32_t i = 0; i < order.count; i++) {
+		/* 0 means none */
+		uint32_t task = tasks->of_stack[samples.items[order.items[i].sample].stack] + 1;
+		uint32_t *before = idmap_put(&last, (uint32_t)order.items[i].tid, 0);
 
 		if (task && task != *before)
 			polls[task - 1]++;
@@ -415,7 +444,7 @@ static void count_polls(struct profile *profile, const struct tasks *tasks)
 	idmap_deinit(&last);
 }
 
-/* A file has the labels of the program that wrote it. */
+/* Files contain labels of the program that wrote them. */
 static bool is_labelled(const struct profile *profile, string_id key)
 {
 	for (label_set_id i = 0; i < profile_label_set_count(profile); i++)

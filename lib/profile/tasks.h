@@ -1,26 +1,33 @@
 /*
- * Tasks: the futures that an executor polls, the jobs of a thread pool, goroutines. Several run on
- * one thread, one after the other; a stack says which one it is of.
+ * Tasks: the futures that an executor polls, the jobs of a thread pool,
+ * goroutines. Several tasks run on one thread, one after the other. The stack
+ * shows which task a sample belongs to.
  *
- * The task of a stack begins at the function of the program that the runtime calls
- * (task_rules.h): the future that was spawned, its wrappers passed over. Of several in one stack
- * the innermost counts: a worker that waits for a job executes another. All tasks that begin at one
- * function are one task here, as one go statement or spawn() starts any number of them.
+ * The task of a stack starts at the function of the program that the runtime
+ * calls (task_rules.h): the future that was spawned, without its wrappers. If a
+ * stack contains several, the innermost one counts, because a worker that waits
+ * for a job executes another one. While a connection of axum, actix or tonic
+ * runs a handler, the task is the handler's async function. All tasks that start at one function
+ * are the same task here, because one go statement or spawn() can start any number of them.
  *
- * The name of a task is
+ * The name of a task is one of these:
  * - "shop::cart" for an async function or a future with a poll() of its own;
- * - "async block src/main.rs:8", "closure src/main.rs:8" with the line where it is declared, the
- *   file without the directories above its package; without debug information
+ * - "async block src/main.rs:8", "closure src/main.rs:8" with the line of the
+ *   declaration and the file relative to its package; without debug information
  *   "async block #2 of shop::cart", "closure of shop::cart";
- * - the function of the go statement, "main.main.func1";
- * with " (block_on)" or " (spawn_blocking)" if it is not polled by an executor.
+ * - the function of the go statement, "main.main.func1".
  *
- * Samples have it as the label "task". A stack of the event await consists of futures alone and
- * begins with the task's.
+ * If the task is not polled by an executor, a space and "(block_on)" or
+ * "(spawn_blocking)" follow.
  *
- * Polls of a task: how often samples show that a thread began with it, that is, had been in another
- * task, or in none, at its sample before. Two polls of one task in turn without a sample in between
- * count as one, and one between two samples as none, so there were at least as many.
+ * Samples have the task as the label "task". A stack of the event await
+ * consists only of futures and starts with that of the task.
+ *
+ * The polls of a task are the number of times that samples show a thread
+ * starting with it: at the thread's previous sample, it was in another task or
+ * in none. This is a lower bound. Two consecutive polls of a task without
+ * another sample in between count as one, and a poll between two samples does
+ * not count.
  */
 #ifndef PROF_PROFILE_TASKS_H
 #define PROF_PROFILE_TASKS_H
@@ -39,18 +46,30 @@ struct task {
 struct tasks {
 	struct task *items;
 	uint32_t count, room;
-	uint32_t *of_stack; /* by stack: index of its task, or NO_TASK; NULL: there are no tasks */
-	bool *may_block;    /* by stack: in a call that its executor knows to block */
+	/*
+	 * The task of each stack: an index, or NO_TASK. NULL if there are no
+	 * tasks.
+	 */
+	uint32_t *of_stack;
+	/*
+	 * For each stack, whether it is in a call that its executor expects to
+	 * block.
+	 */
+	bool *may_block;
 };
 
-/* The tasks of all stacks. The frames must be symbolized. Linear in the stack trie. */
+/*
+ * Finds the tasks of all stacks in time linear in the stack trie. The frames
+ * must be symbolized.
+ */
 void tasks_find(struct tasks *tasks, const struct profile *profile);
 void tasks_deinit(struct tasks *tasks);
 
 /*
- * Gives samples the label of their task, and the profile the polls of tasks if it has turns. Does
- * nothing if a sample has the label already, such as those of a file, or if there are no tasks. Ids
- * of samples stay: no two become equal.
+ * Gives samples the label of their task, and sets the polls of tasks if the
+ * profile keeps the order of samples. Does nothing if a sample has the label
+ * already (it can come from a file) or if there are no tasks. Ids of samples
+ * stay, because no two samples become equal.
  */
 void tasks_label(struct profile *profile);
 

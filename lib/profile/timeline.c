@@ -4,7 +4,9 @@
 
 #include <stdlib.h>
 
-/* Markers of processes: 24 MB. Any program can fork without end. */
+/*
+ * The limit for markers of processes, because a program can fork without end.
+ */
 enum { MARKERS_MAX = 512 << 10 };
 
 void timeline_deinit(struct timeline *timeline)
@@ -34,7 +36,7 @@ void timeline_add_marker(struct timeline *timeline, const struct profile_marker 
 	timeline->markers[timeline->marker_count++] = *marker;
 }
 
-static int by_time(const void *a, const void *b)
+static int timeline_by_time(const void *a, const void *b)
 {
 	const struct profile_timed_sample *left = a, *right = b;
 
@@ -47,7 +49,7 @@ void timeline_sort_samples(struct timeline *timeline)
 {
 	if (timeline->sample_count)
 		qsort(timeline->samples, timeline->sample_count, sizeof(*timeline->samples),
-		      by_time);
+		      timeline_by_time);
 }
 
 void timeline_move_samples(struct timeline *timeline, const uint32_t *moved)

@@ -8,7 +8,7 @@
 
 #define NONE UINT32_MAX
 
-/* Allocates the ids of `to` by id of `from`, all unknown. */
+/* Allocates the ids in `to` by id in `from`, all unknown. */
 static uint32_t *unknown_ids(uint32_t count)
 {
 	uint32_t *ids = xcalloc(count, sizeof(*ids));
@@ -45,7 +45,7 @@ void transfer_deinit(struct transfer *transfer)
 	free(transfer->path.items);
 }
 
-static string_id copy_string(const struct transfer *transfer, string_id id)
+static string_id transfer_copy_string(const struct transfer *transfer, string_id id)
 {
 	return strtab_add(profile_strings(transfer->to), profile_string(transfer->from, id));
 }
@@ -56,8 +56,8 @@ event_id transfer_event(struct transfer *transfer, event_id id)
 
 	if (transfer->events[id] != NONE)
 		return transfer->events[id];
-	event.name = copy_string(transfer, event.name);
-	event.unit = copy_string(transfer, event.unit);
+	event.name = transfer_copy_string(transfer, event.name);
+	event.unit = transfer_copy_string(transfer, event.unit);
 	return transfer->events[id] = profile_add_event(transfer->to, &event);
 }
 
@@ -67,13 +67,13 @@ static label_set_id copy_label_set(const struct transfer *transfer, label_set_id
 	struct profile_thread thread = *profile_get_thread(transfer->from, set->thread);
 	CLEANUP(free_ptr) struct profile_label *labels = xcalloc(set->count, sizeof(*labels));
 
-	thread.process = copy_string(transfer, thread.process);
-	thread.name = copy_string(transfer, thread.name);
+	thread.process = transfer_copy_string(transfer, thread.process);
+	thread.name = transfer_copy_string(transfer, thread.name);
 	for (uint32_t i = 0; i < set->count; i++)
 		labels[i] = (struct profile_label){
-			.key = copy_string(transfer, set->labels[i].key),
-			.text = copy_string(transfer, set->labels[i].text),
-			.unit = copy_string(transfer, set->labels[i].unit),
+			.key = transfer_copy_string(transfer, set->labels[i].key),
+			.text = transfer_copy_string(transfer, set->labels[i].text),
+			.unit = transfer_copy_string(transfer, set->labels[i].unit),
 			.number = set->labels[i].number,
 		};
 	return profile_label_set(transfer->to, &thread, labels, set->count);
@@ -88,7 +88,7 @@ void transfer_share_module(struct profile *to, uint32_t module, uid_t user)
 					other == SOURCE_USER_PROF ? user : SOURCE_USER_NOBODY);
 }
 
-/* JIT code belongs to its process, though all of it has the path [jit]. */
+/* JIT code belongs to its process, even though the path is always [jit]. */
 uint32_t transfer_merge_module(struct profile *to, struct idmap *modules,
 			       const struct profile_module *module)
 {
@@ -107,8 +107,8 @@ static uint32_t copy_module(const struct transfer *transfer, uint32_t id)
 {
 	struct profile_module module = *profile_get_module(transfer->from, id);
 
-	module.path = copy_string(transfer, module.path);
-	module.build_id = copy_string(transfer, module.build_id);
+	module.path = transfer_copy_string(transfer, module.path);
+	module.build_id = transfer_copy_string(transfer, module.build_id);
 	if (transfer->modules)
 		return transfer_merge_module(transfer->to, transfer->modules, &module);
 	profile_describe_module(transfer->to, id, &module);
@@ -132,14 +132,15 @@ function_id transfer_function(struct transfer *transfer, function_id id)
 	if (transfer->functions[id] != NONE)
 		return transfer->functions[id];
 	function = *profile_get_function(transfer->from, id);
-	function.name = copy_string(transfer, function.name);
-	function.system_name = copy_string(transfer, function.system_name);
-	function.file = copy_string(transfer, function.file);
+	function.name = transfer_copy_string(transfer, function.name);
+	function.system_name = transfer_copy_string(transfer, function.system_name);
+	function.file = transfer_copy_string(transfer, function.file);
 	return transfer->functions[id] = profile_function(transfer->to, &function);
 }
 
-/* To be freed. */
-static struct profile_line *copy_lines(struct transfer *transfer, const struct profile_frame *frame)
+/* The caller frees the result. */
+static struct profile_line *transfer_copy_lines(struct transfer *transfer,
+						const struct profile_frame *frame)
 {
 	struct profile_line *lines = xcalloc(frame->line_count, sizeof(*lines));
 
@@ -152,8 +153,9 @@ static struct profile_line *copy_lines(struct transfer *transfer, const struct p
 	return lines;
 }
 
-/* Of a synthetic frame. */
-static const char *text_of(const struct profile *profile, const struct profile_frame *frame)
+/* Returns the text of a synthetic frame. */
+static const char *transfer_text_of(const struct profile *profile,
+				    const struct profile_frame *frame)
 {
 	const struct profile_function *function = profile_get_function(profile,
 								       frame->lines[0].function);
@@ -169,9 +171,10 @@ static frame_id copy_frame(struct transfer *transfer, frame_id id)
 	frame_id copy;
 
 	if (frame.module == PROFILE_SYNTHETIC)
-		return profile_synthetic_frame(transfer->to, text_of(transfer->from, &frame));
+		return profile_synthetic_frame(transfer->to,
+					       transfer_text_of(transfer->from, &frame));
 	module = transfer_module(transfer, frame.module);
-	lines = copy_lines(transfer, &frame);
+	lines = transfer_copy_lines(transfer, &frame);
 	if (frame.is_named)
 		return profile_named_frame(transfer->to, module, frame.offset, lines,
 					   frame.line_count);
@@ -192,7 +195,7 @@ frame_id transfer_frame(struct transfer *transfer, frame_id id)
 	return transfer->frames[id];
 }
 
-static stack_id stack_of(struct transfer *transfer, stack_id id)
+static stack_id transfer_stack_of(struct transfer *transfer, stack_id id)
 {
 	const struct profile_stacks stacks = profile_stacks(transfer->from);
 	stack_id copy;
@@ -221,6 +224,6 @@ uint32_t transfer_add(struct transfer *transfer, const struct profile_sample *sa
 		      uint64_t samples, uint64_t weight)
 {
 	return profile_add_samples(transfer->to, transfer_label_set(transfer, sample->labels),
-				   stack_of(transfer, sample->stack),
+				   transfer_stack_of(transfer, sample->stack),
 				   transfer_event(transfer, sample->event), samples, weight);
 }

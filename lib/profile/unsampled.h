@@ -1,6 +1,7 @@
 /*
- * The names of the synthetic frames that stand for weight which the kernel counted and no sample
- * shows. Each is the whole stack of its samples. lib/record/balance.h states how much they get.
+ * The names of the synthetic frames for weight that the kernel counted but no
+ * sample covers. Each is the whole stack of its samples. lib/record/unsampled.h
+ * defines how much weight they get.
  */
 #ifndef PROF_PROFILE_UNSAMPLED_H
 #define PROF_PROFILE_UNSAMPLED_H
@@ -9,9 +10,11 @@
 #include <string.h>
 
 #define UNSAMPLED_FRAME "[not sampled]"
-#define UNSAMPLED_KERNEL_FRAME "[kernel]" /* it is known to be the kernel's */
+#define UNSAMPLED_KERNEL_FRAME "[kernel]" /* known to be spent in the kernel */
 
-/* Whether a synthetic frame of this name is one of them. */
+/*
+ * Returns whether a synthetic frame with this name stands for unsampled weight.
+ */
 static inline bool unsampled_is_name(const char *name)
 {
 	return !strcmp(name, UNSAMPLED_FRAME) || !strcmp(name, UNSAMPLED_KERNEL_FRAME);

@@ -12,15 +12,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of the state file; what is beyond is delivered again. */
+/* Limits of the state file. Files whose lines are beyond them are delivered
+ * again. */
 enum { LINE_BYTES_MAX = 4096, STATE_BYTES_MAX = 16 << 20 };
 
-struct found {
+struct backlog_found {
 	char *name;
 	struct timespec modified;
 };
 
-static struct error *lock(struct backlog *backlog)
+static struct error *backlog_lock(struct backlog *backlog)
 {
 	const struct output_directory *directory = backlog->directory;
 
@@ -42,7 +43,7 @@ static bool is_profile_name(const char *name)
 
 static int compare_found(const void *a, const void *b)
 {
-	const struct found *left = a, *right = b;
+	const struct backlog_found *left = a, *right = b;
 
 	if (left->modified.tv_sec != right->modified.tv_sec)
 		return left->modified.tv_sec < right->modified.tv_sec ? -1 : 1;
@@ -51,26 +52,26 @@ static int compare_found(const void *a, const void *b)
 	return strcmp(left->name, right->name);
 }
 
-struct listing {
+struct backlog_listing {
 	const char *prefix;
-	struct found *found;
+	struct backlog_found *found;
 	size_t count, room;
 };
 
-static void add_file(void *user, const char *name, const struct stat *st, bool is_ours)
+static void backlog_add_file(void *user, const char *name, const struct stat *st, bool is_ours)
 {
-	struct listing *listing = user;
+	struct backlog_listing *listing = user;
 
 	if (!is_ours || !text_begins(name, listing->prefix) || !is_profile_name(name))
 		return;
 	GROW(listing->found, listing->count, listing->room);
-	listing->found[listing->count++] = (struct found){xstrdup(name), st->st_mtim};
+	listing->found[listing->count++] = (struct backlog_found){xstrdup(name), st->st_mtim};
 }
 
 static struct error *list_files(struct backlog *backlog)
 {
-	struct listing listing = {.prefix = backlog->prefix};
-	struct error *err = output_directory_each(backlog->directory, add_file, &listing);
+	struct backlog_listing listing = {.prefix = backlog->prefix};
+	struct error *err = output_directory_each(backlog->directory, backlog_add_file, &listing);
 
 	if (listing.count)
 		qsort(listing.found, listing.count, sizeof(*listing.found), compare_found);
@@ -82,21 +83,21 @@ static struct error *list_files(struct backlog *backlog)
 	return err;
 }
 
-/* The file of a line "TARGET FILE"; a target has no spaces. */
-static const char *file_of(const char *line)
+/* Returns the file of a line "TARGET FILE". A target contains no spaces. */
+static const char *backlog_file_of(const char *line)
 {
 	const char *space = strchr(line, ' ');
 
 	return space ? space + 1 : "";
 }
 
-static bool has_file(const struct backlog *backlog, const char *name)
+static bool backlog_has_file(const struct backlog *backlog, const char *name)
 {
 	return is_profile_name(name) && !strchr(name, '/') &&
 	       faccessat(backlog->directory->fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-static int compare_lines(const void *a, const void *b)
+static int backlog_compare_lines(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -111,16 +112,17 @@ static void read_done(struct backlog *backlog)
 
 	line_reader_init(&lines, in, LINE_BYTES_MAX, STATE_BYTES_MAX);
 	while (in && line_reader_next(&lines)) {
-		if (lines.is_cut || !has_file(backlog, file_of(lines.line)))
+		if (lines.is_cut || !backlog_has_file(backlog, backlog_file_of(lines.line)))
 			continue;
 		GROW(backlog->done, backlog->done_count, room);
 		backlog->done[backlog->done_count++] = xstrdup(lines.line);
 	}
 	if (backlog->done_count)
-		qsort(backlog->done, backlog->done_count, sizeof(*backlog->done), compare_lines);
+		qsort(backlog->done, backlog->done_count, sizeof(*backlog->done),
+		      backlog_compare_lines);
 }
 
-static struct error *fill(const struct backlog *backlog, int fd, const char *path)
+static struct error *backlog_fill(const struct backlog *backlog, int fd, const char *path)
 {
 	FILE *out = fdopen(fcntl(fd, F_DUPFD_CLOEXEC, 3), "w");
 
@@ -133,7 +135,7 @@ static struct error *fill(const struct backlog *backlog, int fd, const char *pat
 	return NULL;
 }
 
-/* Without the lines of files that are gone. */
+/* Rewrites the state file without the lines of files that no longer exist. */
 static struct error *write_done(struct backlog *backlog)
 {
 	CLEANUP(output_place_deinit) struct output_place place = OUTPUT_PLACE_INIT;
@@ -143,7 +145,7 @@ static struct error *write_done(struct backlog *backlog)
 	if (!err)
 		err = output_file_create(&place, &file);
 	if (!err)
-		err = fill(backlog, file.fd, place.path);
+		err = backlog_fill(backlog, file.fd, place.path);
 	if (!err)
 		err = output_file_replace(&file, &place);
 	if (!err)
@@ -156,7 +158,7 @@ struct error *backlog_open(const struct output_directory *directory, const char 
 {
 	struct backlog backlog = {
 		.directory = directory, .prefix = xstrdup(prefix), .lock = -1, .state = -1};
-	struct error *err = is_locked ? NULL : lock(&backlog);
+	struct error *err = is_locked ? NULL : backlog_lock(&backlog);
 
 	if (!err)
 		err = list_files(&backlog);
@@ -178,7 +180,7 @@ void backlog_look(const struct output_directory *directory, struct backlog *ret)
 	read_done(ret);
 }
 
-static void free_texts(char **texts, size_t count)
+static void backlog_free_texts(char **texts, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		free(texts[i]);
@@ -189,8 +191,8 @@ void backlog_close(struct backlog *backlog)
 {
 	if (!backlog->directory)
 		return;
-	free_texts(backlog->files, backlog->count);
-	free_texts(backlog->done, backlog->done_count);
+	backlog_free_texts(backlog->files, backlog->count);
+	backlog_free_texts(backlog->done, backlog->done_count);
 	free(backlog->prefix);
 	close_fd(&backlog->state);
 	close_fd(&backlog->lock);
@@ -202,7 +204,7 @@ bool backlog_is_done(const struct backlog *backlog, const char *target, const ch
 	CLEANUP(free_ptr) char *line = xasprintf("%s %s", target, file);
 
 	return backlog->done_count && bsearch(&line, backlog->done, backlog->done_count,
-					      sizeof(*backlog->done), compare_lines);
+					      sizeof(*backlog->done), backlog_compare_lines);
 }
 
 static bool is_done_there(const struct backlog *backlog, const char *line, const char *file)
@@ -212,11 +214,11 @@ static bool is_done_there(const struct backlog *backlog, const char *line, const
 	return backlog_is_done(backlog, target, file);
 }
 
-/* Whether the other file is done for all targets of this one. */
-static bool covers(const struct backlog *backlog, const char *file, const char *other)
+/* Whether the other file is done for all targets for which this one is done. */
+static bool backlog_covers(const struct backlog *backlog, const char *file, const char *other)
 {
 	for (size_t i = 0; i < backlog->done_count; i++)
-		if (!strcmp(file_of(backlog->done[i]), file) &&
+		if (!strcmp(backlog_file_of(backlog->done[i]), file) &&
 		    !is_done_there(backlog, backlog->done[i], other))
 			return false;
 	return true;
@@ -224,7 +226,7 @@ static bool covers(const struct backlog *backlog, const char *file, const char *
 
 bool backlog_is_done_alike(const struct backlog *backlog, const char *file, const char *other)
 {
-	return covers(backlog, file, other) && covers(backlog, other, file);
+	return backlog_covers(backlog, file, other) && backlog_covers(backlog, other, file);
 }
 
 struct error *backlog_set_done(const struct backlog *backlog, const char *target, const char *file)

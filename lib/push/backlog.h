@@ -1,13 +1,16 @@
 /*
- * A directory of finished profiles that are to be delivered, each to every target: the queue of a
- * recording whose server is away, which outlives prof and the machine.
+ * A directory of finished profiles that must be delivered to each target. It is
+ * the queue for a server that is unavailable, and survives restarts of prof and
+ * of the machine.
  *
- * The queue is the files themselves, named PREFIX*.pb.gz; whoever writes one gives it its name when
- * it is complete. The file ".pushed" has a line "TARGET FILE" for each that is done, and only of
- * files that still exist. So what is removed from the directory, because it is old, is out of the
- * queue, and what bounds the directory bounds the queue. A prof that is killed between a delivery
- * and its line delivers that file again. One prof at a time has a directory (flock(2)). Profiles
- * and state of others do not count (output/directory.h).
+ * The queue consists of the files PREFIX*.pb.gz, whose writers must give them
+ * their names when they are complete. The file ".pushed" contains a line
+ * "TARGET FILE" for each delivery that is done, only for files that still
+ * exist. Removing an old file thus removes it from the queue, and a limit on
+ * the directory also limits the queue. If prof is killed between a delivery and
+ * writing its line, it delivers that file again. One prof at a time uses a
+ * directory (flock(2)). Profiles and state of other users are ignored
+ * (output/directory.h).
  */
 #ifndef PROF_PUSH_BACKLOG_H
 #define PROF_PUSH_BACKLOG_H
@@ -20,31 +23,35 @@
 #define BACKLOG_STATE_FILE ".pushed"
 
 struct backlog {
-	char **files; /* the profiles: oldest first, by time of modification, then by name */
+	char **files; /* the profiles: oldest first, by modification time, then by name */
 	size_t count;
 
 	const struct output_directory *directory; /* borrowed */
 	char *prefix;
 	int lock;
-	int state;   /* of the state file, to append to */
+	int state;   /* descriptor of the state file, for appending */
 	char **done; /* its lines, sorted */
 	size_t done_count;
 };
 
-/* prefix: "": all profiles of the directory. Fails with EWOULDBLOCK if another prof has it.
- * is_locked: it is this prof that has it. */
+/*
+ * Opens the queue. With the prefix "", it consists of all profiles of the
+ * directory. Fails with EWOULDBLOCK if another prof uses it. is_locked is set
+ * if this prof already holds the lock.
+ */
 MUST_CHECK struct error *backlog_open(const struct output_directory *directory, const char *prefix,
 				      bool is_locked, struct backlog *ret);
-/* Only for questions: what is done at this moment, whoever has the directory. */
+/* Reads the current state only for queries, even if another prof uses the
+ * directory. */
 void backlog_look(const struct output_directory *directory, struct backlog *ret);
-/* A zeroed one has nothing to free. */
+/* A zeroed backlog needs no close. */
 void backlog_close(struct backlog *backlog);
 
-/* As of backlog_open(). */
+/* Whether a file is done for a target, as of backlog_open(). */
 bool backlog_is_done(const struct backlog *backlog, const char *target, const char *file);
 /* Whether two files are done for the same targets. */
 bool backlog_is_done_alike(const struct backlog *backlog, const char *file, const char *other);
-/* Writes it to the disk. */
+/* Records that a file is done, and syncs the state file to disk. */
 MUST_CHECK struct error *backlog_set_done(const struct backlog *backlog, const char *target,
 					  const char *file);
 

@@ -1,9 +1,9 @@
 #include "push/curl.h"
 
-#ifdef STATIC_PROGRAM
+#ifdef PROF_STATIC
 
 const char curl_library_lack[] =
-	"a statically linked prof cannot load libcurl (use one that is not)";
+	"a statically linked prof cannot load libcurl (use a dynamically linked one)";
 
 bool curl_library_load(struct curl_library *ret)
 {
@@ -18,8 +18,10 @@ bool curl_library_load(struct curl_library *ret)
 
 const char curl_library_lack[] = "libcurl is not installed (apt install libcurl4)";
 
-/* ISO C has no cast from a data pointer to a function. */
-static bool find(void *library, const char *name, void *function)
+/*
+ * memcpy() because ISO C has no cast from a data pointer to a function pointer.
+ */
+static bool curl_find(void *library, const char *name, void *function)
 {
 	void *found = dlsym(library, name);
 
@@ -27,19 +29,19 @@ static bool find(void *library, const char *name, void *function)
 	return found;
 }
 
-/* The variants for OpenSSL and GnuTLS of Debian have one interface. */
+/* Debian's OpenSSL and GnuTLS variants have the same interface. */
 bool curl_library_load(struct curl_library *ret)
 {
 	void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
 
 	if (!library)
 		library = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
-	return library && find(library, "curl_easy_init", &ret->begin) &&
-	       find(library, "curl_easy_setopt", &ret->set) &&
-	       find(library, "curl_easy_perform", &ret->perform) &&
-	       find(library, "curl_easy_getinfo", &ret->get) &&
-	       find(library, "curl_easy_strerror", &ret->error_text) &&
-	       find(library, "curl_slist_append", &ret->add_header);
+	return library && curl_find(library, "curl_easy_init", &ret->begin) &&
+	       curl_find(library, "curl_easy_setopt", &ret->set) &&
+	       curl_find(library, "curl_easy_perform", &ret->perform) &&
+	       curl_find(library, "curl_easy_getinfo", &ret->get) &&
+	       curl_find(library, "curl_easy_strerror", &ret->error_text) &&
+	       curl_find(library, "curl_slist_append", &ret->add_header);
 }
 
 #endif

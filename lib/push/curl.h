@@ -1,6 +1,7 @@
 /*
- * libcurl, loaded when it is needed. Its interface is declared here, so that prof builds without
- * its headers; option numbers are part of its ABI. Source: curl/curl.h, libcurl-easy(3).
+ * Loads libcurl on demand. Its interface is declared here, so that prof builds
+ * without its headers. Option numbers are part of its ABI. Source: curl/curl.h,
+ * libcurl-easy(3).
  */
 #ifndef PROF_PUSH_CURL_H
 #define PROF_PUSH_CURL_H
@@ -11,7 +12,7 @@
 typedef struct curl_handle curl_handle;
 typedef struct curl_headers curl_headers;
 
-/* CURLOPT_…; the values take a long, … */
+/* CURLOPT_* numbers whose value is a long. */
 enum curl_number_option {
 	CURL_POST = 47,
 	CURL_FOLLOW_LOCATION = 52,
@@ -20,7 +21,7 @@ enum curl_number_option {
 	CURL_PROTOCOLS = 181, /* CURL_HTTP_AND_HTTPS */
 };
 enum { CURL_HTTP_AND_HTTPS = 1 << 0 | 1 << 1 };
-/* … a pointer, … */
+/* CURLOPT_* numbers whose value is a pointer. */
 enum curl_pointer_option {
 	CURL_WRITE_DATA = 10001,
 	CURL_URL = 10002,
@@ -30,15 +31,16 @@ enum curl_pointer_option {
 	CURL_HEADERS = 10023,	     /* curl_headers * */
 	CURL_WRITE_FUNCTION = 20011, /* curl_write * */
 };
-/* … or an int64_t. */
+/* CURLOPT_* numbers whose value is an int64_t. */
 enum curl_offset_option { CURL_POST_FIELD_BYTES = 30120 };
-/* CURLINFO_…: a long; an int64_t. */
+/* CURLINFO_* numbers, whose values are a long and an int64_t. */
 enum curl_info { CURL_RESPONSE_CODE = 0x200002, CURL_RETRY_AFTER = 0x600039 };
 
-/* CURLE_PEER_FAILED_VERIFICATION: the server's certificate is not one that is trusted. */
+/* CURLE_PEER_FAILED_VERIFICATION: the server's certificate is not trusted. */
 enum { CURL_UNTRUSTED = 60 };
 
-/* Takes size * count bytes; another result ends the transfer. */
+/* Takes size * count bytes and returns their number. Any other result ends the
+ * transfer. */
 typedef size_t curl_write(char *bytes, size_t size, size_t count, void *user);
 
 struct curl_library {
@@ -47,13 +49,14 @@ struct curl_library {
 	int (*perform)(curl_handle *handle);
 	int (*get)(curl_handle *handle, int info, ...);
 	const char *(*error_text)(int error);
-	/* The list, longer by a copy of the line; it begins as NULL. */
+	/* Appends a copy of the line and returns the new list. NULL is the
+	 * empty list. */
 	curl_headers *(*add_header)(curl_headers *headers, const char *line);
 };
 
-/* False if it is not installed. */
+/* Returns false if libcurl is not installed. */
 bool curl_library_load(struct curl_library *ret);
-/* Why it cannot be loaded, and what helps, for a message. */
+/* The reason why it cannot be loaded and the fix, for a message. */
 extern const char curl_library_lack[];
 
 #endif

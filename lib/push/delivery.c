@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/humanize.h"
 #include "base/utf8.h"
-#include "push/part.h"
+#include "profile/part.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 #define FIRST_BACKOFF_NS (500 * NS_PER_MS)
 #define LONGEST_DELAY_NS (20 * NS_PER_SECOND)
 #define LONGEST_BACKOFF_NS (30 * NS_PER_SECOND)
-enum { TICK_MS = 50, EXCERPT_BYTES = 200, HALVINGS_MAX = 6 };
+enum { DELIVERY_TICK_MS = 50, EXCERPT_BYTES = 200, HALVINGS_MAX = 6 };
 static_assert(1 << HALVINGS_MAX == PUSH_PARTS_MAX, "each halving doubles the number of parts");
 
 struct attempts {
@@ -26,7 +26,7 @@ struct attempts {
 	const struct push_protocol *protocol;
 	struct push_post post;
 	uint64_t until_ns;
-	unsigned count; /* of the present part */
+	unsigned count; /* of the current part */
 	struct push_result *result;
 };
 
@@ -37,10 +37,11 @@ void push_result_deinit(struct push_result *result)
 }
 
 /*
- * Not all say 413: Pyroscope's limits are a 400 ("exceeds the size limit (max_profile_size_byte",
- * "exceeds the samples count limit"), net/http's of a Collector is one, too ("http: request body
- * too large"), and those of gRPC and Connect are RESOURCE_EXHAUSTED, which is 429 ("larger than
- * max").
+ * Not all servers return 413. Pyroscope's limits are a 400 ("exceeds the size
+ * limit (max_profile_size_byte", "exceeds the samples count limit"), and so is
+ * that of net/http in an OpenTelemetry Collector ("http: request body too
+ * large"). The limits of gRPC and Connect are RESOURCE_EXHAUSTED, which becomes
+ * 429 ("larger than max").
  */
 static bool is_too_large(unsigned status, const char *text)
 {
@@ -72,7 +73,7 @@ uint64_t push_backoff_ns(unsigned attempt, uint32_t random)
 
 	if (attempt < 8 && FIRST_BACKOFF_NS << (attempt - 2) < longest)
 		longest = FIRST_BACKOFF_NS << (attempt - 2);
-	/* Of 64 bits, with 16 of the random ones. */
+	/* Uses 16 random bits, so that the product fits into 64 bits. */
 	return longest / 2 + (longest / 2 >> 16) * (random >> 16);
 }
 
@@ -83,7 +84,7 @@ uint64_t push_delay_ns(const char *host, uint64_t every_ns)
 	return (uint64_t)((double)most_ns * hash_bytes(host, strlen(host)) / UINT32_MAX);
 }
 
-/* The first line of an answer that is text; "": none. */
+/* Returns the first line of the answer, or "" if it is not text. */
 static char *excerpt(const struct push_reply *reply)
 {
 	struct bytes text = bytes_of(reply->text, reply->len);
@@ -102,16 +103,17 @@ static const char *words_of(unsigned status)
 		return "the server refuses these credentials";
 	case 404:
 	case 405:
-		return "the server takes no profiles at this URL";
+		return "the server accepts no profiles at this URL";
 	case 429:
-		return "the server has too many requests";
+		return "the server gets too many requests";
 	default:
-		return status >= 300 && status < 400 ? "the server redirects, which is not followed"
-						     : "the server failed";
+		return status >= 300 && status < 400
+			       ? "the server redirects, and prof follows no redirects"
+			       : "the server failed";
 	}
 }
 
-static char *explain(const struct push_reply *reply)
+static char *delivery_explain(const struct push_reply *reply)
 {
 	CLEANUP(free_ptr) char *text = excerpt(reply);
 
@@ -119,7 +121,7 @@ static char *explain(const struct push_reply *reply)
 		return STEAL(text);
 	return xasprintf("%s (status %u)%s%s",
 			 is_too_large(reply->status, reply->text)
-				 ? "the profile is too large for the server, in parts as well: "
+				 ? "the profile is too large for the server, even in parts: "
 				   "record a shorter time, or with a lower frequency"
 				 : words_of(reply->status),
 			 reply->status, *text ? ": " : "", text);
@@ -130,18 +132,18 @@ bool push_sleep_until(const struct push_wait *wait, uint64_t until_ns)
 	while (clock_now_ns() < until_ns) {
 		if (wait->is_over && wait->is_over(wait->user))
 			return false;
-		poll(NULL, 0, TICK_MS);
+		poll(NULL, 0, DELIVERY_TICK_MS);
 	}
 	return true;
 }
 
-/* When to try again; beyond until_ns: not. */
+/* Returns when to try again. A time after until_ns means not at all. */
 static uint64_t next_attempt_ns(const struct attempts *attempts, const struct push_reply *reply)
 {
 	uint64_t wait_ns;
 	uint32_t random = 0;
 
-	/* Without it there is no jitter. */
+	/* If this fails, there is no jitter. */
 	(void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
 	wait_ns = push_backoff_ns(attempts->count + 1, random);
 	if (reply->retry_after_seconds > UINT32_MAX)
@@ -151,8 +153,8 @@ static uint64_t next_attempt_ns(const struct attempts *attempts, const struct pu
 	return clock_now_ns() + wait_ns;
 }
 
-/* Takes err. */
-static void fail(struct push_result *result, struct error *err)
+/* Takes ownership of err. */
+static void delivery_fail(struct push_result *result, struct error *err)
 {
 	result->outcome = error_number(err) == ECANCELED ? PUSH_STOPPED : PUSH_LATER;
 	free(result->why);
@@ -160,7 +162,7 @@ static void fail(struct push_result *result, struct error *err)
 	error_free(err);
 }
 
-/* Returns when to try again; 0: not. */
+/* Returns when to try again, or 0 for not at all. */
 static uint64_t attempt(struct attempts *attempts)
 {
 	const struct push_delivery *delivery = attempts->delivery;
@@ -178,15 +180,15 @@ static uint64_t attempt(struct attempts *attempts)
 	attempts->count++;
 	err = push_send(&attempts->post, delivery->wait.is_over ? &delivery->wait : NULL, &reply);
 	if (err) {
-		fail(result, err);
+		delivery_fail(result, err);
 		return 0;
 	}
 	free(STEAL(result->why));
-	/* What is not trusted now is not trusted in a minute. */
+	/* Retrying would not change an untrusted certificate. */
 	result->outcome = reply.is_untrusted ? PUSH_REFUSED
 					     : push_outcome_of(reply.status, reply.text);
 	if (result->outcome != PUSH_DELIVERED)
-		result->why = explain(&reply);
+		result->why = delivery_explain(&reply);
 	else if (attempts->protocol->complaint)
 		result->why = attempts->protocol->complaint(bytes_of(reply.text, reply.len));
 	if (result->outcome != PUSH_LATER)
@@ -221,8 +223,8 @@ static const char **headers_of(const struct push_target *target, const char *con
 	return all;
 }
 
-static struct push_labels labels_of(const struct push_delivery *delivery,
-				    const struct profile *profile)
+static struct push_labels delivery_labels_of(const struct push_delivery *delivery,
+					     const struct profile *profile)
 {
 	struct push_labels labels = {0};
 
@@ -233,7 +235,7 @@ static struct push_labels labels_of(const struct push_delivery *delivery,
 	return labels;
 }
 
-/* Sends a profile as it is. */
+/* Sends a profile without splitting it. */
 static void send_whole(struct attempts *attempts, const struct push_labels *labels,
 		       const struct profile *profile)
 {
@@ -241,13 +243,13 @@ static void send_whole(struct attempts *attempts, const struct push_labels *labe
 	struct wire_message body = {0};
 	struct error *err = attempts->protocol->encode(profile, labels, &body);
 
-	attempts->until_ns = clock_now_ns() + attempts->delivery->patience_ns;
+	attempts->until_ns = clock_now_ns() + attempts->delivery->timeout_ns;
 	attempts->count = 0;
 	attempts->post.body = body.bytes;
 	attempts->post.len = body.len;
 	result->outcome = PUSH_LATER;
 	if (err) {
-		fail(result, err);
+		delivery_fail(result, err);
 		result->outcome = PUSH_REJECTED;
 	} else {
 		try_until_done(attempts);
@@ -259,47 +261,49 @@ static void send_whole(struct attempts *attempts, const struct push_labels *labe
 	free(body.bytes);
 }
 
-/* Samples that are still to be sent. */
-struct part {
+/* A range of samples that must still be sent. */
+struct delivery_part {
 	uint64_t first, end;
 	unsigned halvings;
 };
 
-static void send_part(struct attempts *attempts, const struct push_labels *labels,
-		      const struct profile *profile, const struct part *part)
+static void delivery_send_part(struct attempts *attempts, const struct push_labels *labels,
+			       const struct profile *profile, const struct delivery_part *part)
 {
 	CLEANUP(profile_cleanup)
-	struct profile *some = part->halvings ? push_part(profile, part->first, part->end) : NULL;
+	struct profile *some = part->halvings ? profile_part(profile, part->first, part->end)
+					      : NULL;
 
 	send_whole(attempts, labels, some ? some : profile);
 }
 
-/* Puts both halves of a part on the stack. False: it is not halved. */
-static bool halve(struct part *parts, size_t *count, const struct part *part)
+/* Pushes both halves of a part onto the stack. Returns false if it cannot be
+ * halved again. */
+static bool halve(struct delivery_part *parts, size_t *count, const struct delivery_part *part)
 {
 	uint64_t middle = part->first + (part->end - part->first) / 2;
 
 	if (part->halvings == HALVINGS_MAX || middle == part->first)
 		return false;
-	parts[(*count)++] = (struct part){middle, part->end, part->halvings + 1};
-	parts[(*count)++] = (struct part){part->first, middle, part->halvings + 1};
+	parts[(*count)++] = (struct delivery_part){middle, part->end, part->halvings + 1};
+	parts[(*count)++] = (struct delivery_part){part->first, middle, part->halvings + 1};
 	return true;
 }
 
-/* A part that the server never takes does not keep it from getting the others. The reason is that
- * of the first one that was not taken. */
+/* A part that the server rejects does not prevent the delivery of the others.
+ * The reported reason is that of the first rejected part. */
 static void send_parts(struct attempts *attempts, const struct push_labels *labels,
 		       const struct profile *profile)
 {
-	struct part parts[HALVINGS_MAX + 1] = {{0, profile_samples(profile).count, 0}};
+	struct delivery_part parts[HALVINGS_MAX + 1] = {{0, profile_samples(profile).count, 0}};
 	struct push_result *result = attempts->result;
 	CLEANUP(free_ptr) char *why = NULL;
 	bool is_rejected = false;
 
 	for (size_t count = 1; count;) {
-		struct part part = parts[--count];
+		struct delivery_part part = parts[--count];
 
-		send_part(attempts, labels, profile, &part);
+		delivery_send_part(attempts, labels, profile, &part);
 		if (result->outcome == PUSH_TOO_LARGE && halve(parts, &count, &part))
 			continue;
 		if (result->outcome == PUSH_TOO_LARGE || result->outcome == PUSH_REJECTED)
@@ -308,7 +312,8 @@ static void send_parts(struct attempts *attempts, const struct push_labels *labe
 			return;
 		if (!why)
 			why = STEAL(result->why);
-		/* Of a server that has taken none, the others are no smaller. */
+		/* If the server has accepted no part yet, it would reject the
+		 * others, too: they are not smaller. */
 		if (result->outcome == PUSH_TOO_LARGE && !result->parts)
 			break;
 	}
@@ -322,7 +327,8 @@ void push_deliver(const struct push_delivery *delivery, const struct push_target
 		  const struct profile *profile, struct push_result *ret)
 {
 	CLEANUP(free_ptr) const char **headers = headers_of(target, delivery->headers);
-	CLEANUP(push_labels_deinit) struct push_labels labels = labels_of(delivery, profile);
+	CLEANUP(push_labels_deinit)
+	struct push_labels labels = delivery_labels_of(delivery, profile);
 	struct attempts attempts = {
 		.delivery = delivery,
 		.protocol = target->protocol,

@@ -76,7 +76,7 @@ static const char *profile_name(const struct profile *profile)
 	}
 }
 
-static int compare(const void *a, const void *b)
+static int push_labels_compare(const void *a, const void *b)
 {
 	const struct push_label *left = a, *right = b;
 
@@ -93,5 +93,5 @@ void push_labels_series(const struct push_labels *labels, const struct profile *
 
 		push_labels_add(ret, name, labels->items[i].text);
 	}
-	qsort(ret->items, ret->count, sizeof(*ret->items), compare);
+	qsort(ret->items, ret->count, sizeof(*ret->items), push_labels_compare);
 }

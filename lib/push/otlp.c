@@ -26,8 +26,8 @@ static struct error *compress(const struct wire_message *request, struct wire_me
 	return NULL;
 }
 
-static struct error *encode(const struct profile *profile, const struct push_labels *labels,
-			    struct wire_message *body)
+static struct error *push_otlp_encode(const struct profile *profile,
+				      const struct push_labels *labels, struct wire_message *body)
 {
 	CLEANUP(free_ptr)
 	struct otlp_attribute *resource = xcalloc(labels->count, sizeof(*resource));
@@ -73,7 +73,7 @@ static char *complaint(struct bytes reply)
 		return NULL;
 	if (!utf8_is_text(words))
 		words = (struct bytes){0};
-	return xasprintf("%" PRIu64 " profile%s refused%s%.*s", rejected, rejected == 1 ? "" : "s",
+	return xasprintf("%" PRIu64 " profile%s rejected%s%.*s", rejected, rejected == 1 ? "" : "s",
 			 bytes_left(&words) ? ": " : "", (int)bytes_left(&words),
 			 (const char *)words.at);
 }
@@ -83,6 +83,6 @@ const struct push_protocol push_otlp = {
 	.path = "/v1development/profiles",
 	.headers = (const char *const[]){"Content-Type: application/x-protobuf",
 					 "Content-Encoding: gzip", NULL},
-	.encode = encode,
+	.encode = push_otlp_encode,
 	.complaint = complaint,
 };

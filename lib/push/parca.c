@@ -2,7 +2,7 @@
 #include "base/json.h"
 #include "push/protocol.h"
 
-static void put_labels(struct json *json, const struct push_labels *labels)
+static void parca_put_labels(struct json *json, const struct push_labels *labels)
 {
 	json_key(json, "labels");
 	json_begin_object(json);
@@ -18,7 +18,7 @@ static void put_labels(struct json *json, const struct push_labels *labels)
 	json_end_object(json);
 }
 
-static void put_sample(struct json *json, const char *base64)
+static void parca_put_sample(struct json *json, const char *base64)
 {
 	json_key(json, "samples");
 	json_begin_array(json);
@@ -28,7 +28,8 @@ static void put_sample(struct json *json, const char *base64)
 	json_end_array(json);
 }
 
-/* Addresses are those of the files, so they are normalized. */
+/* "normalized" means that addresses are those of the ELF files, as they are in
+ * prof's profiles. */
 static void put_request(FILE *out, const struct push_labels *labels, const char *base64)
 {
 	struct json json = json_to(out);
@@ -37,8 +38,8 @@ static void put_request(FILE *out, const struct push_labels *labels, const char 
 	json_key(&json, "series");
 	json_begin_array(&json);
 	json_begin_object(&json);
-	put_labels(&json, labels);
-	put_sample(&json, base64);
+	parca_put_labels(&json, labels);
+	parca_put_sample(&json, base64);
 	json_end_object(&json);
 	json_end_array(&json);
 	json_put_bool(&json, "normalized", true);
@@ -57,8 +58,8 @@ static char *encode_base64(const char *bytes, size_t len)
 	return ret;
 }
 
-static struct error *encode(const struct profile *profile, const struct push_labels *labels,
-			    struct wire_message *body)
+static struct error *parca_encode(const struct profile *profile, const struct push_labels *labels,
+				  struct wire_message *body)
 {
 	CLEANUP(push_labels_deinit) struct push_labels of_series = {0};
 	CLEANUP(free_ptr) char *pprof = NULL, *base64 = NULL, *text = NULL;
@@ -81,5 +82,5 @@ const struct push_protocol push_parca = {
 	.name = "parca",
 	.path = "/profiles/writeraw",
 	.headers = (const char *const[]){"Content-Type: application/json", NULL},
-	.encode = encode,
+	.encode = parca_encode,
 };

@@ -1,4 +1,7 @@
-/* How servers take profiles: a constant table. All of them take an HTTP POST. */
+/*
+ * The protocols of servers that accept profiles, as a constant table. All of
+ * them use HTTP POST.
+ */
 #ifndef PROF_PUSH_PROTOCOL_H
 #define PROF_PUSH_PROTOCOL_H
 
@@ -9,25 +12,27 @@
 
 struct push_protocol {
 	const char *name;	    /* as in URLs: "otlp" */
-	const char *path;	    /* on the server, after the URL's own */
+	const char *path;	    /* path on the server, appended to the URL's */
 	const char *const *headers; /* NULL-terminated */
 	/* Appends the body. */
 	MUST_CHECK struct error *(*encode)(const struct profile *profile,
 					   const struct push_labels *labels,
 					   struct wire_message *body);
 	/*
-	 * What a server did not take although it has answered with a status of success, in its
-	 * words, to be freed; NULL: it has taken all. reply: its body, not to be believed. May be
-	 * NULL.
+	 * Returns what a server did not accept although its HTTP status was a
+	 * success, in the server's words. The caller frees it. Returns NULL if
+	 * everything was accepted. reply is the untrusted body. The function
+	 * pointer may be NULL.
 	 */
 	char *(*complaint)(struct bytes reply);
 };
 
-/* OpenTelemetry: protobuf, compressed with gzip (format/otlp/otlp.h). */
+/* OpenTelemetry: gzip-compressed protobuf (format/otlp/otlp.h). */
 extern const struct push_protocol push_otlp;
 /*
- * Pyroscope: push.v1.PusherService/Push by Connect. Source: grafana/pyroscope, api/push/v1/
- * push.proto; https://connectrpc.com/docs/protocol, "Unary-Request".
+ * Pyroscope: push.v1.PusherService/Push by Connect. Source: grafana/pyroscope,
+ * api/push/v1/ push.proto; https://connectrpc.com/docs/protocol,
+ * "Unary-Request".
  */
 extern const struct push_protocol push_pyroscope;
 /*
@@ -36,10 +41,10 @@ extern const struct push_protocol push_pyroscope;
  */
 extern const struct push_protocol push_parca;
 
-/* NULL if no protocol has this name. */
+/* Returns NULL if no protocol has this name. */
 const struct push_protocol *push_protocol_by_name(const char *name, size_t len);
 
-/* The profile as a pprof file. The caller frees *ret. */
+/* Encodes the profile as a pprof file. The caller frees *ret. */
 MUST_CHECK struct error *push_pprof(const struct profile *profile, char **ret, size_t *len);
 
 #endif

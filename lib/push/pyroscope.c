@@ -1,17 +1,18 @@
 #include "base/alloc.h"
-#include "push/part.h"
+#include "profile/part.h"
 #include "push/protocol.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Fields of push.v1.PushRequest, RawProfileSeries and RawSample, and of types.v1.LabelPair. */
+/* Fields of push.v1.PushRequest, RawProfileSeries and RawSample, and of
+ * types.v1.LabelPair. */
 enum { PUSH_SERIES = 1 };
 enum { SERIES_LABEL = 1, SERIES_SAMPLE };
 enum { SAMPLE_PROFILE = 1 };
 enum { LABEL_NAME = 1, LABEL_VALUE };
 
-static void put_labels(const struct push_labels *labels, struct wire_message *series)
+static void pyroscope_put_labels(const struct push_labels *labels, struct wire_message *series)
 {
 	struct wire_message label = {0};
 
@@ -38,26 +39,27 @@ static label_set_id labels_of_series(void *user, const struct profile_sample *sa
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < set->count; i++)
-		if (strcmp(profile_string(profile, set->labels[i].key), "cgroup") != 0)
+		if (strcmp(profile_string(profile, set->labels[i].key), CGROUP_LABEL) != 0)
 			labels[count++] = set->labels[i];
 	return profile_label_set(profile, &process, labels, count);
 }
 
 /*
- * Pyroscope makes a series of its own of each distinct set of labels that samples have (pkg/model/
- * pprofsplit), and should have few. So samples keep the name of their process and that of their
- * container or service, and lose their thread, numbers and the path of their cgroup.
+ * Pyroscope creates a series for each distinct label set of samples
+ * (pkg/model/pprofsplit), and should have few of them. So samples keep only the
+ * names of their process and of its container or service. They lose thread,
+ * pid, tid and cgroup path.
  */
 static struct profile *with_few_labels(const struct profile *profile)
 {
-	struct profile *copy = push_part(profile, 0, profile_samples(profile).count);
+	struct profile *copy = profile_part(profile, 0, profile_samples(profile).count);
 
 	profile_relabel(copy, labels_of_series, copy);
 	return copy;
 }
 
-static struct error *encode(const struct profile *profile, const struct push_labels *labels,
-			    struct wire_message *body)
+static struct error *pyroscope_encode(const struct profile *profile,
+				      const struct push_labels *labels, struct wire_message *body)
 {
 	CLEANUP(push_labels_deinit) struct push_labels of_series = {0};
 	CLEANUP(profile_cleanup) struct profile *copy = with_few_labels(profile);
@@ -69,7 +71,7 @@ static struct error *encode(const struct profile *profile, const struct push_lab
 	if (err)
 		return err;
 	push_labels_series(labels, profile, &of_series);
-	put_labels(&of_series, &series);
+	pyroscope_put_labels(&of_series, &series);
 	wire_put_bytes(&sample, SAMPLE_PROFILE, pprof, len);
 	wire_put_message(&series, SERIES_SAMPLE, &sample);
 	wire_put_message(body, PUSH_SERIES, &series);
@@ -83,5 +85,5 @@ const struct push_protocol push_pyroscope = {
 	.path = "/push.v1.PusherService/Push",
 	.headers = (const char *const[]){"Content-Type: application/proto",
 					 "Connect-Protocol-Version: 1", NULL},
-	.encode = encode,
+	.encode = pyroscope_encode,
 };

@@ -2,6 +2,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/forked_child.h"
 #include "push/curl.h"
 #include "sandbox/channel.h"
 #include "sandbox/connected.h"
@@ -9,29 +10,28 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
-/* TLS of a large profile takes far less; curl and its certificates a few MB. */
+/* Generous limits: sending a large profile with TLS takes far less CPU time,
+ * and libcurl with its certificates needs a few MB. */
 enum { CPU_SECONDS = 120, MEMORY_BYTES = 512 << 20, DESCRIPTORS_MAX = 64 };
-/* prof waits longer than libcurl. */
+/* prof's timeout is this much longer than libcurl's. */
 #define GRACE_NS (2 * NS_PER_SECOND)
-enum { TICK_MS = 50 };
+enum { SENDER_TICK_MS = 50 };
 
 enum {
 	SENDER_REPLY = 1,  /* status (u32), seconds (u64), is_untrusted (u32), text */
-	SENDER_NO_LIBRARY, /* nothing */
-	SENDER_READY,	   /* nothing: there is a library, and nothing to send */
-	SENDER_FAILED,	   /* text: why the process is not confined */
+	SENDER_NO_LIBRARY, /* empty */
+	SENDER_READY,	   /* empty: libcurl was found, and there was nothing to send */
+	SENDER_FAILED,	   /* text: why the process could not be confined */
 };
 
 /* ---- In the child ---- */
 
-static void tell(struct channel *channel, uint32_t kind, const void *bytes, size_t len)
+static void sender_tell(struct channel *channel, uint32_t kind, const void *bytes, size_t len)
 {
-	/* If prof is gone nobody needs it. */
+	/* Ignore errors: they mean that prof has exited. */
 	(void)!channel_send(channel, &(struct channel_message){
 					     .kind = kind, .bytes = bytes, .len = len, .fd = -1});
 }
@@ -47,15 +47,16 @@ static size_t take_bytes(char *bytes, size_t size, size_t count, void *user)
 	return taken;
 }
 
-static void prepare(const struct curl_library *curl, curl_handle *handle,
-		    const struct push_post *post, struct push_reply *reply)
+static void sender_prepare(const struct curl_library *curl, curl_handle *handle,
+			   const struct push_post *post, struct push_reply *reply)
 {
-	/* Not to wait for "100 Continue", which servers of profiles do not send. */
+	/* Disables "Expect: 100-continue", which profile servers do not
+	 * answer. */
 	curl_headers *headers = curl->add_header(NULL, "Expect:");
 
 	for (const char *const *line = post->headers; *line; line++)
 		headers = curl->add_header(headers, *line);
-	/* As curl(1) and OpenSSL take it. */
+	/* The environment variable of curl(1) and OpenSSL. */
 	if (getenv("SSL_CERT_FILE"))
 		curl->set(handle, CURL_CA_FILE, getenv("SSL_CERT_FILE"));
 	curl->set(handle, CURL_URL, post->url);
@@ -99,99 +100,105 @@ static void tell_reply(struct channel *channel, const struct push_reply *reply)
 	at = mempcpy(at, &reply->retry_after_seconds, sizeof(uint64_t));
 	at = mempcpy(at, &is_untrusted, sizeof(is_untrusted));
 	at = mempcpy(at, reply->text, reply->len);
-	tell(channel, SENDER_REPLY, message, (size_t)(at - message));
+	sender_tell(channel, SENDER_REPLY, message, (size_t)(at - message));
 }
 
-/* post: NULL: only looks for the library. */
-static void serve(const struct push_post *post, struct channel *channel)
+/* With NULL for post, only checks whether libcurl can be loaded. */
+static void sender_serve(const struct push_post *post, struct channel *channel)
 {
 	struct curl_library curl;
 	curl_handle *handle = NULL;
 	struct push_reply reply = {0};
 
 	if (!curl_library_load(&curl)) {
-		tell(channel, SENDER_NO_LIBRARY, NULL, 0);
+		sender_tell(channel, SENDER_NO_LIBRARY, NULL, 0);
 		return;
 	}
 	if (!post) {
-		tell(channel, SENDER_READY, NULL, 0);
+		sender_tell(channel, SENDER_READY, NULL, 0);
 		return;
 	}
 	handle = curl.begin();
 	if (!handle)
 		return;
-	prepare(&curl, handle, post, &reply);
+	sender_prepare(&curl, handle, post, &reply);
 	perform(&curl, handle, &reply);
 	tell_reply(channel, &reply);
 }
 
-static void run(const struct push_post *post, const struct connected *connected,
-		struct channel *channel)
+struct sender {
+	const struct push_post *post;
+	struct connected connected;
+	struct channel *channel;
+};
+
+static int sender_run(void *user)
 {
-	struct error *err = connected_enter(connected);
+	const struct sender *sender = user;
+	struct error *err = connected_enter(&sender->connected);
 
 	if (!err)
 		err = landlock_write_below(-1);
 	if (err)
-		tell(channel, SENDER_FAILED, error_text(err), strlen(error_text(err)));
+		sender_tell(sender->channel, SENDER_FAILED, error_text(err),
+			    strlen(error_text(err)));
 	else
-		serve(post, channel);
+		sender_serve(sender->post, sender->channel);
+	return 0;
 }
 
 /* ---- In prof ---- */
 
-static struct error *start(const struct push_post *post, uid_t caller, struct channel **ret,
-			   pid_t *pid)
+static struct error *sender_start(const struct push_post *post, uid_t caller, struct channel **ret,
+				  pid_t *pid)
 {
 	CLEANUP(channel_cleanup) struct channel *near = NULL, *far = NULL;
-	struct connected connected = {
-		.parent = getpid(),
-		.caller = caller,
-		.memory_bytes = MEMORY_BYTES,
-		.cpu_seconds = CPU_SECONDS,
-		.descriptors = DESCRIPTORS_MAX,
-	};
-	struct error *err = confinement_measure(&connected.present);
+	struct sender sender = {.post = post,
+				.connected = {
+					.parent = getpid(),
+					.caller = caller,
+					.memory_bytes = MEMORY_BYTES,
+					.cpu_seconds = CPU_SECONDS,
+					.descriptors = DESCRIPTORS_MAX,
+				}};
+	struct error *err = confinement_measure(&sender.connected.present);
 
 	if (!err)
 		err = channel_pair(&near, &far);
 	if (err)
 		return err;
-	connected.channel = channel_fd(far);
-	*pid = fork();
-	if (*pid < 0)
-		return error_errno(errno, "start a process");
-	if (*pid == 0) {
-		run(post, &connected, far);
-		_exit(0);
-	}
-	*ret = STEAL(near);
-	return NULL;
+	sender.channel = far;
+	sender.connected.channel = channel_fd(far);
+	err = forked_child_start(FORKED_CHILD_ENDS_WITH_THREAD, sender_run, &sender, pid);
+	if (!err)
+		*ret = STEAL(near);
+	return err;
 }
 
-static struct error *await_message(struct channel *channel, const struct push_wait *wait,
-				   uint64_t until_ns, struct channel_message *ret)
+static struct error *sender_await_message(struct channel *channel, const struct push_wait *wait,
+					  uint64_t until_ns, struct channel_message *ret)
 {
 	struct pollfd ready = {.fd = channel_fd(channel), .events = POLLIN};
 
 	for (;;) {
-		poll(&ready, 1, TICK_MS);
+		poll(&ready, 1, SENDER_TICK_MS);
 		switch (channel_receive(channel, ret)) {
 		case CHANNEL_DONE:
 			return NULL;
 		case CHANNEL_BUSY:
 			break;
 		default:
-			return error_new("the process that sends has ended");
+			return error_new("the upload process has exited");
 		}
 		if (wait && wait->is_over(wait->user))
 			return error_errno(ECANCELED, "send");
 		if (clock_now_ns() > until_ns)
-			return error_new("the process that sends stands still");
+			return error_new("the upload process has timed out");
 	}
 }
 
-static struct error *take_reply(const struct channel_message *message, struct push_reply *ret)
+static struct error *sender_take_reply(const struct channel_message *message,
+				       struct push_reply *ret)
 {
 	struct bytes from = bytes_of(message->bytes, message->len);
 
@@ -200,56 +207,55 @@ static struct error *take_reply(const struct channel_message *message, struct pu
 				   .is_untrusted = bytes_u32(&from)};
 	ret->len = bytes_left(&from);
 	if (!bytes_ok(&from) || ret->len > PUSH_REPLY_BYTES)
-		return error_new("the process that sends sent nonsense");
+		return error_new("the upload process sent an invalid reply");
 	if (ret->len)
 		memcpy(ret->text, from.at, ret->len);
 	return NULL;
 }
 
-static struct error *take(const struct channel_message *message, struct push_reply *ret)
+static struct error *sender_take(const struct channel_message *message, struct push_reply *ret)
 {
 	switch (message->kind) {
 	case SENDER_REPLY:
-		return take_reply(message, ret);
+		return sender_take_reply(message, ret);
 	case SENDER_READY:
 		return NULL;
 	case SENDER_NO_LIBRARY:
 		return error_new("%s", curl_library_lack);
 	case SENDER_FAILED:
-		return error_new("confine a process: %.*s", (int)message->len,
+		return error_new("confine the upload process: %.*s", (int)message->len,
 				 (const char *)message->bytes);
 	default:
-		return error_new("the process that sends sent nonsense");
+		return error_new("the upload process sent an invalid reply");
 	}
 }
 
-static struct error *ask(const struct push_post *post, uid_t caller, uint64_t timeout_ns,
-			 const struct push_wait *wait, struct push_reply *ret)
+static struct error *sender_ask(const struct push_post *post, uid_t caller, uint64_t timeout_ns,
+				const struct push_wait *wait, struct push_reply *ret)
 {
 	CLEANUP(channel_cleanup) struct channel *channel = NULL;
 	struct channel_message message;
 	pid_t pid;
-	struct error *err = start(post, caller, &channel, &pid);
+	struct error *err = sender_start(post, caller, &channel, &pid);
 
 	if (err)
 		return err;
-	err = await_message(channel, wait, clock_now_ns() + timeout_ns + GRACE_NS, &message);
+	err = sender_await_message(channel, wait, clock_now_ns() + timeout_ns + GRACE_NS, &message);
 	if (!err)
-		err = take(&message, ret);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
+		err = sender_take(&message, ret);
+	forked_child_kill(pid);
 	return err;
 }
 
 struct error *push_send(const struct push_post *post, const struct push_wait *wait,
 			struct push_reply *ret)
 {
-	return ask(post, post->caller, post->timeout_ns, wait, ret);
+	return sender_ask(post, post->caller, post->timeout_ns, wait, ret);
 }
 
 struct error *push_check_library(uid_t caller)
 {
 	struct push_reply none;
 
-	return ask(NULL, caller, 10 * NS_PER_SECOND, NULL, &none);
+	return sender_ask(NULL, caller, 10 * NS_PER_SECOND, NULL, &none);
 }

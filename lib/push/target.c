@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The end of the URL's host, user and port. */
+/* Returns the length of the URL's authority: user, host and port. */
 static size_t authority_len(const char *authority)
 {
 	return strcspn(authority, "/?#");

@@ -22,7 +22,7 @@ void arrivals_feed(struct arrivals *arrivals, const struct record *record)
 		arrivals_add(arrivals, record->pid);
 }
 
-static bool has_ended(pid_t pid)
+static bool arrivals_has_ended(pid_t pid)
 {
 	return kill(pid, 0) < 0 && errno == ESRCH;
 }
@@ -35,7 +35,7 @@ void arrivals_forget_ended(struct arrivals *arrivals)
 
 	for (uint32_t i = 0; sampled->entries && i <= sampled->mask; i++)
 		if (sampled->entries[i].value != IDMAP_NONE &&
-		    has_ended((pid_t)sampled->entries[i].key))
+		    arrivals_has_ended((pid_t)sampled->entries[i].key))
 			ended[count++] = (pid_t)sampled->entries[i].key;
 	while (count)
 		idmap_remove(&arrivals->sampled, (uint64_t)ended[--count], 0);

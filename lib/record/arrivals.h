@@ -1,8 +1,10 @@
 /*
- * Which processes of the target are sampled, where those that begin later have to be looked for:
- * a process is opened once, and its children have inherited that.
+ * Keeps the set of processes that are sampled, so that a recording with a
+ * process rule (process_choice.h) opens events on each new process once.
+ * Children inherit the events of their parent.
  *
- * Where the kernel's records follow the rule (sampler_facts.follows_rule), nothing here is needed.
+ * Not needed where whole CPUs are sampled and the rule is applied to the
+ * records (sampler_facts.follows_rule).
  */
 #ifndef PROF_RECORD_ARRIVALS_H
 #define PROF_RECORD_ARRIVALS_H
@@ -10,19 +12,22 @@
 #include "base/idmap.h"
 #include "perf/record.h"
 
-/* Zeroed: none is sampled. */
+/* A zeroed set is empty. */
 struct arrivals {
-	struct idmap sampled; /* processes */
+	struct idmap sampled; /* pids */
 };
 
 void arrivals_deinit(struct arrivals *arrivals);
 
 void arrivals_add(struct arrivals *arrivals, pid_t pid);
-/* The next record of the sampled processes: FORK tells of children. */
+/* Takes the next record of the sampled processes. A FORK record adds the
+ * child. */
 void arrivals_feed(struct arrivals *arrivals, const struct record *record);
-/* Forgets processes that have ended, so that the next ones may have their numbers. */
+/* Removes processes that have ended, so that a process that reuses a pid counts
+ * as new. */
 void arrivals_forget_ended(struct arrivals *arrivals);
-/* Of a process that was seen to run before all records up to then were fed. */
+/* Whether the process is sampled. All records up to the time at which the
+ * process was seen must have been fed. */
 bool arrivals_is_sampled(const struct arrivals *arrivals, pid_t pid);
 
 #endif

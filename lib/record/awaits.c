@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A task that was woken and that no worker has polled yet. */
+/* A task that was woken and is waiting for a worker to poll it. */
 #define REASON_WANTED_WORKER "[wanted a worker]"
 
 struct awaits {
 	struct awaits_options options;
 	struct task_watcher *watcher;
-	struct idmap modules;	 /* of programs, by layout and process */
-	struct session *session; /* while it settles */
+	struct idmap modules;	 /* modules of programs, by layout and process */
+	struct session *session; /* set during awaits_settle() */
 };
 
 struct error *awaits_open(const struct awaits_options *options, struct awaits **ret)
@@ -26,17 +26,17 @@ struct error *awaits_open(const struct awaits_options *options, struct awaits **
 	struct awaits *awaits;
 
 	*ret = NULL;
-	if (!options->config->records_awaits)
+	if (!options->config->waiting.records_awaits)
 		return NULL;
 #ifndef __x86_64__
-	return error_new("where tasks wait can be recorded on x86-64 only");
+	return error_new("awaits of tokio tasks can be recorded only on x86-64");
 #endif
 	awaits = xcalloc(1, sizeof(*awaits));
 	awaits->options = *options;
 	awaits->watcher = task_watcher_new();
 	if (!awaits->watcher) {
 		free(awaits);
-		return error_new("cannot start a thread that looks at tasks");
+		return error_new("cannot start the thread that reads tokio tasks");
 	}
 	*ret = awaits;
 	return NULL;
@@ -53,7 +53,7 @@ void awaits_close(struct awaits *awaits)
 
 /* ---- The target ---- */
 
-static void add_all_processes(struct awaits *awaits)
+static void awaits_add_all_processes(struct awaits *awaits)
 {
 	CLEANUP(close_dir) DIR *proc = opendir("/proc");
 
@@ -68,16 +68,22 @@ void awaits_add_target(struct awaits *awaits, bool has_executed)
 	if (!awaits)
 		return;
 	config = awaits->options.config;
-	if (config->commands_later)
+	if (config->target.commands_later)
 		return;
-	if (config->command && has_executed)
-		task_watcher_add(awaits->watcher, config->command);
-	for (size_t i = 0; i < config->pid_count; i++)
-		task_watcher_add(awaits->watcher, process_of_thread(config->pids[i]));
-	for (size_t i = 0; i < config->tid_count; i++)
-		task_watcher_add(awaits->watcher, process_of_thread(config->tids[i]));
-	if (!config->command && !config->pid_count && !config->tid_count)
-		add_all_processes(awaits);
+	if (config->target.command && has_executed)
+		task_watcher_add(awaits->watcher, config->target.command);
+	for (size_t i = 0; i < config->target.pid_count; i++)
+		task_watcher_add(awaits->watcher, process_of_thread(config->target.pids[i]));
+	for (size_t i = 0; i < config->target.tid_count; i++)
+		task_watcher_add(awaits->watcher, process_of_thread(config->target.tids[i]));
+	if (record_config_is_system(config))
+		awaits_add_all_processes(awaits);
+}
+
+void awaits_add_process(struct awaits *awaits, pid_t pid)
+{
+	if (awaits)
+		task_watcher_add(awaits->watcher, pid);
 }
 
 void awaits_resume(struct awaits *awaits)
@@ -103,15 +109,15 @@ void awaits_feed(struct awaits *awaits, const struct record *record)
 
 /* ---- Frames ---- */
 
-/* That of the function that runs the future, if there is one. */
-static const char *name_of(const struct task_layout *layout, const struct layout_node *node)
+/* Prefers the name of the function that runs the future, if there is one. */
+static const char *awaits_name_of(const struct task_layout *layout, const struct layout_node *node)
 {
 	return task_layout_string(layout, node->function ? node->function : node->name);
 }
 
 /*
- * The name of a frame. A closure that a coroutine awaits has no function of its own in the debug
- * information; its name begins with the coroutine's.
+ * Returns the name of a frame. A closure that a coroutine awaits has no
+ * function in the debug information, but its name starts with the coroutine's.
  */
 static char *frame_name(const struct task_layout *layout, const struct layout_node *node,
 			const struct layout_node *outer)
@@ -120,20 +126,21 @@ static char *frame_name(const struct task_layout *layout, const struct layout_no
 	const char *before = outer ? task_layout_string(layout, outer->name) : "";
 
 	if (node->function || !*before || !text_begins(name, before))
-		return xstrdup(name_of(layout, node));
-	return xasprintf("%s%s", name_of(layout, outer), name + strlen(before));
+		return xstrdup(awaits_name_of(layout, node));
+	return xasprintf("%s%s", awaits_name_of(layout, outer), name + strlen(before));
 }
 
-static struct profile_line line_of(struct profile *profile, const struct task_layout *layout,
-				   const struct task_place *place, const struct layout_node *outer)
+static struct profile_line awaits_line_of(struct profile *profile, const struct task_layout *layout,
+					  const struct task_place *place,
+					  const struct layout_node *outer)
 {
 	const struct layout_node *node = &layout->nodes[place->node];
 	const struct layout_variant *variant = &layout->variants[place->variant];
 	struct strtab *strings = profile_strings(profile);
 	const char *linkage_name = task_layout_string(layout, node->linkage_name);
 	CLEANUP(free_ptr) char *text = frame_name(layout, node, outer);
-	/* An await in a macro of another file is where the function is, of which nothing else is
-	 * known. */
+	/* An await in a macro that is defined in another file gets only the
+	 * function's file, without a line. */
 	bool is_here = variant->file == node->file;
 	struct profile_function function = {
 		.name = strtab_add(strings, text),
@@ -148,8 +155,9 @@ static struct profile_line line_of(struct profile *profile, const struct task_la
 	};
 }
 
-/* False: the process has ended. */
-static bool find_module(struct awaits *awaits, const struct task_wait_sum *sum, uint32_t *ret)
+/* Returns false if the process has ended. */
+static bool awaits_find_module(struct awaits *awaits, const struct task_wait_sum *sum,
+			       uint32_t *ret)
 {
 	uint64_t key = (uintptr_t)sum->layout;
 	uint32_t *known = idmap_put(&awaits->modules, key, (uint32_t)sum->pid);
@@ -171,12 +179,13 @@ static void add_sum(void *user, const struct task_wait_sum *sum)
 	stack_id stack = STACK_EMPTY;
 	uint32_t module;
 
-	if (!find_module(awaits, sum, &module))
+	if (!awaits_find_module(awaits, sum, &module))
 		return;
 	for (size_t i = 0; i < sum->count; i++) {
 		const struct layout_node *outer = i ? &sum->layout->nodes[sum->places[i - 1].node]
 						    : NULL;
-		struct profile_line line = line_of(profile, sum->layout, &sum->places[i], outer);
+		struct profile_line line = awaits_line_of(profile, sum->layout, &sum->places[i],
+							  outer);
 
 		stack = profile_push(profile, stack,
 				     profile_named_frame(profile, module, 0, &line, 1));
@@ -206,26 +215,26 @@ void awaits_forget_modules(struct awaits *awaits)
 
 /* ---- What is missing ---- */
 
-/* Less than one in a hundred is not worth a word. */
+/* Shares below 1 % are not reported. */
 static bool is_much(uint64_t count, uint64_t of)
 {
 	return count > of / 100;
 }
 
-static void tell_missing(struct awaits *awaits, const struct task_counts *tasks)
+static void awaits_tell_missing(struct awaits *awaits, const struct task_counts *tasks)
 {
 	const struct listener *listener = awaits->options.listener;
 	uint64_t waiting = tasks->read + tasks->changed + tasks->unknown;
 
 	if (is_much(tasks->unknown, waiting))
 		listener_notice(listener,
-				"await: %.1f %% of the looks at tasks found one whose type is not "
-				"in the debug information",
+				"await: %.1f %% of the task snapshots were discarded because the "
+				"type of the task is not in the debug information",
 				100.0 * (double)tasks->unknown / (double)waiting);
 	if (is_much(tasks->changed, waiting))
 		listener_notice(listener,
-				"await: %.1f %% of the looks at tasks are missing, because tasks "
-				"went on meanwhile",
+				"await: %.1f %% of the task snapshots were discarded because the "
+				"task ran during the read",
 				100.0 * (double)tasks->changed / (double)waiting);
 }
 
@@ -242,23 +251,22 @@ void awaits_tell(struct awaits *awaits)
 		listener_problem(awaits->options.listener, "no tasks were found: %s", problem);
 	else if (!counts.processes && counts.lacks_lists)
 		listener_problem(awaits->options.listener,
-				 "no tasks were found: no thread of the program has a runtime of "
-				 "tokio, its memory may not be read (ptrace_scope), or its C "
+				 "no tasks were found: no thread of the program has a tokio "
+				 "runtime, its memory cannot be read (ptrace_scope), or its C "
 				 "library is not glibc");
 	else if (!counts.processes)
 		listener_problem(awaits->options.listener,
 				 "no tasks were found: the target ended before its program was "
 				 "read, or does not use tokio");
-	tell_missing(awaits, &counts.tasks);
+	awaits_tell_missing(awaits, &counts.tasks);
 	if (counts.hung)
 		listener_problem(awaits->options.listener,
-				 "await: process %d has been read for more than 5 s without an "
-				 "end; the tasks of this time are missing, also those of other "
-				 "processes",
+				 "await: reading process %d has not finished after 5 s; the tasks "
+				 "of all processes in this time are missing",
 				 counts.hung);
 	if (counts.lost)
 		listener_problem(awaits->options.listener,
 				 "await: %" PRIu64
-				 " waits at too many different places are missing",
+				 " waits are missing: the limit of distinct stacks was reached",
 				 counts.lost);
 }

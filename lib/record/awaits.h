@@ -1,10 +1,12 @@
 /*
- * The part of a recorder that records where tasks of tokio wait (lib/tasks): the samples of the
- * event "await". It tells the watcher which processes belong to the target, and adds what the
- * watcher has found to the profile: a frame for each future, from the task's own to what it awaits,
- * with the line of the await.
+ * Records where tokio tasks wait (lib/tasks), as samples of the event "await".
  *
- * All functions take NULL for a recording without it, and do nothing.
+ * Passes the processes of the target to the watcher of lib/tasks and adds its
+ * results to the profile. A stack has a frame for each future, from the task's
+ * own future to the one that it awaits, with the line of the await.
+ *
+ * All functions accept NULL, for a recording without this event, and do nothing
+ * then.
  */
 #ifndef PROF_RECORD_AWAITS_H
 #define PROF_RECORD_AWAITS_H
@@ -14,30 +16,33 @@
 
 struct awaits;
 
-/* All borrowed. */
+/* All pointers are borrowed. */
 struct awaits_options {
 	const struct record_config *config;
 	const struct listener *listener;
-	unsigned event; /* as session_add_event() has numbered it */
+	unsigned event; /* the number that session_add_event() assigned */
 };
 
-/* *ret is NULL if config does not record it. */
+/* Sets *ret to NULL if config does not record awaits. */
 MUST_CHECK struct error *awaits_open(const struct awaits_options *options, struct awaits **ret);
 void awaits_close(struct awaits *awaits);
 
-/* Adds the processes of the target that are there; a command only if it has been executed. */
+/* Adds the running processes of the target. A command is added only if
+ * has_executed is set. */
 void awaits_add_target(struct awaits *awaits, bool has_executed);
-/* Waiting counts from here … */
+/* Adds a process that joins the target. */
+void awaits_add_process(struct awaits *awaits, pid_t pid);
+/* Waiting counts from this call until awaits_pause(). */
 void awaits_resume(struct awaits *awaits);
-/* … to here. */
+/* Stops counting until the next awaits_resume(). */
 void awaits_pause(struct awaits *awaits);
-/* Processes that begin, and what they execute. */
+/* Takes the next record. Only those of new processes and of exec matter. */
 void awaits_feed(struct awaits *awaits, const struct record *record);
 /* Adds what was found since the last call. */
 void awaits_settle(struct awaits *awaits, struct session *session);
-/* The session has other modules. */
+/* Must be called when the session gets other modules. */
 void awaits_forget_modules(struct awaits *awaits);
-/* Tells the listener what is missing. */
+/* Reports to the listener what is missing. */
 void awaits_tell(struct awaits *awaits);
 
 #endif

@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* What a branch adds to the labels of its thread. */
+/* The maximum number of labels that a branch adds to those of its thread. */
 enum { BRANCH_LABELS_MAX = 3 };
 
 void branch_labels_deinit(struct branch_labels *labels)
@@ -29,8 +29,8 @@ static const char *transaction(const struct branch *branch)
 	return branch->is_in_transaction ? "inside" : NULL;
 }
 
-static label_set_id new_labels(struct profile *profile, label_set_id thread,
-			       const struct branch *branch)
+static label_set_id branch_stacks_new_labels(struct profile *profile, label_set_id thread,
+					     const struct branch *branch)
 {
 	const struct {
 		const char *key, *text;
@@ -58,8 +58,8 @@ static label_set_id new_labels(struct profile *profile, label_set_id thread,
 	return profile_label_set(profile, &copy, all, count);
 }
 
-static label_set_id labels_of(struct branch_labels *labels, struct profile *profile,
-			      label_set_id thread, const struct branch *branch)
+static label_set_id branch_stacks_labels_of(struct branch_labels *labels, struct profile *profile,
+					    label_set_id thread, const struct branch *branch)
 {
 	uint32_t properties = (uint32_t)branch->is_mispredicted |
 			      (uint32_t)branch->is_predicted << 1 |
@@ -68,7 +68,7 @@ static label_set_id labels_of(struct branch_labels *labels, struct profile *prof
 	uint32_t *set = idmap_put(&labels->sets, thread, properties);
 
 	if (*set == IDMAP_NONE)
-		*set = new_labels(profile, thread, branch);
+		*set = branch_stacks_new_labels(profile, thread, branch);
 	return *set;
 }
 
@@ -83,10 +83,11 @@ void branch_stacks_add(struct branch_labels *labels, struct sample_stacks *stack
 		label_set_id set;
 		stack_id stack;
 
-		/* What the CPU, or the kernel of who may not know, leaves out. */
+		/* The CPU, or the kernel for unprivileged users, omits an
+		 * address. */
 		if (!branch.from || !branch.to)
 			continue;
-		set = labels_of(labels, profile, thread, &branch);
+		set = branch_stacks_labels_of(labels, profile, thread, &branch);
 		stack = sample_stacks_add_branch(stacks, profile, record, branch.from, branch.to);
 		profile_add(profile, set, stack, event, 1);
 		if (branch.cycles)

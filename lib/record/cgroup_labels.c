@@ -11,22 +11,22 @@
 #include <string.h>
 
 enum {
-	PROCESSES_MAX = 64 << 10,
-	ANCESTORS_MAX = 8,	   /* that are asked in place of a process */
+	CGROUP_LABELS_PROCESSES_MAX = 64 << 10,
+	ANCESTORS_MAX = 8,	   /* limit for reading ancestors instead of a process */
 	PATHS_MAX_BYTES = 4 << 20, /* of distinct paths */
-	STAYED_ENOUGH = 8,	   /* processes in their parent's cgroup, one after the other */
-	READ_ANYWAY = 17,	   /* of this number of processes one is read in any case */
+	STAYED_ENOUGH = 8,	   /* consecutive processes in the same cgroup as their parent */
+	READ_ANYWAY = 17,	   /* one in this many processes is read in any case */
 };
 
-/* Processes that are younger need not be read. */
+/* Processes younger than this need not be read. */
 #define YOUNG_NS NS_PER_SECOND
 
 struct process {
-	pid_t parent;	   /* 0: unknown */
-	string_id path;	   /* if has_path; "": the root */
-	bool has_path;	   /* at some time it was there, or its parent … */
-	bool is_read;	   /* … and it is since it began, or executed a program */
-	uint64_t since_ns; /* it began, or executed a program */
+	pid_t parent;	   /* 0 if unknown */
+	string_id path;	   /* valid if has_path; "" is the root */
+	bool has_path;	   /* its file or that of its parent could be read at some time */
+	bool is_read;	   /* its file was read after the fork or the last exec */
+	uint64_t since_ns; /* time of the fork or the last exec */
 };
 
 struct cgroup_labels {
@@ -37,7 +37,7 @@ struct cgroup_labels {
 	struct idmap numbers; /* pid → index */
 	struct process *processes;
 	size_t count, room;
-	uint64_t now_ns; /* the time of the last record */
+	uint64_t now_ns; /* time of the last record */
 };
 
 struct cgroup_labels *cgroup_labels_new(const char *proc)
@@ -61,9 +61,10 @@ void cgroup_labels_free(struct cgroup_labels *labels)
 	free(labels);
 }
 
-static void bound(struct cgroup_labels *labels)
+static void cgroup_labels_bound(struct cgroup_labels *labels)
 {
-	if (labels->count < PROCESSES_MAX && strtab_memory_bytes(labels->paths) < PATHS_MAX_BYTES)
+	if (labels->count < CGROUP_LABELS_PROCESSES_MAX &&
+	    strtab_memory_bytes(labels->paths) < PATHS_MAX_BYTES)
 		return;
 	idmap_deinit(&labels->numbers);
 	labels->count = 0;
@@ -91,19 +92,19 @@ void cgroup_labels_feed(struct cgroup_labels *labels, const struct record *recor
 
 	labels->now_ns = record->time_ns;
 	if (record->type == RECORD_FORK && record->pid != record->fork.parent_pid) {
-		bound(labels);
+		cgroup_labels_bound(labels);
 		*process_of(labels, record->pid) = (struct process){
 			.parent = record->fork.parent_pid, .since_ns = record->time_ns};
 	} else if (record->type == RECORD_COMM && record->comm.exec) {
-		bound(labels);
+		cgroup_labels_bound(labels);
 		process = process_of(labels, record->pid);
 		process->is_read = false;
 		process->since_ns = record->time_ns;
 	}
 }
 
-/* False: it is gone. */
-static bool read_path(struct cgroup_labels *labels, pid_t pid)
+/* Returns false if the process is gone. */
+static bool cgroup_labels_read_path(struct cgroup_labels *labels, pid_t pid)
 {
 	CLEANUP(free_ptr) char *path = cgroup_of_process(labels->proc, pid);
 	struct process *process;
@@ -125,7 +126,7 @@ static uint8_t *stayed_in(struct cgroup_labels *labels, string_id path)
 	return &labels->stayed[path];
 }
 
-static void note(struct cgroup_labels *labels, string_id former, string_id path)
+static void cgroup_labels_note(struct cgroup_labels *labels, string_id former, string_id path)
 {
 	uint8_t *stayed = stayed_in(labels, former);
 
@@ -142,11 +143,12 @@ static bool need_not_be_read(struct cgroup_labels *labels, pid_t pid, string_id 
 }
 
 /*
- * Its own, or else the one that it had before, or its parent's. An ancestor that was never sampled
- * may have moved: it is read under the same conditions. False: unknown.
+ * Finds the process's own path, else its previous path, else its parent's. An
+ * ancestor that was never sampled may have moved, so it is read under the same
+ * conditions. Returns false if the path is unknown.
  */
-static bool find_path(struct cgroup_labels *labels, pid_t pid, unsigned ancestors, string_id *ret,
-		      bool *is_final)
+static bool cgroup_labels_find_path(struct cgroup_labels *labels, pid_t pid, unsigned ancestors,
+				    string_id *ret, bool *is_final)
 {
 	const struct process process = *process_of(labels, pid);
 	bool has_former = process.has_path;
@@ -157,14 +159,15 @@ static bool find_path(struct cgroup_labels *labels, pid_t pid, unsigned ancestor
 	if (process.is_read)
 		return true;
 	if (!has_former && process.parent > 0 && ancestors)
-		has_former = find_path(labels, process.parent, ancestors - 1, ret, is_final);
+		has_former = cgroup_labels_find_path(labels, process.parent, ancestors - 1, ret,
+						     is_final);
 	*is_final = !has_former || !need_not_be_read(labels, pid, *ret);
-	if (!*is_final || !read_path(labels, pid))
+	if (!*is_final || !cgroup_labels_read_path(labels, pid))
 		return has_former;
 	former = *ret;
 	*ret = process_of(labels, pid)->path;
 	if (has_former)
-		note(labels, former, *ret);
+		cgroup_labels_note(labels, former, *ret);
 	return true;
 }
 
@@ -175,16 +178,16 @@ uint32_t cgroup_labels_of(struct cgroup_labels *labels, pid_t pid, struct strtab
 	const char *path;
 	string_id id;
 
-	bound(labels);
-	find_path(labels, pid, ANCESTORS_MAX, &id, is_final);
+	cgroup_labels_bound(labels);
+	cgroup_labels_find_path(labels, pid, ANCESTORS_MAX, &id, is_final);
 	path = strtab_get(labels->paths, id);
 	if (!*path)
 		return 0;
-	ret[0] = (struct profile_label){.key = strtab_add(strings, "cgroup"),
+	ret[0] = (struct profile_label){.key = strtab_add(strings, CGROUP_LABEL),
 					.text = strtab_add(strings, path)};
 	if (!cgroup_name_of(path, &name))
 		return 1;
-	ret[1] = (struct profile_label){.key = strtab_add(strings, "container"),
+	ret[1] = (struct profile_label){.key = strtab_add(strings, CONTAINER_LABEL),
 					.text = strtab_add(strings, name.text)};
 	return 2;
 }

@@ -12,30 +12,31 @@
 
 #define DEFAULT_LIMIT_NS (30 * NS_PER_SECOND)
 
-/* Some of what could not be downloaded, as text: "libc.so.6 and 3 others". */
+/* Files that could not be downloaded, for a message: "libc.so.6 and 3
+ * others". */
 struct missing {
-	char *first; /* NULL: none */
+	char *first; /* NULL for none */
 	size_t others;
-	int error; /* of the first */
+	int error; /* errno of the first */
 };
 
 struct debug_fetcher {
 	struct debug_fetcher_options options;
-	uint64_t until_ns; /* 0: not begun */
+	uint64_t until_ns; /* 0 until the first download */
 
-	/* Of all downloads so far. */
+	/* Totals of all downloads so far. */
 	uint64_t bytes, used_ns;
 	size_t files;
 	char *server;
 	struct missing failed, late, cancelled;
 	bool lacks_library;
 
-	pthread_mutex_t mutex; /* of the rest: for another thread */
+	pthread_mutex_t mutex; /* protects the members below, which another thread reads */
 	bool is_at_work;
 	struct download_progress progress;
 };
 
-static bool is_blank(const char *text)
+static bool debug_fetcher_is_blank(const char *text)
 {
 	return !text[strspn(text, " \t\n")];
 }
@@ -44,7 +45,7 @@ bool debug_fetcher_has_servers(const struct symbol_options *symbols)
 {
 	const char *urls = symbols->debuginfod ? symbols->debuginfod : getenv("DEBUGINFOD_URLS");
 
-	return urls && strcmp(urls, "no") != 0 && !is_blank(urls);
+	return urls && strcmp(urls, "no") != 0 && !debug_fetcher_is_blank(urls);
 }
 
 uint64_t debug_fetcher_limit_ns(const struct symbol_options *symbols)
@@ -76,21 +77,14 @@ void debug_fetcher_free(struct debug_fetcher *fetcher)
 	free(fetcher);
 }
 
-static const char *file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/* What one call downloads. */
+/* The files that one call downloads. */
 struct batch {
 	struct debug_fetcher *fetcher;
 	const struct fetch_wish *wishes;
 };
 
-/* The first that is under way is the costliest. */
-static void on_progress(void *user, const struct download *downloads, size_t count)
+/* Reports the first running download, which is the costliest one. */
+static void debug_fetcher_on_progress(void *user, const struct download *downloads, size_t count)
 {
 	const struct batch *batch = user;
 	struct download_progress progress = {0};
@@ -103,7 +97,7 @@ static void on_progress(void *user, const struct download *downloads, size_t cou
 		progress.others += progress.name != NULL;
 		if (progress.name && (progress.bytes || !downloads[i].bytes))
 			continue;
-		progress.name = file_name(batch->wishes[i].name);
+		progress.name = basename(batch->wishes[i].name);
 		progress.bytes = downloads[i].bytes;
 		progress.total_bytes = downloads[i].total_bytes;
 	}
@@ -126,11 +120,12 @@ static void add_missing(struct missing *missing, const char *path, int error)
 		missing->others++;
 		return;
 	}
-	missing->first = xstrdup(file_name(path));
+	missing->first = xstrdup(basename(path));
 	missing->error = error;
 }
 
-/* "http://host:8002/buildid/…/debuginfo" without what is asked for. */
+/* Removes the path of the request from a URL such as
+ * "http://host:8002/buildid/…/debuginfo". */
 static char *server_of(const char *url)
 {
 	const char *end = strstr(url, "/buildid/");
@@ -148,8 +143,8 @@ static void count_download(struct debug_fetcher *fetcher, const struct download 
 		fetcher->server = server_of(download->url);
 }
 
-static void take(struct debug_fetcher *fetcher, enum downloads_end end, struct download *download,
-		 struct fetch_wish *wish)
+static void debug_fetcher_take(struct debug_fetcher *fetcher, enum downloads_end end,
+			       struct download *download, struct fetch_wish *wish)
 {
 	switch (download->state) {
 	case DOWNLOAD_DONE:
@@ -172,7 +167,8 @@ static void take(struct debug_fetcher *fetcher, enum downloads_end end, struct d
 	download_deinit(download);
 }
 
-/* A signal ends the downloads alone: symbolizing goes on with what has come. */
+/* A signal cancels only the downloads. Symbolization continues with the files
+ * that were downloaded. */
 static void fetch(void *user, struct fetch_wish *wishes, size_t count)
 {
 	struct debug_fetcher *fetcher = user;
@@ -193,7 +189,7 @@ static void fetch(void *user, struct fetch_wish *wishes, size_t count)
 							.caller = options->caller,
 							.until_ns = fetcher->until_ns,
 							.cancel = options->cancel,
-							.progress = on_progress,
+							.progress = debug_fetcher_on_progress,
 							.user = &batch},
 			    downloads, count);
 	set_at_work(fetcher, false);
@@ -202,7 +198,7 @@ static void fetch(void *user, struct fetch_wish *wishes, size_t count)
 	fetcher->lacks_library |= end == DOWNLOADS_NO_LIBRARY;
 	fetcher->used_ns += clock_now_ns() - begun_ns;
 	for (size_t i = 0; i < count; i++)
-		take(fetcher, end, &downloads[i], &wishes[i]);
+		debug_fetcher_take(fetcher, end, &downloads[i], &wishes[i]);
 }
 
 struct fetcher debug_fetcher_callbacks(struct debug_fetcher *fetcher)
@@ -226,7 +222,7 @@ bool debug_fetcher_say_progress(struct debug_fetcher *fetcher, const struct list
 	return is_at_work;
 }
 
-static char *names_of(const struct missing *missing)
+static char *debug_fetcher_names_of(const struct missing *missing)
 {
 	if (!missing->others)
 		return xstrdup(missing->first);
@@ -239,23 +235,23 @@ static void report_missing(const struct debug_fetcher *fetcher, const struct lis
 	uint64_t limit_ns = debug_fetcher_limit_ns(&fetcher->options.symbols);
 
 	if (fetcher->late.first) {
-		CLEANUP(free_ptr) char *names = names_of(&fetcher->late);
+		CLEANUP(free_ptr) char *names = debug_fetcher_names_of(&fetcher->late);
 
 		listener_problem(listener,
 				 "the debuginfod servers did not send the debug information of %s "
-				 "within %s: went on without it (--debuginfod-time)",
+				 "within %s: continued without it (--debuginfod-time)",
 				 names, humanize_time(limit_ns).text);
 	}
 	if (fetcher->cancelled.first) {
-		CLEANUP(free_ptr) char *names = names_of(&fetcher->cancelled);
+		CLEANUP(free_ptr) char *names = debug_fetcher_names_of(&fetcher->cancelled);
 
 		listener_problem(listener,
-				 "stopped downloading the debug information of %s: went on "
+				 "stopped downloading the debug information of %s: continued "
 				 "without it",
 				 names);
 	}
 	if (fetcher->failed.first) {
-		CLEANUP(free_ptr) char *names = names_of(&fetcher->failed);
+		CLEANUP(free_ptr) char *names = debug_fetcher_names_of(&fetcher->failed);
 
 		listener_problem(listener,
 				 "the debug information of %s could not be downloaded: %s", names,

@@ -1,6 +1,7 @@
 /*
- * Downloads debug files for a symbolizer (symbol/fetcher.h) from debuginfod servers, within a
- * limit of time for all of them, and says what has become of it.
+ * Downloads debug files from debuginfod servers for a symbolizer
+ * (symbol/fetcher.h), within a time limit for all downloads, and reports the
+ * results.
  */
 #ifndef PROF_RECORD_DEBUG_FETCHER_H
 #define PROF_RECORD_DEBUG_FETCHER_H
@@ -14,29 +15,32 @@
 #include <sys/types.h>
 
 struct debug_fetcher_options {
-	struct symbol_options symbols; /* where from, and how long */
+	struct symbol_options symbols; /* the servers and the time limit */
 	uid_t caller;		       /* as in symbolize_options */
-	atomic_bool *cancel;	       /* ends a download, which resets it */
+	atomic_bool *cancel;	       /* cancels a running download, which resets it */
 };
 
 struct debug_fetcher;
 
 /* Whether an option or the environment names servers. */
 bool debug_fetcher_has_servers(const struct symbol_options *symbols);
-/* How long all downloads may take. */
+/* The time limit for all downloads. */
 uint64_t debug_fetcher_limit_ns(const struct symbol_options *symbols);
 
-/* NULL if no server is to be asked. */
+/* Returns NULL if no server is configured. */
 struct debug_fetcher *debug_fetcher_new(const struct debug_fetcher_options *options);
 void debug_fetcher_free(struct debug_fetcher *fetcher);
 DEFINE_CLEANUP(debug_fetcher, debug_fetcher_free)
 
-/* For symbolize_options; NULL gives none. Borrows. */
+/* Returns callbacks for symbolize_options, which borrow the fetcher. For NULL,
+ * returns none. */
 struct fetcher debug_fetcher_callbacks(struct debug_fetcher *fetcher);
 
-/* For another thread than the symbolizer's: false if nothing is being downloaded. */
+/* Reports the progress of downloads. May be called from another thread than the
+ * symbolizer's. Returns false if no download is running. */
 bool debug_fetcher_say_progress(struct debug_fetcher *fetcher, const struct listener *listener);
-/* At the end: what was downloaded, and what could not be. NULL: nothing. */
+/* Reports what was downloaded and what failed. Must be called after the last
+ * download. Does nothing for NULL. */
 void debug_fetcher_report(const struct debug_fetcher *fetcher, const struct listener *listener);
 
 #endif

@@ -3,13 +3,14 @@
 #include "base/clock.h"
 
 enum {
-	/* After a walk has failed because a stack was not copied whole. */
+	/* Number of samples to copy whole after a walk failed because a part of
+	 * the stack was not copied. */
 	WHOLE_SAMPLES = 2000,
 };
 
-/* A thread without samples for so long gives its place to another one. */
+/* A thread without samples for this long loses its entry to another one. */
 #define IDLE_NS NS_PER_SECOND
-/* From when slots are given until all samples are taken with them. */
+/* Time from publishing slots until all samples are taken with them. */
 #define GIVEN_NS NS_PER_MS
 
 void deep_threads_deinit(struct deep_threads *threads)
@@ -42,7 +43,8 @@ struct deep_thread *deep_threads_find(struct deep_threads *threads, const struct
 	const struct record_sample *sample = &record->sample;
 	struct deep_thread *thread = &threads->items[(uint32_t)record->tid % STACK_SLOT_THREADS];
 
-	/* What the kernel copied holds the stack, and is walked sooner than compared. */
+	/* The kernel's copy holds the whole stack. Walking it is faster than
+	 * comparing it. */
 	if (!is_deep(sample))
 		return NULL;
 	if (thread->tid != record->tid) {
@@ -58,7 +60,8 @@ struct deep_thread *deep_threads_find(struct deep_threads *threads, const struct
 	return thread;
 }
 
-static const struct stack_slots *give(struct deep_threads *threads, struct deep_thread *thread)
+static const struct stack_slots *deep_threads_give(struct deep_threads *threads,
+						   struct deep_thread *thread)
 {
 	outer_walk_slots(&thread->outer, &threads->slots);
 	if (thread->whole)
@@ -73,7 +76,7 @@ const struct stack_slots *deep_threads_note(struct deep_threads *threads,
 {
 	if (is_cut && record->sample.equal_slots) {
 		thread->whole = WHOLE_SAMPLES;
-		return give(threads, thread);
+		return deep_threads_give(threads, thread);
 	}
 	if (thread->whole > 1) {
 		thread->whole--;
@@ -85,8 +88,8 @@ const struct stack_slots *deep_threads_note(struct deep_threads *threads,
 	    (thread->whole && outer_walk_may_keep(&thread->outer))) {
 		thread->whole = 0;
 		outer_walk_keep(&thread->outer, ++threads->versions);
-		return give(threads, thread);
+		return deep_threads_give(threads, thread);
 	}
-	/* Its place still has the slots of another thread. */
-	return thread->given_ns ? NULL : give(threads, thread);
+	/* The entry still has the slots of another thread. */
+	return thread->given_ns ? NULL : deep_threads_give(threads, thread);
 }

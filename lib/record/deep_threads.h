@@ -1,10 +1,12 @@
 /*
- * Threads whose stacks are deep: what is known of their outer frames (outer_walk.h), and the stacks
- * of the profile that end with each of these.
+ * Caches the outer frames of threads with deep stacks (outer_walk.h), with the
+ * stacks of the profile that end at each of these frames.
  *
- * What a walk has found is kept for further ones, and given to who samples as slots
- * (stack_slot.h). New slots are given only after a sample that was taken with the last ones: the
- * frames of one version and the one before it are known.
+ * The results of a walk are reused for further walks and published as slots
+ * (stack_slot.h) for the BPF program, which then copies only the changed part
+ * of a stack. New slots are published only after a sample was taken with the
+ * previous ones. So the frames of two versions are kept: the current one and
+ * the one before it.
  */
 #ifndef PROF_RECORD_DEEP_THREADS_H
 #define PROF_RECORD_DEEP_THREADS_H
@@ -14,28 +16,30 @@
 
 struct deep_thread {
 	pid_t tid;
-	uint64_t sampled_ns; /* last */
-	uint64_t given_ns;   /* when its slots were */
-	unsigned whole;	     /* so many samples from now on are to be copied whole */
+	uint64_t sampled_ns; /* time of the last sample */
+	uint64_t given_ns;   /* when its slots were published */
+	unsigned whole;	     /* this many further samples must be copied whole */
 	struct outer_walk outer;
 };
 
-/* Zeroed: empty. */
+/* A zeroed struct is empty. */
 struct deep_threads {
 	struct deep_thread items[STACK_SLOT_THREADS];
 	uint64_t versions;
-	struct stack_slots slots; /* what was given last */
+	struct stack_slots slots; /* published last */
 };
 
 void deep_threads_deinit(struct deep_threads *threads);
-/* The profile is another one, or its stacks are. */
+/* Must be called when the profile or its stacks are replaced. */
 void deep_threads_forget_stacks(struct deep_threads *threads);
 
-/* Before the walk of a sample. NULL: its stack is not deep, or its place is another thread's. */
+/* Must be called before the walk of a sample. Returns NULL if the stack is not
+ * deep, or if the thread's entry is in use by another thread. */
 struct deep_thread *deep_threads_find(struct deep_threads *threads, const struct record *record);
 /*
- * After it. is_cut: it has ended where the copy of the stack does. The slots to give to who
- * samples, borrowed until the next call; NULL: it has them.
+ * Must be called after the walk of a sample. is_cut is set if the walk ended
+ * where the copy of the stack ends. Returns the slots to publish, borrowed
+ * until the next call, or NULL if they have not changed.
  */
 const struct stack_slots *deep_threads_note(struct deep_threads *threads,
 					    struct deep_thread *thread, const struct record *record,

@@ -6,20 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What may wait: a thread that blocks has few samples. */
-enum { SAMPLES_MAX = 64 << 10, THREADS_MAX = 64 << 10, BYTES_MAX = 32 << 20 };
+/* Limits of the queue. A thread that blocks has few samples. */
+enum { SAMPLES_MAX = 64 << 10, DEFERRED_CHAINS_THREADS_MAX = 64 << 10, BYTES_MAX = 32 << 20 };
 
-struct waiting {
-	struct waiting *next;
+struct waiting_sample {
+	struct waiting_sample *next;
 	struct record sample;
 	uint32_t labels;
 	unsigned char kernel_chain[];
 };
 
-struct thread {
+struct deferred_chains_thread {
 	pid_t tid;
-	struct waiting *first, *last; /* in the order in which they came */
-	/* The last user part, for samples that come after it. */
+	struct waiting_sample *first, *last; /* in order of arrival */
+	/* The last user part, for samples that arrive after it. */
 	bool has_chain;
 	uint64_t cookie;
 	unsigned char *chain;
@@ -30,9 +30,9 @@ struct deferred_chains {
 	deferred_sample_fn *give;
 	void *user;
 	struct idmap by_tid; /* (tid, 0) → index in threads */
-	struct thread *threads;
+	struct deferred_chains_thread *threads;
 	uint32_t thread_count, thread_room;
-	size_t samples, bytes; /* that wait, and are kept */
+	size_t samples, bytes; /* queued samples, and the bytes of samples and user parts */
 };
 
 struct deferred_chains *deferred_chains_new(deferred_sample_fn *give, void *user)
@@ -44,14 +44,15 @@ struct deferred_chains *deferred_chains_new(deferred_sample_fn *give, void *user
 	return chains;
 }
 
-static size_t bytes_of_waiting(const struct waiting *waiting)
+static size_t bytes_of_waiting(const struct waiting_sample *waiting)
 {
 	return sizeof(*waiting) + bytes_left(&waiting->sample.sample.kernel_chain);
 }
 
-static struct waiting *take_first(struct deferred_chains *chains, struct thread *thread)
+static struct waiting_sample *take_first(struct deferred_chains *chains,
+					 struct deferred_chains_thread *thread)
 {
-	struct waiting *waiting = thread->first;
+	struct waiting_sample *waiting = thread->first;
 
 	if (!waiting)
 		return NULL;
@@ -61,7 +62,7 @@ static struct waiting *take_first(struct deferred_chains *chains, struct thread 
 	return waiting;
 }
 
-static void forget_chain(struct deferred_chains *chains, struct thread *thread)
+static void forget_chain(struct deferred_chains *chains, struct deferred_chains_thread *thread)
 {
 	free(thread->chain);
 	chains->bytes -= thread->chain_bytes;
@@ -73,8 +74,8 @@ static void forget_chain(struct deferred_chains *chains, struct thread *thread)
 static void drop_all(struct deferred_chains *chains)
 {
 	for (uint32_t i = 0; i < chains->thread_count; i++) {
-		struct thread *thread = &chains->threads[i];
-		struct waiting *waiting;
+		struct deferred_chains_thread *thread = &chains->threads[i];
+		struct waiting_sample *waiting;
 
 		while ((waiting = take_first(chains, thread)))
 			free(waiting);
@@ -93,30 +94,32 @@ void deferred_chains_free(struct deferred_chains *chains)
 	free(chains);
 }
 
-/* NULL: nothing of it is kept. */
-static struct thread *find_thread(struct deferred_chains *chains, pid_t tid)
+/* Returns NULL if nothing of the thread is queued or kept. */
+static struct deferred_chains_thread *find_thread(struct deferred_chains *chains, pid_t tid)
 {
 	uint32_t index = idmap_get(&chains->by_tid, (uint64_t)tid, 0);
 
 	return index == IDMAP_NONE ? NULL : &chains->threads[index];
 }
 
-static struct thread *put_thread(struct deferred_chains *chains, pid_t tid)
+static struct deferred_chains_thread *deferred_chains_put_thread(struct deferred_chains *chains,
+								 pid_t tid)
 {
-	struct thread *thread = find_thread(chains, tid);
+	struct deferred_chains_thread *thread = find_thread(chains, tid);
 
 	if (thread)
 		return thread;
 	GROW(chains->threads, chains->thread_count, chains->thread_room);
 	*idmap_put(&chains->by_tid, (uint64_t)tid, 0) = chains->thread_count;
 	thread = &chains->threads[chains->thread_count++];
-	*thread = (struct thread){.tid = tid};
+	*thread = (struct deferred_chains_thread){.tid = tid};
 	return thread;
 }
 
-static void remove_thread(struct deferred_chains *chains, struct thread *thread)
+static void deferred_chains_remove_thread(struct deferred_chains *chains,
+					  struct deferred_chains_thread *thread)
 {
-	struct thread *last = &chains->threads[chains->thread_count - 1];
+	struct deferred_chains_thread *last = &chains->threads[chains->thread_count - 1];
 
 	forget_chain(chains, thread);
 	idmap_remove(&chains->by_tid, (uint64_t)thread->tid, 0);
@@ -128,31 +131,32 @@ static void remove_thread(struct deferred_chains *chains, struct thread *thread)
 	chains->thread_count--;
 }
 
-static struct bytes chain_of(const struct thread *thread)
+static struct bytes deferred_chains_chain_of(const struct deferred_chains_thread *thread)
 {
 	return bytes_of(thread->chain, thread->chain_bytes);
 }
 
-/* Returns whether the thread's last user part is this sample's. */
-static bool join(const struct thread *thread, struct record *record)
+/* Returns whether the thread's last user part belongs to this sample. */
+static bool deferred_chains_join(const struct deferred_chains_thread *thread, struct record *record)
 {
 	struct record_sample *sample = &record->sample;
 
 	if (!thread->has_chain || thread->cookie != sample->chain_cookie)
 		return false;
-	sample->user_chain = chain_of(thread);
+	sample->user_chain = deferred_chains_chain_of(thread);
 	sample->is_chain_deferred = false;
 	return true;
 }
 
-/* Gives out all samples of a thread. Returns whether one has got its user part. */
-static bool give_all(struct deferred_chains *chains, struct thread *thread)
+/* Releases all samples of a thread. Returns whether one of them got its user
+ * part. */
+static bool give_all(struct deferred_chains *chains, struct deferred_chains_thread *thread)
 {
-	struct waiting *waiting;
+	struct waiting_sample *waiting;
 	bool joined = false;
 
 	while ((waiting = take_first(chains, thread))) {
-		joined |= join(thread, &waiting->sample);
+		joined |= deferred_chains_join(thread, &waiting->sample);
 		chains->give(chains->user, &waiting->sample, waiting->labels);
 		free(waiting);
 	}
@@ -162,27 +166,28 @@ static bool give_all(struct deferred_chains *chains, struct thread *thread)
 static bool holds_more_than(const struct deferred_chains *chains, size_t quarters)
 {
 	return chains->samples > SAMPLES_MAX / 4 * quarters ||
-	       chains->thread_count > THREADS_MAX / 4 * quarters ||
+	       chains->thread_count > DEFERRED_CHAINS_THREADS_MAX / 4 * quarters ||
 	       chains->bytes > BYTES_MAX / 4 * quarters;
 }
 
-/* Forgets user parts of threads without samples; if that is not worth while, gives out all. */
-static void make_room(struct deferred_chains *chains)
+/* Drops user parts of threads without samples. If that frees too little,
+ * releases all samples. */
+static void deferred_chains_make_room(struct deferred_chains *chains)
 {
 	if (!holds_more_than(chains, 4))
 		return;
 	for (uint32_t i = chains->thread_count; i-- > 0;)
 		if (!chains->threads[i].first)
-			remove_thread(chains, &chains->threads[i]);
+			deferred_chains_remove_thread(chains, &chains->threads[i]);
 	if (holds_more_than(chains, 3))
 		deferred_chains_end_all(chains);
 }
 
-static struct waiting *copy_of(const struct record *record, uint32_t labels)
+static struct waiting_sample *deferred_chains_copy_of(const struct record *record, uint32_t labels)
 {
 	struct bytes chain = record->sample.kernel_chain;
 	size_t len = bytes_left(&chain);
-	struct waiting *waiting = xcalloc(1, sizeof(*waiting) + len);
+	struct waiting_sample *waiting = xcalloc(1, sizeof(*waiting) + len);
 
 	waiting->labels = labels;
 	waiting->sample = *record;
@@ -190,7 +195,7 @@ static struct waiting *copy_of(const struct record *record, uint32_t labels)
 	waiting->sample.sample.regs = (struct record_regs){0};
 	waiting->sample.sample.stack = (struct bytes){0};
 	waiting->sample.sample.raw_data = (struct bytes){0};
-	waiting->sample.sample.field_count = 0; /* the labels have them */
+	waiting->sample.sample.field_count = 0; /* the label set contains them */
 	waiting->sample.sample.count_count = 0;
 	if (len)
 		memcpy(waiting->kernel_chain, chain.at, len);
@@ -201,10 +206,10 @@ static struct waiting *copy_of(const struct record *record, uint32_t labels)
 void deferred_chains_add_sample(struct deferred_chains *chains, const struct record *sample,
 				uint32_t labels)
 {
-	struct thread *thread = put_thread(chains, sample->tid);
-	struct waiting *waiting = copy_of(sample, labels);
+	struct deferred_chains_thread *thread = deferred_chains_put_thread(chains, sample->tid);
+	struct waiting_sample *waiting = deferred_chains_copy_of(sample, labels);
 
-	if (join(thread, &waiting->sample)) {
+	if (deferred_chains_join(thread, &waiting->sample)) {
 		chains->give(chains->user, &waiting->sample, labels);
 		free(waiting);
 		return;
@@ -216,13 +221,13 @@ void deferred_chains_add_sample(struct deferred_chains *chains, const struct rec
 	thread->last = waiting;
 	chains->samples++;
 	chains->bytes += bytes_of_waiting(waiting);
-	make_room(chains);
+	deferred_chains_make_room(chains);
 }
 
 bool deferred_chains_add_chain(struct deferred_chains *chains, const struct record *record)
 {
 	const struct record_deferred_chain *deferred = &record->deferred_chain;
-	struct thread *thread = put_thread(chains, record->tid);
+	struct deferred_chains_thread *thread = deferred_chains_put_thread(chains, record->tid);
 	bool again = thread->has_chain && thread->cookie == deferred->cookie;
 	size_t len = bytes_left(&deferred->chain);
 	bool joined;
@@ -236,27 +241,27 @@ bool deferred_chains_add_chain(struct deferred_chains *chains, const struct reco
 	thread->chain_bytes = len;
 	chains->bytes += len;
 	joined = give_all(chains, thread);
-	make_room(chains);
+	deferred_chains_make_room(chains);
 	return joined || again;
 }
 
 void deferred_chains_end_thread(struct deferred_chains *chains, pid_t tid)
 {
-	struct thread *thread = find_thread(chains, tid);
+	struct deferred_chains_thread *thread = find_thread(chains, tid);
 
 	if (!thread)
 		return;
 	give_all(chains, thread);
-	remove_thread(chains, thread);
+	deferred_chains_remove_thread(chains, thread);
 }
 
 void deferred_chains_exec(struct deferred_chains *chains, pid_t tid)
 {
-	struct thread *thread = find_thread(chains, tid);
+	struct deferred_chains_thread *thread = find_thread(chains, tid);
 
 	if (!thread)
 		return;
-	for (struct waiting *waiting = thread->first; waiting; waiting = waiting->next)
+	for (struct waiting_sample *waiting = thread->first; waiting; waiting = waiting->next)
 		waiting->sample.sample.is_chain_deferred = false;
 	deferred_chains_end_thread(chains, tid);
 }

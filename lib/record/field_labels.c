@@ -6,7 +6,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* Of one sample: its fields, its data source, and what its thread has (cgroup, container). */
+/* Per sample: its fields, its data source, and the labels of its thread
+ * (cgroup, container). */
 enum { LABELS_MAX = 16 };
 
 /* Combinations of values and threads: 100 MB. */
@@ -18,7 +19,7 @@ void field_labels_deinit(struct field_labels *labels)
 	idmap_deinit(&labels->counts);
 }
 
-static uint64_t hash_of(const struct record_field *field)
+static uint64_t field_labels_hash_of(const struct record_field *field)
 {
 	size_t len = bytes_left(&field->text);
 
@@ -26,10 +27,11 @@ static uint64_t hash_of(const struct record_field *field)
 			      : (uint64_t)field->number;
 }
 
-/* Whether the value is one of the first of its field. */
-static bool is_kept(struct field_labels *labels, const struct record_field *field, string_id key)
+/* Whether the value is one of the first FIELD_VALUES_MAX of its field. */
+static bool field_labels_is_kept(struct field_labels *labels, const struct record_field *field,
+				 string_id key)
 {
-	uint64_t hash = hash_of(field);
+	uint64_t hash = field_labels_hash_of(field);
 	uint32_t *count;
 
 	if (idmap_get(&labels->values, hash, key) != IDMAP_NONE)
@@ -44,13 +46,13 @@ static bool is_kept(struct field_labels *labels, const struct record_field *fiel
 	return true;
 }
 
-static struct profile_label label_of(const struct record_field *field, string_id key,
-				     struct strtab *strings)
+static struct profile_label field_labels_label_of(const struct record_field *field, string_id key,
+						  struct strtab *strings)
 {
 	struct profile_label label = {.key = key, .text = strtab_add(strings, "")};
 
 	label.unit = label.text;
-	/* A label without a text is a number. */
+	/* A label without text would be a number. */
 	if (field->is_text && !bytes_left(&field->text))
 		label.text = strtab_add(strings, "[empty]");
 	else if (field->is_text)
@@ -79,8 +81,8 @@ static void add_fields(struct field_labels *labels, struct profile *profile,
 		const struct record_field *field = &fields[i];
 		string_id key = strtab_add(strings, field->name);
 
-		if (!is_full && is_kept(labels, field, key)) {
-			ret->items[ret->count++] = label_of(field, key, strings);
+		if (!is_full && field_labels_is_kept(labels, field, key)) {
+			ret->items[ret->count++] = field_labels_label_of(field, key, strings);
 			continue;
 		}
 		ret->items[ret->count++] = (struct profile_label){

@@ -10,27 +10,27 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 
-/* How often progress is reported. */
+/* The interval of progress reports. */
 #define PROGRESS_NS (200 * NS_PER_MS)
 
-/* Symbolizing on a thread of its own. */
+/* State of the symbolizing thread. */
 struct work {
 	const struct pipeline *pipeline;
 	struct symbolize_options options;
-	struct symbolizer *symbolizer; /* NULL: a new one with the options */
-	struct debug_fetcher *fetcher; /* NULL: none */
+	struct symbolizer *symbolizer; /* NULL to create one with the options */
+	struct debug_fetcher *fetcher; /* NULL for none */
 	struct symbolize_outcome outcome;
 	atomic_uint units;
-	int done_fd; /* an eventfd, readable at the end */
+	int done_fd; /* eventfd that becomes readable at the end */
 	bool is_done;
 };
 
-static void *run(void *user)
+static void *finalize_run(void *user)
 {
 	struct work *work = user;
 
 	if (work->symbolizer) {
-		/* Again, to find all problems. */
+		/* Symbolizes all frames again, to find all problems. */
 		symbolizer_set_fetcher(work->symbolizer, &work->options.fetcher);
 		symbolizer_set_profile(work->symbolizer, work->pipeline->profile);
 		symbolizer_run(work->symbolizer, &work->outcome);
@@ -49,12 +49,13 @@ static void on_done(void *user)
 	work->is_done = true;
 }
 
-static void wait_for(struct work *work, const struct finalize_options *options)
+static void finalize_wait_for(struct work *work, const struct finalize_options *options)
 {
 	struct loop_watch *watch = NULL;
 	struct error *err = loop_watch(options->loop, work->done_fd, on_done, work, &watch);
 
-	/* Without a watch the caller's pthread_join() waits, and no progress is reported. */
+	/* Without the watch, pthread_join() in the caller waits, and no
+	 * progress is reported. */
 	error_free(err);
 	while (watch && !work->is_done) {
 		loop_run(options->loop, clock_now_ns() + PROGRESS_NS);
@@ -85,11 +86,12 @@ void finalize_symbols(const struct finalize_options *options, struct symbolize_o
 	pthread_t thread;
 
 	work.options.done = &work.units;
-	/* On this thread if the system lacks the resources for another. */
-	if (work.done_fd < 0 || pthread_create(&thread, NULL, run, &work) != 0) {
-		run(&work);
+	/* Uses this thread if the system lacks the resources for another
+	 * one. */
+	if (work.done_fd < 0 || pthread_create(&thread, NULL, finalize_run, &work) != 0) {
+		finalize_run(&work);
 	} else {
-		wait_for(&work, options);
+		finalize_wait_for(&work, options);
 		pthread_join(thread, NULL);
 	}
 	close_fd(&work.done_fd);
@@ -99,13 +101,13 @@ void finalize_symbols(const struct finalize_options *options, struct symbolize_o
 
 static void report_chainless(const struct finalize_options *options)
 {
-	uint64_t count = session_counts(options->pipeline->session)->stacks.chainless;
+	uint64_t count = session_counts(options->pipeline->session)->chainless;
 
 	if (count)
 		listener_problem(options->listener,
 				 "%" PRIu64
-				 " stacks lack their user part: the record of it, which the "
-				 "kernel writes later, is missing",
+				 " stacks have no user frames: the deferred call-chain record is "
+				 "missing",
 				 count);
 }
 
@@ -116,8 +118,8 @@ static void report_lossy(const struct finalize_options *options)
 	if (count)
 		listener_problem(options->listener,
 				 "mappings of %" PRIu64
-				 " process%s were dropped, to bound memory and time: their "
-				 "samples can lack symbols",
+				 " process%s were dropped to limit memory and time: their "
+				 "samples may lack symbols",
 				 count, count == 1 ? "" : "es");
 }
 
@@ -140,7 +142,7 @@ void finalize(const struct finalize_options *options, struct finalize_result *re
 	counts = *session_counts(pipeline->session);
 	if (options->earlier)
 		session_counts_add(&counts, options->earlier);
-	quality_init(&ret->quality, pipeline->profile, &counts, options->balance);
+	quality_init(&ret->quality, pipeline->profile, &counts, options->unsampled);
 	ret->quality.counts.own_cpu_ns = info.quality.own_cpu_ns;
 	ret->quality.counts.waiting = info.quality.waiting;
 	ret->quality.counts.stat = info.quality.stat;

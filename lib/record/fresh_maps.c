@@ -7,17 +7,17 @@
 #include "proc/maps.h"
 
 enum {
-	COST_SHARE = 20, /* of the time may be taken: 5 % */
+	COST_SHARE = 20, /* reading takes at most 1/20 of the time */
 	IN_VAIN_MS = 10,
 	IN_VAIN_MAX_MS = 320,
 	TEXT_BYTES_MAX = 1 << 20,
-	PROCESSES_MAX = 64 << 10, /* records can claim any */
+	FRESH_MAPS_PROCESSES_MAX = 64 << 10, /* untrusted records can contain any number */
 };
 
-/* For all processes, in a second. */
+/* Limit per second for all processes. */
 #define SHARE_MAX_NS (50 * NS_PER_MS)
 
-/* Programs have nothing below, and no architecture has user memory above. */
+/* Programs map nothing below, and no architecture has user memory above. */
 #define PC_MIN 4096
 #define PC_MAX (UINT64_C(1) << 56)
 
@@ -58,7 +58,7 @@ static void set_due(struct fresh_maps *fresh, pid_t pid, uint64_t cost_ns, uint6
 
 	if (pause_ns > NS_PER_SECOND)
 		pause_ns = NS_PER_SECOND;
-	if (fresh->due_ms.count > PROCESSES_MAX)
+	if (fresh->due_ms.count > FRESH_MAPS_PROCESSES_MAX)
 		fresh_maps_deinit(fresh);
 	if (is_found) {
 		idmap_remove(&fresh->pauses_ms, (uint64_t)pid, 0);
@@ -70,7 +70,7 @@ static void set_due(struct fresh_maps *fresh, pid_t pid, uint64_t cost_ns, uint6
 	*idmap_put(&fresh->due_ms, (uint64_t)pid, 0) = since_start_ms(fresh, now_ns + pause_ns) + 1;
 }
 
-static char *load(const struct fresh_maps *fresh, pid_t pid, size_t *len)
+static char *fresh_maps_load(const struct fresh_maps *fresh, pid_t pid, size_t *len)
 {
 	return fresh->inside ? inside_source_load_maps(fresh->inside, pid, len)
 			     : maps_load_some("/proc", pid, TEXT_BYTES_MAX, len);
@@ -93,7 +93,7 @@ bool fresh_maps_find(struct fresh_maps *fresh, pid_t pid, uint64_t time_ns, uint
 	if (!is_due(fresh, pid, begin_ns))
 		return false;
 	effort = effort_start();
-	text = load(fresh, pid, &len);
+	text = fresh_maps_load(fresh, pid, &len);
 	address_spaces_add_maps(fresh->spaces, pid, time_ns, bytes_of(text, text ? len : 0));
 	is_found = address_spaces_locate(fresh->spaces, pid, time_ns, pc, &location);
 	cost_ns = effort_ns(&effort);

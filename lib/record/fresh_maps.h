@@ -1,17 +1,18 @@
 /*
- * Mappings that no record has told of. Where a pc of a stack is in no known mapping, the mappings
- * of its process are read from /proc/PID/maps.
+ * Finds mappings for which no record was written. If a pc of a stack is in no
+ * known mapping, the mappings of its process are read from /proc/PID/maps.
  *
- * The kernel writes no record for mremap(2), and that of mmap(2) has the pid of the process that
- * called it: others that share its address space (CLONE_VM without CLONE_THREAD) map the same.
- * libprof-inside.so tells of the mappings at a program's start, not of libraries that are loaded
- * later nor of JIT code.
+ * The kernel writes no record for mremap(2). A record of mmap(2) has the pid of
+ * the caller, although other processes may share the address space (CLONE_VM
+ * without CLONE_THREAD). The preloaded agent reports mappings at program start
+ * and those of JIT code, but not libraries that are loaded later.
  *
- * Any process can have samples outside its mappings, so what reading costs is bounded. Of a process
- * it takes 5 % of the time at most. Where it did not help, the pc is most likely none: then it is
- * read again after 10 ms at the earliest. With perf events that pause doubles each time up to
- * 320 ms, all processes together take 50 ms of each second, and of each no more than the first
- * 1 MB of text is read.
+ * A process can have any number of samples outside its mappings, so the cost of
+ * reading is bounded. It takes at most 5 % of the time per process. If reading
+ * did not help, the pc is most likely invalid, and the next read is at least 10
+ * ms later. With perf events this pause doubles each time up to 320 ms, reads
+ * of all processes take at most 50 ms per second, and at most 1 MB of text is
+ * read per process.
  */
 #ifndef PROF_RECORD_FRESH_MAPS_H
 #define PROF_RECORD_FRESH_MAPS_H
@@ -23,18 +24,19 @@
 
 struct fresh_maps {
 	struct address_spaces *spaces;	    /* borrowed */
-	const struct inside_source *inside; /* borrowed; says which processes may be read; NULL:
-					       all, as the kernel names them */
-	struct idmap due_ms;	/* pid → when its mappings may be read again, since start_ns */
-	struct idmap pauses_ms; /* pid → the pause after it was last read in vain */
+	const struct inside_source *inside; /* borrowed; selects the processes that may be read;
+					       NULL for all processes that the kernel names */
+	struct idmap due_ms;	/* pid → earliest time of the next read, since start_ns */
+	struct idmap pauses_ms; /* pid → pause after the last read that did not help */
 	struct time_share share;
 	uint64_t start_ns;
 };
 
 void fresh_maps_deinit(struct fresh_maps *fresh);
 /*
- * Reads the mappings that the process has now, as of time_ns. True: the pc is in one of them. A
- * process that does not share the library's file has none (inside/members.h).
+ * Reads the mappings that the process has at time_ns. Returns true if one of
+ * them contains the pc. A process that does not share the agent's buffer has no
+ * mappings here (inside/members.h).
  */
 bool fresh_maps_find(struct fresh_maps *fresh, pid_t pid, uint64_t time_ns, uint64_t pc);
 

@@ -18,13 +18,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The process of all mappings; the file does not tell its number. */
+/* The process of all mappings. Heap files do not contain the pid. */
 #define PID ((pid_t)1)
 
 enum {
-	/* Distinct addresses. Programs have less than that many calls that lead to malloc(). */
+	/* Distinct addresses. Programs have fewer call sites that lead to
+	 * malloc(). */
 	FRAMES_MAX = 4 << 20,
-	/* What the profile may need, and as much again for each byte of the text. */
+	/* Limit for the profile's memory: a constant, plus an amount per byte
+	 * of text. */
 	MEMORY_BYTES = 96 << 20,
 	MEMORY_BYTES_PER_BYTE = 32,
 };
@@ -33,17 +35,17 @@ struct heap_import {
 	const struct import_options *options;
 	char *data;
 	struct bytes text;
-	uint64_t written_unix_ns; /* the heap file */
+	uint64_t written_unix_ns; /* when the heap file was written */
 	struct heap_file file;
 	struct pipeline pipeline;
 	struct session_counts counts;
 	event_id events[MEMORY_EVENTS];
 	label_set_id labels;
-	uint64_t *pcs; /* distinct ones, sorted … */
+	uint64_t *pcs; /* distinct addresses, sorted */
 	frame_id *frames;
-	bool *are_allocators; /* … and what is there */
+	bool *are_allocators; /* by address: it is in the allocator */
 	size_t pc_count, pc_room;
-	char *main_path; /* NULL: the file has no mappings */
+	char *main_path; /* NULL if the file has no mappings */
 };
 
 static void heap_import_deinit(struct heap_import *import)
@@ -57,12 +59,12 @@ static void heap_import_deinit(struct heap_import *import)
 	free(import->main_path);
 }
 
-static uint64_t ns_of(struct timespec time)
+static uint64_t heap_import_ns_of(struct timespec time)
 {
 	return (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_nsec;
 }
 
-static struct error *read_text(struct heap_import *import, int fd)
+static struct error *heap_import_read_text(struct heap_import *import, int fd)
 {
 	struct stat st;
 	FILE *in = fdopen(fd, "r");
@@ -75,7 +77,7 @@ static struct error *read_text(struct heap_import *import, int fd)
 	}
 	import->written_unix_ns = clock_unix_ns();
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		import->written_unix_ns = ns_of(st.st_mtim);
+		import->written_unix_ns = heap_import_ns_of(st.st_mtim);
 	status = read_all(in, HEAP_FILE_BYTES_MAX, &import->data, &len);
 	fclose(in);
 	if (status == EFBIG)
@@ -86,7 +88,7 @@ static struct error *read_text(struct heap_import *import, int fd)
 	return NULL;
 }
 
-static int by_value(const void *a, const void *b)
+static int heap_import_by_value(const void *a, const void *b)
 {
 	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
 
@@ -96,7 +98,7 @@ static int by_value(const void *a, const void *b)
 static void sort_pcs(struct heap_import *import)
 {
 	if (import->pc_count)
-		qsort(import->pcs, import->pc_count, sizeof(*import->pcs), by_value);
+		qsort(import->pcs, import->pc_count, sizeof(*import->pcs), heap_import_by_value);
 	import->frames = xcalloc(import->pc_count, sizeof(*import->frames));
 	import->are_allocators = xcalloc(import->pc_count, sizeof(*import->are_allocators));
 }
@@ -126,7 +128,8 @@ static struct error *collect_pcs(struct heap_import *import)
 	}
 }
 
-/* Whether an address of a stack is in it: a call that ends there, too. */
+/* Whether a mapping contains an address of a stack. Includes a call that ends
+ * at the end of the mapping. */
 static bool is_used(const struct heap_import *import, const struct mapping *mapping)
 {
 	size_t first = search_first(import->pcs, import->pc_count, mapping->start + 1);
@@ -134,7 +137,8 @@ static bool is_used(const struct heap_import *import, const struct mapping *mapp
 	return first < import->pc_count && import->pcs[first] <= mapping->end;
 }
 
-/* Only those that are used: opening a file takes time, and a text can claim any number of them. */
+/* Adds only the mappings that are used, because opening a file takes time, and
+ * an untrusted text can list any number of files. */
 static void add_mappings(struct heap_import *import)
 {
 	struct maps maps = {.rest = import->file.maps};
@@ -150,10 +154,10 @@ static void add_mappings(struct heap_import *import)
 		session_set_main_path(import->pipeline.session, import->main_path);
 	else
 		listener_problem(import->options->listener,
-				 "it lists no mappings, so that nothing can be symbolized");
+				 "it lists no mappings, so its addresses cannot be symbolized");
 }
 
-static void add_frames(struct heap_import *import)
+static void heap_import_add_frames(struct heap_import *import)
 {
 	for (size_t i = 0; i < import->pc_count; i++) {
 		struct location location;
@@ -165,7 +169,7 @@ static void add_frames(struct heap_import *import)
 	}
 }
 
-static void add_events(struct heap_import *import)
+static void heap_import_add_events(struct heap_import *import)
 {
 	static const enum memory_event order[MEMORY_EVENTS] = {
 		MEMORY_INUSE_SPACE, MEMORY_ALLOC_OBJECTS, MEMORY_ALLOC_SPACE, MEMORY_INUSE_OBJECTS};
@@ -183,7 +187,7 @@ static void add_events(struct heap_import *import)
 	}
 }
 
-/* The function itself, not what is inlined into it. */
+/* Checks the function itself, not the functions that are inlined into it. */
 static bool is_allocator(const struct profile *profile, frame_id id)
 {
 	struct profile_frame frame = profile_get_frame(profile, id);
@@ -205,16 +209,17 @@ static void find_allocators(struct heap_import *import)
 							 import->frames[i]);
 }
 
-static size_t index_of(const struct heap_import *import, uint64_t pc)
+static size_t heap_import_index_of(const struct heap_import *import, uint64_t pc)
 {
 	return search_first(import->pcs, import->pc_count, pc);
 }
 
-/* The first frame that is the program's; at least the root remains. */
+/* Returns the index of the first frame that belongs to the program. The root
+ * always remains. */
 static size_t leaf_of(const struct heap_import *import, const struct heap_file_stack *stack)
 {
 	for (size_t i = stack->depth; i-- > 1;)
-		if (import->are_allocators[index_of(import, stack->pcs[i - 1])])
+		if (import->are_allocators[heap_import_index_of(import, stack->pcs[i - 1])])
 			return i;
 	return 0;
 }
@@ -228,7 +233,8 @@ static stack_id add_stack(struct heap_import *import, const struct heap_file_sta
 	if (stack->is_cut)
 		id = profile_push(profile, id, profile_synthetic_frame(profile, "[truncated]"));
 	for (size_t i = stack->depth; i-- > leaf;)
-		id = profile_push(profile, id, import->frames[index_of(import, stack->pcs[i])]);
+		id = profile_push(profile, id,
+				  import->frames[heap_import_index_of(import, stack->pcs[i])]);
 	return id;
 }
 
@@ -239,15 +245,15 @@ static void add_value(struct heap_import *import, stack_id stack, enum memory_ev
 		return;
 	profile_add_samples(import->pipeline.profile, import->labels, stack, import->events[event],
 			    samples, weight);
-	import->counts.samples += samples;
+	import->counts.quality.samples += samples;
 }
 
-static void add_values(struct heap_import *import, const struct heap_file_stack *values)
+static void heap_import_add_values(struct heap_import *import, const struct heap_file_stack *values)
 {
 	const struct heap_file_counts *inuse = &values->inuse, *allocated = &values->allocated;
 	stack_id stack = add_stack(import, values);
 
-	import->counts.stacks.truncated += values->is_cut;
+	import->counts.quality.truncated += values->is_cut;
 	add_value(import, stack, MEMORY_INUSE_SPACE, inuse->samples, inuse->bytes);
 	add_value(import, stack, MEMORY_INUSE_OBJECTS, inuse->samples, inuse->objects);
 	if (!import->file.has_allocated)
@@ -256,7 +262,7 @@ static void add_values(struct heap_import *import, const struct heap_file_stack 
 	add_value(import, stack, MEMORY_ALLOC_OBJECTS, allocated->samples, allocated->objects);
 }
 
-static struct error *add_stacks(struct heap_import *import)
+static struct error *heap_import_add_stacks(struct heap_import *import)
 {
 	uint64_t memory_max = MEMORY_BYTES + MEMORY_BYTES_PER_BYTE * bytes_left(&import->text);
 	struct heap_file_stack stack;
@@ -268,7 +274,7 @@ static struct error *add_stacks(struct heap_import *import)
 
 		if (err || !got)
 			return err;
-		add_values(import, &stack);
+		heap_import_add_values(import, &stack);
 		if (profile_memory_bytes(import->pipeline.profile) > memory_max)
 			return error_new("it needs more than %" PRIu64
 					 " MB of memory, too much for a file of its size",
@@ -276,15 +282,16 @@ static struct error *add_stacks(struct heap_import *import)
 	}
 }
 
-/* A program that was built anew, above all. */
+/* Mainly detects programs that were rebuilt. */
 static bool is_newer(const struct heap_import *import, const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 && ns_of(st.st_mtim) > import->written_unix_ns;
+	return stat(path, &st) == 0 && heap_import_ns_of(st.st_mtim) > import->written_unix_ns;
 }
 
-/* Its file system answered when it was opened. */
+/* stat() cannot block here: the file system responded when the file was
+ * opened. */
 static void report_newer_files(const struct heap_import *import)
 {
 	const struct address_spaces *spaces = import->pipeline.spaces;
@@ -294,23 +301,23 @@ static void report_newer_files(const struct heap_import *import)
 
 		if (module->kind == MODULE_FILE && module->elf && is_newer(import, module->path))
 			listener_problem(import->options->listener,
-					 "%s has been written to since the heap file was: its "
-					 "functions may be wrong",
+					 "%s is newer than the heap file: its functions may be "
+					 "wrong",
 					 module->path);
 	}
 }
 
-static void add_labels(struct heap_import *import)
+static void heap_import_add_labels(struct heap_import *import)
 {
 	const char *path = import->main_path ? import->main_path : "[unknown]";
-	const char *slash = strrchr(path, '/');
 
-	import->labels = profile_thread_labels(import->pipeline.profile, -1, -1,
-					       slash ? slash + 1 : path, "");
+	import->labels = profile_thread_labels(import->pipeline.profile, -1, -1, basename(path),
+					       "");
 }
 
-/* The quality stays unknown: the file does not tell which samples its allocator lost. */
-static void set_info(const struct heap_import *import)
+/* The quality remains unknown, because the file does not contain the number of
+ * lost samples. */
+static void heap_import_set_info(const struct heap_import *import)
 {
 	struct profile *profile = import->pipeline.profile;
 
@@ -326,7 +333,7 @@ struct error *import_heap_file(int fd, const struct import_options *options,
 			       struct import_result *ret)
 {
 	CLEANUP(heap_import_deinit) struct heap_import import = {.options = options};
-	struct error *err = read_text(&import, fd);
+	struct error *err = heap_import_read_text(&import, fd);
 
 	if (!err)
 		err = heap_file_open(import.text, &import.file);
@@ -336,15 +343,15 @@ struct error *import_heap_file(int fd, const struct import_options *options,
 		return err;
 	sort_pcs(&import);
 	local_pipeline_open(&import.pipeline, options);
-	add_events(&import);
+	heap_import_add_events(&import);
 	add_mappings(&import);
-	add_frames(&import);
+	heap_import_add_frames(&import);
 	report_newer_files(&import);
 	ret->reading_cpu_ns = clock_own_cpu_ns();
 	local_pipeline_symbolize(&import.pipeline, options, &ret->finalized.symbolized);
 	find_allocators(&import);
-	add_labels(&import);
-	err = add_stacks(&import);
+	heap_import_add_labels(&import);
+	err = heap_import_add_stacks(&import);
 	if (err) {
 		finalize_result_deinit(&ret->finalized);
 		ret->finalized = (struct finalize_result){0};
@@ -352,7 +359,7 @@ struct error *import_heap_file(int fd, const struct import_options *options,
 	}
 	tasks_label(import.pipeline.profile);
 	quality_init(&ret->finalized.quality, import.pipeline.profile, &import.counts, NULL);
-	set_info(&import);
+	heap_import_set_info(&import);
 	ret->profile = STEAL(import.pipeline.profile);
 	return NULL;
 }

@@ -1,22 +1,24 @@
 /*
- * Makes a profile of a heap file of jemalloc or tcmalloc (heapfile/heap_file.h). The addresses of
- * its stacks are looked up in the mappings that it lists and symbolized as those of a perf.data
- * file.
+ * Imports a jemalloc or tcmalloc heap file (heapfile/heap_file.h) as a profile.
  *
- *  - Events: inuse_space, which comes first because it is what these files are written for,
- *    alloc_objects, alloc_space and inuse_objects; those of allocations only if the file tells
- * them.
- *  - The allocator's own functions at the leaf of a stack are left out: the leaf is what called
- *    malloc() or operator new.
- *  - Files have no build-id there. A file that was written to later than the heap file adds a
- *    problem.
+ * Addresses of stacks are resolved with the mappings that the file lists, and
+ * symbolized like those of a perf.data file.
+ *
+ *  - The events are inuse_space, alloc_objects, alloc_space and inuse_objects.
+ *    inuse_space is first because it is the main purpose of these files. The
+ *    allocation events exist only if the file contains them.
+ *  - The allocator's own functions are removed from the leaf of a stack, so the
+ *    leaf is the caller of malloc() or operator new.
+ *  - Heap files contain no build-ids. If a module is newer than the heap file,
+ *    this is reported as a problem.
  */
 #ifndef PROF_RECORD_HEAP_IMPORT_H
 #define PROF_RECORD_HEAP_IMPORT_H
 
 #include "record/import.h"
 
-/* Takes fd in every case. Of the options, needs_timestamps is not used. */
+/* Takes ownership of fd, also on error. Does not use
+ * options->needs_timestamps. */
 MUST_CHECK struct error *import_heap_file(int fd, const struct import_options *options,
 					  struct import_result *ret);
 

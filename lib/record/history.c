@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The time is kept in this many parts. */
+/* The time is divided into this many parts. */
 enum { PARTS = 8 };
 
-struct part {
+struct history_part {
 	struct profile *profile;
 	struct recorder_window window;
 	struct session_counts counts;
@@ -20,7 +20,7 @@ struct history {
 	struct recorder *recorder;
 	uint64_t keep_ns;
 	size_t modules_max;
-	struct part *parts; /* the oldest first */
+	struct history_part *parts; /* oldest first */
 	size_t count, room;
 };
 
@@ -34,7 +34,7 @@ struct history *history_new(struct recorder *recorder, uint64_t keep_ns, size_t 
 	return history;
 }
 
-static void forget(struct history *history, size_t count)
+static void history_forget_oldest(struct history *history, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		profile_free(history->parts[i].profile);
@@ -46,7 +46,7 @@ void history_free(struct history *history)
 {
 	if (!history)
 		return;
-	forget(history, history->count);
+	history_forget_oldest(history, history->count);
 	free(history->parts);
 	free(history);
 }
@@ -58,7 +58,7 @@ uint64_t history_next_ns(const struct history *history)
 	return recorder_profile_window(history->recorder).start_ns + history->keep_ns / PARTS;
 }
 
-/* The sampled time from this part on. */
+/* Returns the sampled time of all parts from this one on. */
 static uint64_t covered_ns(const struct history *history, size_t first)
 {
 	uint64_t sum_ns = 0;
@@ -74,12 +74,12 @@ static void forget_old(struct history *history)
 
 	while (old + 1 < history->count && covered_ns(history, old + 1) >= history->keep_ns)
 		old++;
-	forget(history, old);
+	history_forget_oldest(history, old);
 }
 
 void history_cut(struct history *history)
 {
-	struct part part = {
+	struct history_part part = {
 		.counts = *session_counts(recorder_pipeline(history->recorder)->session),
 	};
 
@@ -94,7 +94,7 @@ void history_forget(struct history *history)
 	struct recorder_window window;
 
 	profile_free(recorder_rotate(history->recorder, &window));
-	forget(history, history->count);
+	history_forget_oldest(history, history->count);
 }
 
 bool history_step(struct history *history)
@@ -113,11 +113,12 @@ bool history_step(struct history *history)
 	return true;
 }
 
-static void add_times(const struct profile *from, struct profile *to, const uint32_t *samples)
+static void history_add_times(const struct profile *from, struct profile *to,
+			      const uint32_t *samples)
 {
 	const struct profile_timed_samples timed = profile_timed_samples(from);
 	const struct profile_intervals intervals = profile_intervals(from);
-	const struct turns turns = profile_turns(from);
+	const struct sample_order order = profile_sample_order(from);
 
 	for (uint64_t i = 0; i < timed.count; i++) {
 		struct profile_timed_sample sample = timed.items[i];
@@ -137,11 +138,11 @@ static void add_times(const struct profile *from, struct profile *to, const uint
 		marker.text = strtab_add(profile_strings(to), profile_string(from, marker.text));
 		profile_add_marker(to, &marker);
 	}
-	for (uint32_t i = 0; i < turns.count; i++)
-		profile_add_turn(to, turns.items[i].tid, samples[turns.items[i].sample]);
+	for (uint32_t i = 0; i < order.count; i++)
+		profile_add_to_sample_order(to, order.items[i].tid, samples[order.items[i].sample]);
 }
 
-static void add_profile(const struct profile *from, struct profile *to)
+static void history_add_profile(const struct profile *from, struct profile *to)
 {
 	const struct profile_samples samples = profile_samples(from);
 	CLEANUP(free_ptr) uint32_t *added = xcalloc(samples.count, sizeof(*added));
@@ -151,7 +152,7 @@ static void add_profile(const struct profile *from, struct profile *to)
 	for (uint64_t i = 0; i < samples.count; i++)
 		added[i] = transfer_add(&transfer, &samples.items[i], samples.items[i].samples,
 					samples.items[i].weight);
-	add_times(from, to, added);
+	history_add_times(from, to, added);
 	transfer_deinit(&transfer);
 }
 
@@ -160,7 +161,7 @@ void history_gather(const struct history *history)
 	struct profile *to = recorder_pipeline(history->recorder)->profile;
 
 	for (size_t i = 0; i < history->count; i++)
-		add_profile(history->parts[i].profile, to);
+		history_add_profile(history->parts[i].profile, to);
 }
 
 struct recorder_window history_window(const struct history *history)

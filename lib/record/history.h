@@ -1,46 +1,52 @@
 /*
- * The last seconds of a recorder: a ring of the profiles that its rotations have ended
- * (recorder_rotate()), each of an eighth of the time. What is older is freed, so memory is bounded
- * by the distinct stacks of that time.
+ * The last seconds of a recording: a ring of profiles from recorder_rotate(),
+ * each of an eighth of the time.
  *
- * All of them, put together, are the profile of the last seconds. Their modules are numbered by the
- * recorder's address spaces, so a recorder that is renewed loses its history.
+ * Older profiles are freed, so memory is bounded by the distinct stacks of the
+ * covered time. The sum of all profiles in the ring is the profile of the last
+ * seconds. Module ids belong to the recorder's address spaces, so renewing the
+ * recorder drops the history.
  */
 #ifndef PROF_RECORD_HISTORY_H
 #define PROF_RECORD_HISTORY_H
 
 #include "record/recorder.h"
 
-/* Descriptions and call frame information of this many modules take some 100 MB. */
+/* Descriptions and call frame information of this many modules take about 100
+ * MB. */
 enum { HISTORY_MODULES_MAX = 5000 };
 
 struct history;
 
-/* At least keep_ns of sampling are kept, and an eighth of it more at most. With more modules than
- * modules_max the recorder is renewed. Borrows it. */
+/* Keeps at least keep_ns of sampling, and at most an eighth more. Renews the
+ * recorder when it has more than modules_max modules. Borrows the recorder. */
 struct history *history_new(struct recorder *recorder, uint64_t keep_ns, size_t modules_max);
 void history_free(struct history *history);
 DEFINE_CLEANUP(history, history_free)
 
-/* clock_now_ns() at which history_step() has something to do. */
+/* The time (clock_now_ns()) at which history_step() has something to do. */
 uint64_t history_next_ns(const struct history *history);
-/* Rotates the recorder if its profile covers an eighth of the time. True: the history was lost,
- * because programs had mapped so many files that the recorder was renewed. */
+/*
+ * Rotates the recorder if its profile covers an eighth of the time. Returns
+ * true if the history was dropped because the recorder was renewed: programs
+ * had mapped too many files.
+ */
 bool history_step(struct history *history);
 
-/* Rotates the recorder: the history now is complete up to the last record. */
+/* Rotates the recorder, so that the history is complete up to the last
+ * record. */
 void history_cut(struct history *history);
-/* Forgets everything, the recorder's profile included. */
+/* Drops everything, including the recorder's current profile. */
 void history_forget(struct history *history);
 /*
- * Adds the samples of the whole history to the recorder's profile, which a history_cut() has just
- * emptied. To be called at the end, or in a forked child.
+ * Adds the samples of the whole history to the recorder's profile, which must
+ * be empty after history_cut(). Call it only at the end or in a forked child.
  */
 void history_gather(const struct history *history);
 
-/* The time that the history covers. Zeroed: it is empty. */
+/* The time that the history covers. Zeroed if the history is empty. */
 struct recorder_window history_window(const struct history *history);
-/* The sums of its profiles' counts. */
+/* The sums of the counts of its profiles. */
 struct session_counts history_counts(const struct history *history);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "perfdata/perfdata.h"
 #include "proc/kernel.h"
+#include "record/elapsed_import.h"
 #include "record/field_labels.h"
 
 #include <inttypes.h>
@@ -11,36 +12,36 @@
 #include <sys/stat.h>
 
 enum {
-	/* The loop runs, and progress is reported, every so many records. */
+	/* The loop runs and progress is reported once per this many records. */
 	RECORDS_AT_ONCE = 4096,
-	/* The time that reading takes is looked at every so many; a hostile record takes 0.1 s. */
+	/* The reading time is checked once per this many records. A crafted
+	 * record takes 0.1 s. */
 	RECORDS_UNTIL_LOOK = 32,
 };
 
-/*
- * CPU time of reading, and for each record. A record takes 2 us, one with a deep stack 50 us; those
- * that are made for that purpose can take minutes.
- */
+/* Limit of CPU time: a constant, plus a time per record. Records take a few
+ * microseconds, with deep stacks 50 us. Crafted records can take minutes. */
 #define READING_NS (10 * NS_PER_SECOND)
 #define READING_NS_PER_RECORD (NS_PER_MS / 10)
 
 struct import {
 	const struct import_options *options;
-	const char *debug_dir;
 	struct perfdata *perfdata;
-	const struct arch *arch;     /* of the machine that was recorded */
-	struct record_source source; /* perfdata; owns it */
-	bool ours;		     /* recorded here, since this machine was booted */
+	const struct arch *arch;     /* architecture of the recorded machine */
+	struct record_source source; /* reads perfdata, which it owns */
+	bool ours;		     /* recorded on this machine since it was booted */
 	uint64_t end_unix_ns;
 	uint64_t begun_ns; /* in CPU time of this thread */
 	struct pipeline pipeline;
-	unsigned event_count; /* that the session knows */
+	struct elapsed_import *elapsed; /* NULL if not wanted, or before the first time */
+	unsigned event_count;		/* number of events in the session */
 	bool has_main;
-	uint64_t first_ns, last_ns; /* of the records that have a time */
+	uint64_t first_ns, last_ns; /* of records that have a time */
 };
 
 static void import_deinit(struct import *import)
 {
+	elapsed_import_free(import->elapsed);
 	pipeline_close(&import->pipeline);
 	record_source_close(&import->source);
 }
@@ -48,7 +49,7 @@ static void import_deinit(struct import *import)
 static const struct {
 	const char *machine;
 	const struct arch *arch;
-} known[] = {{"x86_64", &arch_x86_64}, {"aarch64", &arch_aarch64}};
+} import_archs[] = {{"x86_64", &arch_x86_64}, {"aarch64", &arch_aarch64}};
 
 static bool may_dump(const struct arch *arch, uint64_t mask)
 {
@@ -57,29 +58,31 @@ static bool may_dump(const struct arch *arch, uint64_t mask)
 	return mask >> arch->perf_count == 0 && (mask & needed) == needed;
 }
 
-/* Registers are numbered so that no other architecture has those of all of a known one. */
+/* The register masks of all known architectures differ. */
 static const struct arch *arch_by_registers(const struct perfdata *perfdata)
 {
 	for (unsigned event = 0; event < perfdata_event_count(perfdata); event++)
-		for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-			if (may_dump(known[i].arch, perfdata_event(perfdata, event)->regs_mask))
-				return known[i].arch;
+		for (size_t i = 0; i < ARRAY_SIZE(import_archs); i++)
+			if (may_dump(import_archs[i].arch,
+				     perfdata_event(perfdata, event)->regs_mask))
+				return import_archs[i].arch;
 	return arch_native();
 }
 
-static const struct arch *arch_of(const struct perfdata *perfdata)
+static const struct arch *import_arch_of(const struct perfdata *perfdata)
 {
 	const struct perfdata_info *info = perfdata_info(perfdata);
 
 	if (!info->machine)
 		return arch_by_registers(perfdata);
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-		if (!strcmp(info->machine, known[i].machine))
-			return known[i].arch;
+	for (size_t i = 0; i < ARRAY_SIZE(import_archs); i++)
+		if (!strcmp(info->machine, import_archs[i].machine))
+			return import_archs[i].arch;
 	return NULL;
 }
 
-/* A perf.data file has no time of day; it was last written when the recording ended. */
+/* Returns when the file was last written, which is when the recording ended. A
+ * perf.data file contains no wall-clock time. */
 static uint64_t end_of_recording(int fd)
 {
 	struct stat st;
@@ -89,7 +92,7 @@ static uint64_t end_of_recording(int fd)
 	return clock_unix_ns();
 }
 
-static struct error *open_recording(struct import *import, int fd)
+static struct error *import_open_recording(struct import *import, int fd)
 {
 	struct error *err;
 
@@ -98,17 +101,16 @@ static struct error *open_recording(struct import *import, int fd)
 	if (!err)
 		import->source = perfdata_source(import->perfdata);
 	if (!err)
-		import->arch = arch_of(import->perfdata);
+		import->arch = import_arch_of(import->perfdata);
 	if (!err && !import->arch)
-		err = error_new("it is of a machine that prof cannot unwind (%s)",
+		err = error_new("it was recorded on an unsupported architecture (%s)",
 				perfdata_info(import->perfdata)->machine);
 	return error_hint(
-		err,
-		"prof reads recordings of perf, pprof profiles, folded stacks and heap files of "
-		"jemalloc and tcmalloc");
+		err, "prof reads perf.data files, pprof profiles, folded stacks, and heap files of "
+		     "jemalloc and tcmalloc");
 }
 
-/* Whether all its events have times of CLOCK_MONOTONIC. */
+/* Whether all events use CLOCK_MONOTONIC. */
 static bool is_monotonic(const struct perfdata *perfdata)
 {
 	unsigned count = perfdata_event_count(perfdata);
@@ -119,7 +121,7 @@ static bool is_monotonic(const struct perfdata *perfdata)
 	return count;
 }
 
-static void prepare(struct import *import)
+static void import_prepare(struct import *import)
 {
 	const struct perfdata_info *info = perfdata_info(import->perfdata);
 	struct kernel_mark kernel = {
@@ -129,8 +131,6 @@ static void prepare(struct import *import)
 		.start = info->kernel_start,
 		.end = info->kernel_end,
 	};
-	const char *home = getenv("HOME");
-	CLEANUP(free_ptr) char *cache = home ? xasprintf("%s/.debug", home) : NULL;
 
 	memcpy(kernel.build_id.bytes, info->kernel_build_id, info->kernel_build_id_bytes);
 	import->ours = kernel_is_ours(&kernel, "");
@@ -140,8 +140,7 @@ static void prepare(struct import *import)
 			      .files =
 				      &(struct recorded_files){
 					      .symfs = import->options->symfs,
-					      .debug_dir = import->debug_dir,
-					      .cache_dir = cache,
+					      .debug_dir = import->options->symbols.debug_dir,
 					      .writer = import->options->writer,
 					      .same_kernel = import->ours,
 					      .is_monotonic = is_monotonic(import->perfdata),
@@ -154,8 +153,8 @@ static void prepare(struct import *import)
 		      });
 }
 
-/* In a pipe an event may be described late. */
-static void add_events(struct import *import)
+/* A pipe may describe an event after the first records. */
+static void import_add_events(struct import *import)
 {
 	struct strtab *strings = profile_strings(import->pipeline.profile);
 	unsigned count = perfdata_event_count(import->perfdata);
@@ -176,7 +175,7 @@ static void add_events(struct import *import)
 	}
 }
 
-/* The program that perf started is the first to execute anything. */
+/* The command that perf started is the first process to call exec. */
 static void find_main(struct import *import, const struct record *record)
 {
 	if (import->has_main || record->type != RECORD_COMM || !record->comm.exec)
@@ -185,7 +184,36 @@ static void find_main(struct import *import, const struct record *record)
 	session_set_main_process(import->pipeline.session, record->pid);
 }
 
-static void note_time(struct import *import, uint64_t time_ns)
+/* Returns the time between two samples of a running thread. */
+static uint64_t import_period_ns(const struct import *import)
+{
+	const struct perfdata_event *event = import->event_count
+						     ? perfdata_event(import->perfdata, 0)
+						     : NULL;
+
+	if (event && event->frequency_hz)
+		return NS_PER_SECOND / event->frequency_hz;
+	return event && value_is_time(event->kind) ? event->period : NS_PER_MS;
+}
+
+/* The events of a pipe are known only with its first records. */
+static void import_begin_elapsed(struct import *import, uint64_t time_ns)
+{
+	if (import->elapsed || !time_ns || !import->options->adds_elapsed)
+		return;
+	import->elapsed =
+		elapsed_import_new(import->pipeline.session,
+				   &(struct elapsed_import_options){
+					   .has_switches = perfdata_has_switches(import->perfdata),
+					   .period_ns = import_period_ns(import),
+				   });
+	if (!perfdata_has_switches(import->perfdata))
+		listener_notice(import->options->listener,
+				"elapsed time is estimated from the samples: the recording has no "
+				"context switches (perf record --switch-events)");
+}
+
+static void import_note_time(struct import *import, uint64_t time_ns)
 {
 	if (!time_ns)
 		return;
@@ -197,7 +225,7 @@ static void note_time(struct import *import, uint64_t time_ns)
 		import->last_ns = time_ns;
 }
 
-/* The next cancellation is about the symbolizing. */
+/* Resets cancel, because the next cancellation applies to symbolization. */
 static bool is_stopped(const struct import *import)
 {
 	loop_run(import->options->loop, 0);
@@ -210,8 +238,9 @@ static bool takes_too_long(const struct import *import, uint64_t records)
 
 	if (used_ns < READING_NS + records * READING_NS_PER_RECORD)
 		return false;
-	listener_problem(import->options->listener,
-			 "its records take too long to read for their number: ignored the rest");
+	listener_problem(
+		import->options->listener,
+		"reading its records takes too long for their number: the rest is ignored");
 	return true;
 }
 
@@ -223,38 +252,43 @@ static void choose_fields(const struct import *import)
 	if (!perfdata_choose_fields(import->perfdata, options->weight, options->labels,
 				    options->label_count, &missing))
 		listener_problem(options->listener,
-				 "no event of the recording has a field %s whose format it tells",
+				 "no event of the recording has a field %s in a known format",
 				 missing);
 }
 
-static void read_records(struct import *import)
+static void import_read_records(struct import *import)
 {
 	const struct session_counts *counts = session_counts(import->pipeline.session);
 	struct record record;
 	uint64_t records = 0;
 
 	while (record_source_next(&import->source, &record)) {
-		add_events(import);
+		import_add_events(import);
 		find_main(import, &record);
-		note_time(import, record.time_ns);
+		import_note_time(import, record.time_ns);
+		import_begin_elapsed(import, record.time_ns);
+		elapsed_import_feed(import->elapsed, &record);
 		session_feed(import->pipeline.session, &record);
+		elapsed_import_feed_again(import->elapsed, &record);
 		if (++records % RECORDS_UNTIL_LOOK)
 			continue;
 		if (takes_too_long(import, records))
 			break;
 		if (records % RECORDS_AT_ONCE)
 			continue;
-		listener_progress(import->options->listener, PROGRESS_READ, counts->samples);
+		listener_progress(import->options->listener, PROGRESS_READ,
+				  counts->quality.samples);
 		if (is_stopped(import)) {
 			listener_problem(import->options->listener,
-					 "stopped: this is what was read so far");
+					 "stopped: the profile contains what was read so far");
 			break;
 		}
 	}
-	add_events(import);
+	import_add_events(import);
+	elapsed_import_settle(import->elapsed, import->last_ns);
 }
 
-static void tell_other_values(const struct import *import)
+static void import_tell_other_values(const struct import *import)
 {
 	uint64_t samples = session_counts(import->pipeline.session)->other_values;
 
@@ -263,18 +297,18 @@ static void tell_other_values(const struct import *import)
 				FIELD_VALUES_MAX);
 }
 
-static void report_problems(const struct import *import)
+static void import_report_problems(const struct import *import)
 {
 	uint64_t stray = session_counts(import->pipeline.session)->strays;
 	const char *problem;
 
 	for (unsigned i = 0; (problem = perfdata_problem(import->perfdata, i)); i++)
 		listener_problem(import->options->listener, "%s", problem);
-	tell_other_values(import);
+	import_tell_other_values(import);
 	if (stray)
-		listener_problem(
-			import->options->listener,
-			"ignored %" PRIu64 " user parts of stacks that belong to no sample", stray);
+		listener_problem(import->options->listener,
+				 "ignored %" PRIu64 " user call chains that belong to no sample",
+				 stray);
 }
 
 static void finalize_import(const struct import *import, struct finalize_result *ret)
@@ -311,18 +345,16 @@ struct error *import_perfdata(int fd, const struct import_options *options,
 	CLEANUP(import_deinit)
 	struct import import = {
 		.options = options,
-		.debug_dir = options->symbols.debug_dir ? options->symbols.debug_dir
-							: "/usr/lib/debug",
 		.begun_ns = clock_thread_cpu_ns(),
 	};
-	struct error *err = open_recording(&import, fd);
+	struct error *err = import_open_recording(&import, fd);
 
 	if (err)
 		return err;
-	prepare(&import);
+	import_prepare(&import);
 	choose_fields(&import);
-	read_records(&import);
-	report_problems(&import);
+	import_read_records(&import);
+	import_report_problems(&import);
 	ret->reading_cpu_ns = clock_own_cpu_ns();
 	finalize_import(&import, &ret->finalized);
 	ret->profile = STEAL(import.pipeline.profile);

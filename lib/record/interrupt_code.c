@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* The beginnings of names: of x86-64 now and before Linux 5.8, and of arm64. */
+/* Prefixes of symbols on x86-64, also before Linux 5.8, and on arm64. */
 static const char *const entries[] = {
 	"asm_sysvec_",	    "asm_common_interrupt", "asm_spurious_interrupt",
 	"common_interrupt", "apic_timer_inter",	    "ret_from_intr",
@@ -13,24 +13,25 @@ static const char *const entries[] = {
 	"el1_irq",
 };
 
-/* The kernel does the rest of an interrupt's work here, also from the idle loop itself.
- * __do_softirq() was renamed in Linux 6.10. */
+/* The kernel finishes the work of interrupts in these functions, which the idle
+ * loop can call, too. __do_softirq() was renamed in Linux 6.10. */
 static const char *const deferred[] = {"handle_softirqs", "__do_softirq",
 				       "flush_smp_call_function_queue"};
 
-enum kind { OTHER, ENTRY, DEFERRED };
+enum interrupt_code_kind { OTHER, ENTRY, DEFERRED };
 
-struct range {
+struct interrupt_code_range {
 	uint64_t start, end;
-	enum kind kind;
+	enum interrupt_code_kind kind;
 };
 
 struct interrupt_code {
-	struct range *items;
+	struct interrupt_code_range *items;
 	size_t count, room;
 };
 
-static bool begins_with_any(const char *name, const char *const *beginnings, size_t count)
+static bool interrupt_code_begins_with_any(const char *name, const char *const *beginnings,
+					   size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (text_begins(name, beginnings[i]))
@@ -38,33 +39,35 @@ static bool begins_with_any(const char *name, const char *const *beginnings, siz
 	return false;
 }
 
-static enum kind kind_of(const char *name)
+static enum interrupt_code_kind interrupt_code_kind_of(const char *name)
 {
-	if (begins_with_any(name, entries, ARRAY_SIZE(entries)))
+	if (interrupt_code_begins_with_any(name, entries, ARRAY_SIZE(entries)))
 		return ENTRY;
-	return begins_with_any(name, deferred, ARRAY_SIZE(deferred)) ? DEFERRED : OTHER;
+	return interrupt_code_begins_with_any(name, deferred, ARRAY_SIZE(deferred)) ? DEFERRED
+										    : OTHER;
 }
 
-/* "ffffffff81000c80 T asm_sysvec_apic_timer_interrupt" */
-static bool parse(const char *line, uint64_t *address, enum kind *kind)
+/* Parses "ffffffff81000c80 T asm_sysvec_apic_timer_interrupt". */
+static bool interrupt_code_parse(const char *line, uint64_t *address,
+				 enum interrupt_code_kind *kind)
 {
 	if (!text_hex(&line, address) || line[0] != ' ' || !line[1] || line[2] != ' ')
 		return false;
-	*kind = (line[1] | 0x20) == 't' ? kind_of(line + 3) : OTHER;
+	*kind = (line[1] | 0x20) == 't' ? interrupt_code_kind_of(line + 3) : OTHER;
 	return true;
 }
 
-/* A symbol ends where the next one begins. */
-static void add_symbol(struct interrupt_code *code, uint64_t address, enum kind kind)
+/* A symbol ends where the next one starts. */
+static void add_symbol(struct interrupt_code *code, uint64_t address, enum interrupt_code_kind kind)
 {
-	struct range *last = code->count ? &code->items[code->count - 1] : NULL;
+	struct interrupt_code_range *last = code->count ? &code->items[code->count - 1] : NULL;
 
 	if (last && !last->end && address > last->start)
 		last->end = address;
 	if (kind == OTHER || !address || (last && last->start == address))
 		return;
 	GROW(code->items, code->count, code->room);
-	code->items[code->count++] = (struct range){.start = address, .kind = kind};
+	code->items[code->count++] = (struct interrupt_code_range){.start = address, .kind = kind};
 }
 
 struct interrupt_code *interrupt_code_read(FILE *kallsyms)
@@ -74,9 +77,9 @@ struct interrupt_code *interrupt_code_read(FILE *kallsyms)
 
 	while (kallsyms && fgets(line, sizeof(line), kallsyms)) {
 		uint64_t address;
-		enum kind kind;
+		enum interrupt_code_kind kind;
 
-		if (parse(line, &address, &kind))
+		if (interrupt_code_parse(line, &address, &kind))
 			add_symbol(code, address, kind);
 	}
 	return code;
@@ -91,7 +94,7 @@ void interrupt_code_free(struct interrupt_code *code)
 }
 
 /* A return address may be the end of its function. */
-static enum kind kind_at(const struct interrupt_code *code, uint64_t pc)
+static enum interrupt_code_kind kind_at(const struct interrupt_code *code, uint64_t pc)
 {
 	for (size_t i = 0; i < code->count; i++)
 		if (pc > code->items[i].start && pc <= code->items[i].end)

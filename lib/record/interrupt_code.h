@@ -1,9 +1,10 @@
 /*
- * Where the kernel's code begins that an interrupt enters: what is above it in a call chain,
- * towards the leaf, was done by the interrupt, and what is below by the code that it interrupted.
+ * Finds interrupt entries in kernel call chains. Frames on the leaf side of an
+ * entry belong to the interrupt, those on the root side to the interrupted
+ * code.
  *
- * Source: /proc/kallsyms; arch/x86/entry/entry_64.S, arch/arm64/kernel/entry.S;
- * kernel/softirq.c, kernel/smp.c.
+ * Source: /proc/kallsyms; arch/x86/entry/entry_64.S; arch/arm64/kernel/entry.S;
+ * kernel/softirq.c; kernel/smp.c.
  */
 #ifndef PROF_RECORD_INTERRUPT_CODE_H
 #define PROF_RECORD_INTERRUPT_CODE_H
@@ -14,15 +15,16 @@
 
 struct interrupt_code;
 
-/* kallsyms: as /proc/kallsyms; borrowed; NULL: none is known. */
+/* Reads symbols in the format of /proc/kallsyms. The file is borrowed. With
+ * NULL, no entry is known. */
 struct interrupt_code *interrupt_code_read(FILE *kallsyms);
 void interrupt_code_free(struct interrupt_code *code);
 
-/* Cuts a call chain, u64s, leaf first, after the first entry of an interrupt. False, and nothing is
- * changed: it has none. */
+/* Truncates a call chain (u64s, leaf first) after the first interrupt entry.
+ * Returns false and changes nothing if the chain has none. */
 bool interrupt_code_cut(const struct interrupt_code *code, struct bytes *chain);
-/* Whether a call chain has the entry of an interrupt, or what the kernel has put off until after
- * one (softirqs, calls from other CPUs). */
+/* Whether a call chain contains an interrupt entry, or work that the kernel
+ * defers until after an interrupt (softirqs, calls from other CPUs). */
 bool interrupt_code_is_in(const struct interrupt_code *code, struct bytes chain);
 
 #endif

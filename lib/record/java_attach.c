@@ -3,7 +3,9 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/forked_child.h"
 #include "base/line_reader.h"
+#include "base/trusted_user.h"
 #include "unwind/vm_structs.h"
 
 #include <dirent.h>
@@ -19,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -27,7 +28,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Between two looks for the socket, and how much earlier than its parent the child gives up. */
+/* POLL_NS is the interval between two checks for the socket. The child times
+ * out MARGIN_NS earlier than its parent. */
 #define POLL_NS (5 * NS_PER_MS)
 #define MARGIN_NS (100 * NS_PER_MS)
 
@@ -36,37 +38,38 @@ enum {
 	STATUS_BYTES_MAX = 64 << 10,
 	COMMAND_LINE_BYTES_MAX = 128 << 10,
 	/* The thread is among the first twenty. */
-	THREADS_MAX = 256,
+	JAVA_ATTACH_THREADS_MAX = 256,
 	/* The answer to this command is a number and a newline. */
 	ANSWER_BYTES_MAX = 64 << 10,
 };
 
 /* Protocol version, command, three arguments. */
-static const char request[] = "1\0jcmd\0Compiler.perfmap\0\0";
+static const char perfmap_request[] = "1\0jcmd\0Compiler.perfmap\0\0";
 
-/* The machine as the child sees it. */
-struct machine {
+/* The VM as the child sees it. */
+struct java_attach_machine {
 	pid_t pid;
 	uint64_t deadline_ns;
 	int pidfd;
 	int root, tmp; /* directories, O_PATH */
-	uid_t user;    /* effective … */
+	uid_t user;    /* effective ids */
 	gid_t group;
-	pid_t own_pid; /* in its own namespace */
+	bool own_only; /* as in java_attach_start() */
+	pid_t own_pid; /* pid in its own namespace */
 	bool catches_quit;
 	bool is_stopped; /* by SIGSTOP or a debugger */
 };
 
-/* --- What the process is ---------------------------------------------------------------------- */
+/* ---- Checks of the process ---- */
 
-static FILE *open_proc(const struct machine *machine, const char *name)
+static FILE *open_proc(const struct java_attach_machine *machine, const char *name)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d/%s", (int)machine->pid, name);
 
 	return fopen(path, "re");
 }
 
-static void take_status_line(struct machine *machine, const char *line)
+static void take_status_line(struct java_attach_machine *machine, const char *line)
 {
 	const char *last = strrchr(line, '\t');
 	unsigned long long caught;
@@ -85,7 +88,7 @@ static void take_status_line(struct machine *machine, const char *line)
 		machine->is_stopped = run_state == 'T' || run_state == 't';
 }
 
-static bool read_status(struct machine *machine)
+static bool read_status(struct java_attach_machine *machine)
 {
 	CLEANUP(close_file) FILE *status = open_proc(machine, "status");
 	CLEANUP(line_reader_deinit) struct line_reader lines = {0};
@@ -99,9 +102,9 @@ static bool read_status(struct machine *machine)
 	return true;
 }
 
-static bool is_dispatcher(const struct machine *machine, const char *thread)
+static bool is_dispatcher(const struct java_attach_machine *machine, const char *thread)
 {
-	/* As the kernel cuts it. */
+	/* As truncated by the kernel. */
 	static const char name[] = "Signal Dispatch\n";
 	CLEANUP(free_ptr) char *path = xasprintf("task/%s/comm", thread);
 	CLEANUP(close_file) FILE *comm = open_proc(machine, path);
@@ -110,15 +113,15 @@ static bool is_dispatcher(const struct machine *machine, const char *thread)
 	return comm && fgets(text, sizeof(text), comm) && strcmp(text, name) == 0;
 }
 
-/* HotSpot starts the thread if it handles signals. */
-static bool has_dispatcher(const struct machine *machine)
+/* HotSpot starts this thread if it handles signals. */
+static bool has_dispatcher(const struct java_attach_machine *machine)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d/task", (int)machine->pid);
 	DIR *threads = opendir(path);
 	const struct dirent *thread = threads ? readdir(threads) : NULL;
 	bool has = false;
 
-	for (unsigned i = 0; thread && !has && i < THREADS_MAX; i++) {
+	for (unsigned i = 0; thread && !has && i < JAVA_ATTACH_THREADS_MAX; i++) {
 		has = thread->d_name[0] != '.' && is_dispatcher(machine, thread->d_name);
 		thread = readdir(threads);
 	}
@@ -127,8 +130,8 @@ static bool has_dispatcher(const struct machine *machine)
 	return has;
 }
 
-/* The last word on it wins, as in the machine. */
-static bool is_disabled(const struct machine *machine)
+/* The last option wins, as in the VM. */
+static bool is_disabled(const struct java_attach_machine *machine)
 {
 	static const char suffix[] = "DisableAttachMechanism";
 	CLEANUP(close_file) FILE *file = open_proc(machine, "cmdline");
@@ -143,8 +146,9 @@ static bool is_disabled(const struct machine *machine)
 	return is;
 }
 
-/* Up to now: a process may execute another program, or become another user's. */
-static enum java_answer check_handler(struct machine *machine)
+/* Checks again right before the signal, because a process may have executed
+ * another program or changed its user. */
+static enum java_answer check_handler(struct java_attach_machine *machine)
 {
 	machine->catches_quit = false;
 	if (is_disabled(machine))
@@ -155,9 +159,9 @@ static enum java_answer check_handler(struct machine *machine)
 	return machine->is_stopped ? JAVA_STOPPED : JAVA_ANSWERED;
 }
 
-/* --- Rights ----------------------------------------------------------------------------------- */
+/* ---- Privileges ---- */
 
-/* Also of root, and of a user whose prof has capabilities. */
+/* Also needed for root, and for a user whose prof has capabilities. */
 static bool drop_capabilities(void)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -166,15 +170,16 @@ static bool drop_capabilities(void)
 	return syscall(SYS_capset, &header, none) == 0;
 }
 
-/* Takes the rights of the machine's user, for good. */
-static enum java_answer become(const struct machine *machine)
+/* Changes permanently to the privileges of the VM's user. */
+static enum java_answer java_attach_become(const struct java_attach_machine *machine)
 {
 	uid_t user = machine->user;
 	gid_t group = machine->group;
 	bool is_other = user != 0 || group != 0;
 
-	if (geteuid() != 0 && geteuid() != user)
-		return JAVA_FOREIGN;
+	if ((geteuid() != 0 || machine->own_only) && geteuid() != user &&
+	    (geteuid() != 0 || sudo_caller() != user))
+		return JAVA_UNTRUSTED;
 	if (geteuid() == 0 && is_other &&
 	    (setgroups(0, NULL) < 0 || setresgid(group, group, group) < 0 ||
 	     setresuid(user, user, user) < 0))
@@ -182,17 +187,9 @@ static enum java_answer become(const struct machine *machine)
 	return drop_capabilities() ? JAVA_ANSWERED : JAVA_FAILED;
 }
 
-/* The kernel forgets this when a process becomes another user's. */
-static void end_with(pid_t parent)
-{
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(JAVA_FAILED);
-}
+/* ---- Files below the VM's root ---- */
 
-/* --- Files below the machine's root ----------------------------------------------------------- */
-
-static int open_below(int directory, const char *name, int flags, mode_t mode)
+static int java_attach_open_below(int directory, const char *name, int flags, mode_t mode)
 {
 	const struct open_how how = {
 		.flags = (uint64_t)flags | O_CLOEXEC,
@@ -203,7 +200,7 @@ static int open_below(int directory, const char *name, int flags, mode_t mode)
 	return (int)syscall(SYS_openat2, directory, name, &how, sizeof(how));
 }
 
-static bool is_running(const struct machine *machine)
+static bool java_attach_is_running(const struct java_attach_machine *machine)
 {
 	struct pollfd end = {.fd = machine->pidfd, .events = POLLIN};
 
@@ -211,11 +208,12 @@ static bool is_running(const struct machine *machine)
 }
 
 /*
- * The root is opened before rights are given up, and before the user is read: a process can leave
- * the rights of root and then make itself a root, but not the other way round. That it still runs
- * says that all three are of one process.
+ * The root directory is opened before privileges are dropped, and before the
+ * user ids are read. A process can give up root privileges and then change its
+ * root directory, but not in the opposite order. The process still runs at the
+ * end, so all three belong to the same process.
  */
-static enum java_answer open_machine(struct machine *machine)
+static enum java_answer open_machine(struct java_attach_machine *machine)
 {
 	CLEANUP(free_ptr) char *root = xasprintf("/proc/%d/root", (int)machine->pid);
 	enum java_answer answer;
@@ -224,52 +222,55 @@ static enum java_answer open_machine(struct machine *machine)
 	if (machine->pidfd < 0)
 		return errno == ESRCH ? JAVA_ENDED : JAVA_FAILED;
 	machine->root = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (!read_status(machine) || !is_running(machine))
+	if (!read_status(machine) || !java_attach_is_running(machine))
 		return JAVA_ENDED;
 	if (machine->root < 0 && geteuid() != machine->user)
-		return JAVA_FOREIGN;
-	answer = become(machine);
+		return JAVA_UNTRUSTED;
+	answer = java_attach_become(machine);
 	if (answer != JAVA_ANSWERED)
 		return answer;
-	machine->tmp = open_below(machine->root, "tmp", O_PATH | O_DIRECTORY, 0);
+	machine->tmp = java_attach_open_below(machine->root, "tmp", O_PATH | O_DIRECTORY, 0);
 	return machine->tmp < 0 ? JAVA_FAILED : JAVA_ANSWERED;
 }
 
-static void own_name(const struct machine *machine, const char *prefix, char *into, size_t room)
+static void java_attach_own_name(const struct java_attach_machine *machine, const char *prefix,
+				 char *into, size_t room)
 {
 	snprintf(into, room, "%s%d", prefix, (int)machine->own_pid);
 }
 
-/* False if there is no file that the machine believes, one of its user. is_made: remove it. */
-static bool make_trigger(const struct machine *machine, bool *is_made)
+/* Returns false if there is no file that the VM accepts: it must belong to the
+ * VM's user. Sets *is_made if the file must be removed. */
+static bool make_trigger(const struct java_attach_machine *machine, bool *is_made)
 {
 	char name[64];
 	CLEANUP(close_fd) int fd = -1;
 	struct stat st;
 
-	own_name(machine, ".attach_pid", name, sizeof(name));
-	fd = open_below(machine->tmp, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+	java_attach_own_name(machine, ".attach_pid", name, sizeof(name));
+	fd = java_attach_open_below(machine->tmp, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+				    0600);
 	*is_made = fd >= 0;
 	return *is_made || (fstatat(machine->tmp, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 			    S_ISREG(st.st_mode) && st.st_uid == machine->user);
 }
 
-static void remove_trigger(const struct machine *machine)
+static void remove_trigger(const struct java_attach_machine *machine)
 {
 	char name[64];
 
-	own_name(machine, ".attach_pid", name, sizeof(name));
+	java_attach_own_name(machine, ".attach_pid", name, sizeof(name));
 	unlinkat(machine->tmp, name, 0);
 }
 
-/* --- The conversation ------------------------------------------------------------------------- */
+/* ---- The protocol ---- */
 
-static bool is_over(const struct machine *machine)
+static bool java_attach_is_over(const struct java_attach_machine *machine)
 {
 	return clock_now_ns() >= machine->deadline_ns;
 }
 
-static void limit_time(const struct machine *machine, int fd)
+static void limit_time(const struct java_attach_machine *machine, int fd)
 {
 	uint64_t now_ns = clock_now_ns();
 	uint64_t left_ns = machine->deadline_ns > now_ns ? machine->deadline_ns - now_ns
@@ -281,8 +282,8 @@ static void limit_time(const struct machine *machine, int fd)
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &left, sizeof(left));
 }
 
-/* As the clients of the JDK demand. */
-static bool is_own_socket(const struct machine *machine, int fd)
+/* The JDK's clients make the same checks. */
+static bool is_own_socket(const struct java_attach_machine *machine, int fd)
 {
 	struct stat st;
 
@@ -290,16 +291,16 @@ static bool is_own_socket(const struct machine *machine, int fd)
 	       !(st.st_mode & (S_IRWXG | S_IRWXO));
 }
 
-/* -1: there is no socket, or nobody listens. */
-static int connect_socket(const struct machine *machine)
+/* Returns -1 if there is no socket or if nothing listens on it. */
+static int connect_socket(const struct java_attach_machine *machine)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	CLEANUP(close_fd) int at = -1;
 	CLEANUP(close_fd) int fd = -1;
 	char name[64];
 
-	own_name(machine, ".java_pid", name, sizeof(name));
-	at = open_below(machine->tmp, name, O_PATH | O_NOFOLLOW, 0);
+	java_attach_own_name(machine, ".java_pid", name, sizeof(name));
+	at = java_attach_open_below(machine->tmp, name, O_PATH | O_NOFOLLOW, 0);
 	if (at < 0 || !is_own_socket(machine, at))
 		return -1;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -312,15 +313,15 @@ static int connect_socket(const struct machine *machine)
 	return steal_fd(&fd);
 }
 
-/* The first line is the result: 0 if the command was run. The rest is read for the machine's sake.
- */
-static enum java_answer read_answer(const struct machine *machine, int fd)
+/* The first line is the result: 0 if the command was run. The rest is read so
+ * that the VM can finish. */
+static enum java_answer read_answer(const struct java_attach_machine *machine, int fd)
 {
 	char text[1024], first[2] = {0};
 	size_t total = 0;
 	ssize_t len;
 
-	while (total < ANSWER_BYTES_MAX && !is_over(machine)) {
+	while (total < ANSWER_BYTES_MAX && !java_attach_is_over(machine)) {
 		len = recv(fd, text, sizeof(text), 0);
 		if (len < 0)
 			break;
@@ -333,28 +334,29 @@ static enum java_answer read_answer(const struct machine *machine, int fd)
 	return JAVA_SILENT;
 }
 
-static enum java_answer talk(const struct machine *machine, int fd)
+static enum java_answer talk(const struct java_attach_machine *machine, int fd)
 {
-	if (send(fd, request, sizeof(request), MSG_NOSIGNAL) != (ssize_t)sizeof(request))
+	if (send(fd, perfmap_request, sizeof(perfmap_request), MSG_NOSIGNAL) !=
+	    (ssize_t)sizeof(perfmap_request))
 		return JAVA_SILENT;
 	return read_answer(machine, fd);
 }
 
-/* Until the machine listens. */
-static int await_socket(const struct machine *machine)
+/* Waits until the VM listens. */
+static int await_socket(const struct java_attach_machine *machine)
 {
 	const struct timespec pause = {.tv_nsec = POLL_NS};
 	int fd = -1;
 
-	while (fd < 0 && !is_over(machine) && is_running(machine)) {
+	while (fd < 0 && !java_attach_is_over(machine) && java_attach_is_running(machine)) {
 		nanosleep(&pause, NULL);
 		fd = connect_socket(machine);
 	}
 	return fd;
 }
 
-/* Lets the machine open its socket. */
-static int trigger(struct machine *machine, enum java_answer *answer)
+/* Makes the VM open its socket. */
+static int trigger(struct java_attach_machine *machine, enum java_answer *answer)
 {
 	bool is_made;
 	int fd = -1;
@@ -374,7 +376,8 @@ static int trigger(struct machine *machine, enum java_answer *answer)
 	return fd;
 }
 
-static enum java_answer ask(struct machine *machine, pid_t parent, struct elf_file *libjvm)
+static enum java_answer java_attach_ask(struct java_attach_machine *machine, pid_t parent,
+					struct elf_file *libjvm)
 {
 	CLEANUP(close_fd) int fd = -1;
 	struct vm_symbols symbols;
@@ -382,22 +385,24 @@ static enum java_answer ask(struct machine *machine, pid_t parent, struct elf_fi
 
 	if (answer != JAVA_ANSWERED)
 		return answer;
-	end_with(parent);
+	if (!forked_child_end_with(parent))
+		return JAVA_FAILED;
 	if (!vm_symbols_find(libjvm, &symbols))
 		return JAVA_NO_JVM;
 	fd = connect_socket(machine);
-	if (fd < 0 && is_over(machine))
+	if (fd < 0 && java_attach_is_over(machine))
 		return JAVA_SILENT;
 	if (fd < 0)
 		fd = trigger(machine, &answer);
 	return fd < 0 ? answer : talk(machine, fd);
 }
 
-/* --- The parent's side ------------------------------------------------------------------------ */
+/* ---- In the parent ---- */
 
 /*
- * What reads prof's output must not wait for a child that hangs, and no rights of prof's stay open.
- * Linux before 5.9 closes the standard streams only.
+ * A reader of prof's output must not wait for a child that hangs, and the child
+ * must not keep descriptors that prof has opened. Before Linux 5.9 only the
+ * standard streams are closed.
  */
 static void leave_files(void)
 {
@@ -409,65 +414,62 @@ static void leave_files(void)
 	syscall(SYS_close_range, STDERR_FILENO + 1, UINT_MAX, 0);
 }
 
-__attribute__((noreturn)) static void run_child(pid_t parent, const struct java_attach *attach,
-						struct elf_file *libjvm)
+struct start {
+	pid_t parent;
+	const struct java_attach *attach;
+	struct elf_file *libjvm;
+	bool own_only;
+};
+
+static int run_child(void *user)
 {
-	struct machine machine = {
-		.pid = attach->pid,
-		.deadline_ns = attach->deadline_ns - MARGIN_NS,
+	const struct start *start = user;
+	struct java_attach_machine machine = {
+		.pid = start->attach->pid,
+		.deadline_ns = start->attach->deadline_ns - MARGIN_NS,
 		.pidfd = -1,
 		.root = -1,
 		.tmp = -1,
 		.user = (uid_t)-1,
 		.group = (gid_t)-1,
+		.own_only = start->own_only,
 	};
 
 	leave_files();
-	end_with(parent);
-	_exit((int)ask(&machine, parent, libjvm));
+	return (int)java_attach_ask(&machine, start->parent, start->libjvm);
 }
 
-struct java_attach java_attach_start(pid_t pid, struct elf_file *libjvm, uint64_t deadline_ns)
+struct java_attach java_attach_start(pid_t pid, struct elf_file *libjvm, bool own_only,
+				     uint64_t deadline_ns)
 {
 	struct java_attach attach = {.pid = pid, .deadline_ns = deadline_ns};
-	pid_t parent = getpid();
-	pid_t child = fork();
+	struct start start = {getpid(), &attach, libjvm, own_only};
+	CLEANUP(error_cleanup)
+	struct error *err = forked_child_start(FORKED_CHILD_ENDS_WITH_THREAD, run_child, &start,
+					       &attach.child);
 
-	if (child == 0)
-		run_child(parent, &attach, libjvm);
-	attach.child = child < 0 ? 0 : child;
+	if (err)
+		attach.child = 0;
 	return attach;
 }
 
-static bool await_end(pid_t child, uint64_t until_ns, int *status)
-{
-	const struct timespec pause = {.tv_nsec = POLL_NS};
-	pid_t ended = waitpid(child, status, WNOHANG);
-
-	while (ended == 0 && clock_now_ns() < until_ns) {
-		nanosleep(&pause, NULL);
-		ended = waitpid(child, status, WNOHANG);
-	}
-	return ended == child;
-}
-
-/* A child that hangs in the kernel ends when it can; init waits for it. */
+/* A child that hangs in the kernel ends when it can, and init reaps it. */
 enum java_answer java_attach_wait(struct java_attach *attach)
 {
 	pid_t child = attach->child;
-	int status = 0;
-	bool ended = child && await_end(child, attach->deadline_ns, &status);
+	struct forked_child_end end;
+	bool ended = child && forked_child_wait_until(child, attach->deadline_ns, &end);
 
 	attach->child = 0;
 	if (!child)
 		return JAVA_FAILED;
 	if (!ended) {
 		kill(child, SIGKILL);
-		await_end(child, attach->deadline_ns + MARGIN_NS, &status);
+		forked_child_wait_until(child, attach->deadline_ns + MARGIN_NS, &end);
 		return JAVA_SILENT;
 	}
-	return WIFEXITED(status) && WEXITSTATUS(status) <= JAVA_FAILED
-		       ? (enum java_answer)WEXITSTATUS(status)
+	return WIFEXITED(end.status) && WEXITSTATUS(end.status) <= JAVA_FAILED
+		       ? (enum java_answer)WEXITSTATUS(end.status)
 		       : JAVA_FAILED;
 }
 
@@ -476,14 +478,14 @@ const char *java_answer_reason(enum java_answer answer)
 	static const char *const reasons[] = {
 		[JAVA_ANSWERED] = "has listed its code",
 		[JAVA_ENDED] = "has ended",
-		[JAVA_FOREIGN] = "belongs to another user",
+		[JAVA_UNTRUSTED] = "belongs to another user",
 		[JAVA_NO_JVM] = "is not a HotSpot virtual machine",
-		[JAVA_UNHANDLED] = "does not handle SIGQUIT as a virtual machine does",
+		[JAVA_UNHANDLED] = "does not handle SIGQUIT like a HotSpot virtual machine",
 		[JAVA_DISABLED] = "was started with -XX:+DisableAttachMechanism",
 		[JAVA_STOPPED] = "is stopped",
 		[JAVA_SILENT] = "does not answer",
 		[JAVA_REFUSED] = "cannot list its code: JDK 17 and later can",
-		[JAVA_FAILED] = "cannot be asked: needs Linux 5.6 and a /tmp it can write to",
+		[JAVA_FAILED] = "cannot be asked: this needs Linux 5.6 and a writable /tmp",
 	};
 
 	return reasons[answer];

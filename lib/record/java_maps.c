@@ -8,7 +8,7 @@
 
 enum { MACHINES_MAX = 64 };
 
-/* By module: whether the profile has frames of it. */
+/* Returns by module whether the profile has frames of it. */
 static bool *find_used(const struct pipeline *pipeline, uint32_t module_count)
 {
 	const struct profile *profile = pipeline->profile;
@@ -23,7 +23,7 @@ static bool *find_used(const struct pipeline *pipeline, uint32_t module_count)
 	return used;
 }
 
-/* NULL: the process is no Java virtual machine. */
+/* Returns NULL if the process is not a Java virtual machine. */
 static struct elf_file *libjvm_of(struct address_spaces *spaces, pid_t pid, uint64_t now_ns)
 {
 	struct location at;
@@ -33,7 +33,8 @@ static struct elf_file *libjvm_of(struct address_spaces *spaces, pid_t pid, uint
 	return address_spaces_module(spaces, at.module)->elf;
 }
 
-static unsigned start_all(const struct pipeline *pipeline, struct java_attach *machines)
+static unsigned start_all(const struct pipeline *pipeline, bool own_only,
+			  struct java_attach *machines)
 {
 	struct address_spaces *spaces = pipeline->spaces;
 	uint32_t module_count = address_spaces_module_count(spaces);
@@ -47,23 +48,33 @@ static unsigned start_all(const struct pipeline *pipeline, struct java_attach *m
 		struct elf_file *libjvm = is_asked ? libjvm_of(spaces, module->pid, now_ns) : NULL;
 
 		if (libjvm)
-			machines[count++] = java_attach_start(module->pid, libjvm,
+			machines[count++] = java_attach_start(module->pid, libjvm, own_only,
 							      now_ns + TIME_LIMIT_NS);
 	}
 	return count;
 }
 
-void java_maps_ask(const struct pipeline *pipeline, const struct listener *listener)
+/* Without --java, VMs that have ended or belong to others are expected. */
+static bool is_expected(enum java_answer answer, enum java_choice choice)
+{
+	return answer == JAVA_ANSWERED ||
+	       (choice == JAVA_OWN && (answer == JAVA_ENDED || answer == JAVA_UNTRUSTED));
+}
+
+void java_maps_ask(const struct pipeline *pipeline, enum java_choice choice,
+		   const struct listener *listener)
 {
 	struct java_attach machines[MACHINES_MAX];
-	unsigned count = start_all(pipeline, machines);
+	unsigned count = choice == JAVA_NONE ? 0
+					     : start_all(pipeline, choice == JAVA_OWN, machines);
 
 	for (unsigned i = 0; i < count; i++) {
 		enum java_answer answer = java_attach_wait(&machines[i]);
 
-		if (answer != JAVA_ANSWERED)
-			listener_problem(listener,
-					 "--java: process %d %s; its compiled code may lack names",
-					 (int)machines[i].pid, java_answer_reason(answer));
+		if (!is_expected(answer, choice))
+			listener_problem(
+				listener,
+				"--java: process %d %s; its compiled code may lack symbols",
+				(int)machines[i].pid, java_answer_reason(answer));
 	}
 }

@@ -10,46 +10,51 @@
 #include <string.h>
 
 enum {
-	/* Of a thread and event; the oldest go first. */
+	/* Limit per thread and event. The oldest calls are dropped first. */
 	OPEN_CALLS_MAX = 4096,
-	/* Where all threads have room for more, each thread has as many at most: 32 MB, and 2 KB
-	   for each thread. */
+	/* Above this total (32 MB, plus 2 KB per thread), the open calls of a
+	 * thread and event do not grow beyond OPEN_CALLS_MIN. */
 	ALL_OPEN_CALLS_MAX = 1 << 20,
 	OPEN_CALLS_MIN = 64,
-	/* A return address takes this of the stack at most, so that the stack pointer after the
-	 * return is as much above that at the entry. */
+	/*
+	 * Maximum size of a return address on the stack. The stack pointer
+	 * after the return is at most this much above its value at the entry.
+	 */
 	RETURN_ADDRESS_BYTES = 8,
-	/* What is further away is on another stack (a coroutine's). */
-	STACK_BYTES = 8 << 20,
-	/* What the kernel puts in the place of return addresses is the start of a page. */
+	/* A stack pointer further away is on another stack, such as that of a
+	 * coroutine. */
+	LATENCIES_STACK_BYTES = 8 << 20,
+	/* The address that replaces return addresses is the start of a page. */
 	PAGE_BYTES = 4096,
 };
 
 /* A call that has not returned. */
 struct open_call {
 	uint64_t sp, time_ns;
-	uint64_t return_pc; /* 0: unknown */
+	uint64_t return_pc; /* 0 if unknown */
 	stack_id stack;
 };
 
-/* Those of a thread and event, the innermost last. */
+/* The open calls of a thread and event, innermost last. */
 struct open_calls {
 	bool are_measured;
 	struct open_call *items;
 	size_t count, room;
-	uint32_t next_unused; /* of a thread that has ended: as first_unused */
+	uint32_t next_unused; /* list of unused entries: see first_unused */
 };
 
 struct latencies {
 	struct latencies_options options;
-	struct idmap threads; /* (tid, event) → open_calls */
+	struct idmap threads; /* (tid, event) → index in open */
 	struct open_calls *open;
 	size_t count, room;
-	uint32_t first_unused; /* of open; IDMAP_NONE: none */
-	size_t all_room;       /* of all open calls */
-	unsigned char *copy; /* of a stack, with the true return addresses; NULL: not needed yet */
+	uint32_t first_unused; /* first unused entry of open; IDMAP_NONE for none */
+	size_t all_room;       /* capacity of all open calls */
+	unsigned char
+		*copy; /* copy of a stack with the original return addresses; NULL until needed */
 	size_t copy_room;
-	struct idmap labels; /* (labels of the thread, class) → labels of the sample */
+	struct idmap labels; /* (labels of the thread, bucket) → labels of the sample */
+	uint32_t generation; /* generation of the profile that labels belong to */
 	uint64_t left, unpaired;
 };
 
@@ -110,7 +115,7 @@ static struct open_calls *calls_of(struct latencies *latencies, pid_t tid, unsig
 	return &latencies->open[*number];
 }
 
-/* It is where the stack pointer was at the entry. */
+/* The return address is at the stack pointer of the entry. */
 static uint64_t return_pc(const struct record *record)
 {
 	struct bytes stack = record->sample.stack;
@@ -118,7 +123,7 @@ static uint64_t return_pc(const struct record *record)
 	return arch_native()->ra_in_register ? 0 : bytes_u64(&stack);
 }
 
-/* The stack of the sample in private memory. */
+/* Copies the stack of the sample to private memory, which can be changed. */
 static unsigned char *copy_stack(struct latencies *latencies, struct record *record)
 {
 	size_t len = bytes_left(&record->sample.stack);
@@ -140,7 +145,7 @@ static void restore_return(struct latencies *latencies, const struct open_call *
 	struct bytes place = bytes_at(record->sample.stack, call->sp - sp);
 	uint64_t replaced = bytes_u64(&place);
 
-	/* A call that was left is no longer there. */
+	/* A call that ended without a return may be overwritten by now. */
 	if (!call->return_pc || call->sp < sp || !bytes_ok(&place) || replaced % PAGE_BYTES)
 		return;
 	memcpy(copy_stack(latencies, record) + (call->sp - sp), &call->return_pc,
@@ -159,7 +164,7 @@ static void restore_returns(struct latencies *latencies, uint64_t sp, struct rec
 	}
 }
 
-static void enter(struct latencies *latencies, const struct record *record, uint64_t sp)
+static void latencies_enter(struct latencies *latencies, const struct record *record, uint64_t sp)
 {
 	struct open_calls *calls = calls_of(latencies, record->tid, record->sample.event);
 	bool is_full = calls->count == calls->room && calls->count >= OPEN_CALLS_MIN &&
@@ -182,7 +187,8 @@ static void enter(struct latencies *latencies, const struct record *record, uint
 	};
 }
 
-/* Takes the call that returns, and forgets those that it has called: they were left. */
+/* Takes the call that returns, and drops the calls inside it, which ended
+ * without a return. */
 static bool take_call(struct latencies *latencies, struct open_calls *calls, uint64_t sp,
 		      struct open_call *ret)
 {
@@ -197,7 +203,7 @@ static bool take_call(struct latencies *latencies, struct open_calls *calls, uin
 	kept = at;
 	for (size_t i = at + 1; i < calls->count; i++) {
 		bool is_further_in = calls->items[i].sp <= ret->sp &&
-				     ret->sp - calls->items[i].sp < STACK_BYTES;
+				     ret->sp - calls->items[i].sp < LATENCIES_STACK_BYTES;
 
 		if (!is_further_in)
 			calls->items[kept++] = calls->items[i];
@@ -207,7 +213,7 @@ static bool take_call(struct latencies *latencies, struct open_calls *calls, uin
 	return true;
 }
 
-/* Those of the thread, and the class of the time. */
+/* Returns the thread's labels plus the histogram bucket of the time. */
 static label_set_id add_class(struct profile *profile, label_set_id thread, unsigned class_number)
 {
 	struct strtab *strings = profile_strings(profile);
@@ -229,19 +235,25 @@ static label_set_id add_class(struct profile *profile, label_set_id thread, unsi
 	return profile_label_set(profile, &of, labels, count);
 }
 
-static label_set_id labels_of(struct latencies *latencies, const struct record *record, uint64_t ns)
+static label_set_id latencies_labels_of(struct latencies *latencies, const struct record *record,
+					uint64_t ns)
 {
 	struct session *session = latencies->options.session;
+	struct profile *profile = session_profile(session);
 	label_set_id thread = session_labels(session, record->pid, record->tid);
 	unsigned class_number = latency_class(ns);
-	uint32_t *known = idmap_put(&latencies->labels, thread, class_number);
+	uint32_t *known;
 
+	if (latencies->generation != profile_generation(profile))
+		idmap_deinit(&latencies->labels);
+	latencies->generation = profile_generation(profile);
+	known = idmap_put(&latencies->labels, thread, class_number);
 	if (*known == IDMAP_NONE)
-		*known = add_class(session_profile(session), thread, class_number);
+		*known = add_class(profile, thread, class_number);
 	return *known;
 }
 
-static void leave(struct latencies *latencies, const struct record *record, uint64_t sp)
+static void latencies_leave(struct latencies *latencies, const struct record *record, uint64_t sp)
 {
 	struct open_calls *calls = calls_of(latencies, record->tid, record->sample.event);
 	struct open_call call;
@@ -256,7 +268,7 @@ static void leave(struct latencies *latencies, const struct record *record, uint
 	ns = record->time_ns > call.time_ns ? record->time_ns - call.time_ns : 0;
 	if (ns >= latencies->options.least_ns)
 		session_add_call(latencies->options.session, record,
-				 labels_of(latencies, record, ns), call.stack, ns);
+				 latencies_labels_of(latencies, record, ns), call.stack, ns);
 }
 
 static void end_thread(struct latencies *latencies, pid_t tid)
@@ -284,9 +296,6 @@ bool latencies_feed(struct latencies *latencies, struct record *record)
 
 	if (!latencies)
 		return false;
-	/* Threads get other names, and when enough have ended other label sets. */
-	if (record->type == RECORD_EXIT || record->type == RECORD_COMM)
-		idmap_deinit(&latencies->labels);
 	if (record->type == RECORD_EXIT || (record->type == RECORD_COMM && record->comm.exec))
 		end_thread(latencies, record->tid);
 	if (record->type != RECORD_SAMPLE)
@@ -297,9 +306,9 @@ bool latencies_feed(struct latencies *latencies, struct record *record)
 		return false;
 	is_measured = measures(&latencies->options, record->sample.event);
 	if (record->sample.is_other_end == is_measured)
-		leave(latencies, record, sp);
+		latencies_leave(latencies, record, sp);
 	else
-		enter(latencies, record, sp);
+		latencies_enter(latencies, record, sp);
 	return is_measured || record->sample.is_other_end;
 }
 
@@ -307,7 +316,6 @@ void latencies_begin_profile(struct latencies *latencies)
 {
 	if (!latencies)
 		return;
-	idmap_deinit(&latencies->labels);
 	for (size_t i = 0; i < latencies->count; i++)
 		if (latencies->open[i].are_measured)
 			latencies->open[i].count = 0;
@@ -324,15 +332,14 @@ void latencies_tell(const struct latencies *latencies, const struct listener *li
 			open += latencies->open[i].count;
 	if (latencies->left)
 		listener_notice(listener,
-				"%" PRIu64 " calls were left without a return (longjmp, an "
-				"exception, the end of a thread, more than %d nested ones) and are "
-				"not in the profile",
+				"%" PRIu64 " calls have no matching return (longjmp, an exception, "
+				"a thread's exit, more than %d nested calls) and are omitted",
 				latencies->left, OPEN_CALLS_MAX);
 	if (open)
 		listener_notice(listener, "%" PRIu64 " calls had not returned at the end", open);
 	if (latencies->unpaired)
 		listener_notice(listener,
-				"%" PRIu64 " returns are of calls from before the recording, or "
-				"whose entry was lost",
+				"%" PRIu64 " returns have no matching call: the entry was lost or "
+				"before the recording",
 				latencies->unpaired);
 }

@@ -1,6 +1,7 @@
 #include "record/launch.h"
 
 #include "base/alloc.h"
+#include "base/forked_child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +13,7 @@
 /* The exit statuses of a shell that cannot execute a command. */
 enum { STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127 };
 
-/* What is written to the child. */
+/* Bytes that are written to the child. */
 enum { GO = 'g', GO_WITH_LIBRARY = 'l' };
 
 static void leave_terminal(void)
@@ -24,62 +25,67 @@ static void leave_terminal(void)
 			dup2(null, fd);
 }
 
-/* In the child, up to the exec. */
-__attribute__((noreturn)) static void become(char *const *argv, const struct signals *signals,
-					     enum launch_output output, struct inside_file *inside,
-					     pid_t prof, int hold_fd, int report_fd)
+struct command {
+	char *const *argv;
+	const struct signals *signals;
+	enum launch_output output;
+	struct inside_file *inside;
+	pid_t prof;
+	int hold[2], report[2]; /* pipes */
+};
+
+/* Runs in the child up to the exec. */
+static int launch_become(void *user)
 {
+	struct command *command = user;
 	char go;
 	int number;
 
-	/* No byte comes if prof has given up or ended. */
-	if (read(hold_fd, &go, 1) != 1)
-		_exit(EXIT_FAILURE);
-	if (output == LAUNCH_STDOUT_TO_STDERR)
+	/* With copies of prof's ends, the child would not notice that prof has
+	 * exited. */
+	close(command->hold[1]), close(command->report[0]);
+	/* read() returns 0 if prof has given up or exited. */
+	if (read(command->hold[0], &go, 1) != 1)
+		return EXIT_FAILURE;
+	if (command->output == LAUNCH_STDOUT_TO_STDERR)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
-	if (output == LAUNCH_OFF_TERMINAL)
+	if (command->output == LAUNCH_OFF_TERMINAL)
 		leave_terminal();
-	/* Its errors were found before: the library is where it was. */
+	/* Errors cannot occur here: the library was found before. */
 	if (go == GO_WITH_LIBRARY)
-		error_free(inside_file_lead(inside, prof));
-	signals_restore(signals);
-	execvp(argv[0], argv);
+		error_free(inside_file_lead(command->inside, command->prof));
+	signals_restore(command->signals);
+	execvp(command->argv[0], command->argv);
 	number = errno;
-	if (write(report_fd, &number, sizeof(number)) != sizeof(number))
-		_exit(EXIT_FAILURE);
-	_exit(launch_refusal_status(number));
+	if (write(command->report[1], &number, sizeof(number)) != sizeof(number))
+		return EXIT_FAILURE;
+	return launch_refusal_status(number);
 }
 
 struct error *launch_prepare(char *const *argv, const struct signals *signals,
 			     enum launch_output output, struct inside_file *inside,
 			     struct launch *ret)
 {
-	int hold[2], report[2];
-	pid_t prof = getpid(), pid;
+	struct command command = {argv, signals, output, inside, .prof = getpid()};
+	struct error *err;
 
-	if (pipe2(hold, O_CLOEXEC) < 0)
+	if (pipe2(command.hold, O_CLOEXEC) < 0)
 		return error_errno(errno, "start %s", argv[0]);
-	if (pipe2(report, O_CLOEXEC) < 0) {
-		close(hold[0]), close(hold[1]);
+	if (pipe2(command.report, O_CLOEXEC) < 0) {
+		close(command.hold[0]), close(command.hold[1]);
 		return error_errno(errno, "start %s", argv[0]);
 	}
-	pid = fork();
-	if (pid == 0) {
-		/* With copies of prof's ends the child would not see that prof has ended. */
-		close(hold[1]), close(report[0]);
-		become(argv, signals, output, inside, prof, hold[0], report[1]);
-	}
-	close(hold[0]), close(report[1]);
-	*ret = (struct launch){.pid = pid, .pidfd = -1, .hold_fd = hold[1], .report_fd = report[0]};
-	if (pid > 0)
-		ret->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (ret->pidfd < 0) {
-		struct error *err = error_errno(errno, "start %s", argv[0]);
-
+	*ret = (struct launch){
+		.pidfd = -1, .hold_fd = command.hold[1], .report_fd = command.report[0]};
+	err = forked_child_start(FORKED_CHILD_LIVES_ON, launch_become, &command, &ret->pid);
+	close(command.hold[0]), close(command.report[1]);
+	if (!err)
+		ret->pidfd = (int)syscall(SYS_pidfd_open, ret->pid, 0);
+	if (!err && ret->pidfd < 0)
+		err = error_errno(errno, "start %s", argv[0]);
+	if (err)
 		launch_deinit(ret);
-		return err;
-	}
-	return NULL;
+	return err;
 }
 
 int launch_refusal_status(int number)
@@ -101,11 +107,12 @@ struct error *launch_release(struct launch *launch, const char *name)
 	int number = 0;
 	ssize_t len;
 
-	/* It cannot block, and the pidfd shows that a child has ended. */
+	/* The write cannot block. If the child has exited, the pidfd shows
+	 * it. */
 	if (write(launch->hold_fd, &go, 1) < 0 && errno != EPIPE)
 		return error_errno(errno, "start %s", name);
 	close(steal_fd(&launch->hold_fd));
-	/* The exec closes the other end; nothing comes when it succeeds. */
+	/* A successful exec closes the other end, and read() returns 0. */
 	do
 		len = read(launch->report_fd, &number, sizeof(number));
 	while (len < 0 && errno == EINTR);
@@ -113,8 +120,6 @@ struct error *launch_release(struct launch *launch, const char *name)
 		return NULL;
 	launch_wait(launch);
 	launch->refusal = number;
-	if (number == ENOENT && !strchr(name, '/'))
-		return error_hint(error_errno(number, "%s", name), "no such command in PATH");
 	return error_errno(number, "%s", name);
 }
 
@@ -128,10 +133,8 @@ bool launch_was_killed_by(const struct launch *launch, int signal)
 
 int launch_wait(struct launch *launch)
 {
-	int status = 0;
+	int status = forked_child_wait(launch->pid).status;
 
-	while (waitpid(launch->pid, &status, 0) < 0 && errno == EINTR)
-		continue;
 	close(steal_fd(&launch->pidfd));
 	return status;
 }
@@ -143,6 +146,6 @@ void launch_deinit(struct launch *launch)
 	close_fd(&launch->hold_fd);
 	close_fd(&launch->report_fd);
 	if (launch->pid > 0 && held)
-		waitpid(launch->pid, NULL, 0);
+		forked_child_wait(launch->pid);
 	close_fd(&launch->pidfd);
 }

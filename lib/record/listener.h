@@ -1,5 +1,6 @@
 /*
- * Callbacks for the progress, notices and problems of lib/record, which prints nothing itself.
+ * Callbacks for the progress, notices and problems of lib/record, which prints
+ * nothing itself.
  */
 #ifndef PROF_RECORD_LISTENER_H
 #define PROF_RECORD_LISTENER_H
@@ -9,33 +10,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is counted as progress. */
+/* The unit of a progress count. */
 enum progress {
 	PROGRESS_READ,	     /* samples of a file */
 	PROGRESS_SYMBOLIZED, /* modules, symbol tables and units */
 };
 
-/* Downloads of debug files. */
+/* State of the downloads of debug files. */
 struct download_progress {
-	const char *name;	     /* of one module */
-	uint64_t bytes, total_bytes; /* of its file; 0: unknown */
-	size_t others;		     /* that are downloaded beside it or after it */
+	const char *name;	     /* file name of one module */
+	uint64_t bytes, total_bytes; /* of its file; 0 if unknown */
+	size_t others;		     /* further downloads that run or are queued */
 };
 
 /* Each callback may be NULL. */
 struct listener {
-	/* Called some times per second at most. */
+	/* Called at most a few times per second. */
 	void (*progress)(void *user, enum progress kind, uint64_t count);
-	/* The same, in place of it while debug files are downloaded. */
+	/* Called instead of progress() while debug files are downloaded. */
 	void (*downloading)(void *user, const struct download_progress *progress);
-	/* A sentence that helps to understand the result: what was chosen or reduced. */
+	/* Takes a sentence that helps to interpret the result: what was chosen
+	 * or reduced. */
 	void (*notice)(void *user, const char *text);
-	/* A sentence about what is missing from the result. */
+	/* Takes a sentence about what is missing from the result. */
 	void (*problem)(void *user, const char *text);
 	void *user;
 };
 
-/* listener may be NULL. */
+/* All functions accept NULL for the listener and do nothing then. */
 void listener_progress(const struct listener *listener, enum progress kind, uint64_t count);
 __attribute__((format(printf, 2, 3))) void listener_notice(const struct listener *listener,
 							   const char *fmt, ...);

@@ -7,33 +7,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No block. */
+/* No index. */
 #define NONE UINT32_MAX
 
-/* Of a process; the kernel's default is 65,530. */
+/* Limit per process. The kernel's default limit is 65,530. */
 enum { MAPPINGS_MAX = 64 << 10 };
 
 /* A process that has blocks. */
-struct owner {
-	uint32_t first;	    /* of its blocks; of a free one: the next free one */
-	uint32_t *mappings; /* blocks, by their addresses, which do not overlap */
+struct live_blocks_owner {
+	uint32_t first;	    /* first of its blocks; for an unused owner, the next unused one */
+	uint32_t *mappings; /* blocks by address, which do not overlap */
 	uint32_t mapping_count, mapping_room;
 };
 
 struct live_blocks {
 	struct live_block *items;
-	uint32_t count, room; /* of the slots … */
-	uint32_t used;	      /* … that are used */
-	uint32_t first_free;  /* the others, by their `next` */
+	uint32_t count, room; /* number and capacity of slots */
+	uint32_t used;	      /* slots in use */
+	uint32_t first_free;  /* list of free slots, linked by `next` */
 	uint32_t limit;
 	struct idmap by_address; /* (address, pid) → block */
 
-	struct owner *owners;
+	struct live_blocks_owner *owners;
 	uint32_t owner_count, owner_room, first_free_owner;
 	struct idmap by_pid; /* (pid, 0) → owner */
 };
 
-/* With the index by address, which has twice as many entries at most. */
+/* Includes by_address, which has at most twice as many entries. */
 _Static_assert(LIVE_BLOCKS_MAX *(sizeof(struct live_block) + 2 * sizeof(struct idmap_entry)) <=
 		       120 << 20,
 	       "as the header promises");
@@ -73,14 +73,14 @@ struct live_block *live_blocks_next(struct live_blocks *blocks, uint32_t *at)
 
 /* ---- Owners ---- */
 
-static struct owner *find_owner(const struct live_blocks *blocks, pid_t pid)
+static struct live_blocks_owner *find_owner(const struct live_blocks *blocks, pid_t pid)
 {
 	uint32_t index = idmap_get(&blocks->by_pid, (uint64_t)pid, 0);
 
 	return index == IDMAP_NONE ? NULL : &blocks->owners[index];
 }
 
-static struct owner *make_owner(struct live_blocks *blocks, pid_t pid)
+static struct live_blocks_owner *make_owner(struct live_blocks *blocks, pid_t pid)
 {
 	uint32_t *index = idmap_put(&blocks->by_pid, (uint64_t)pid, 0);
 
@@ -93,35 +93,36 @@ static struct owner *make_owner(struct live_blocks *blocks, pid_t pid)
 		GROW(blocks->owners, blocks->owner_count, blocks->owner_room);
 		*index = blocks->owner_count++;
 	}
-	blocks->owners[*index] = (struct owner){.first = NONE};
+	blocks->owners[*index] = (struct live_blocks_owner){.first = NONE};
 	return &blocks->owners[*index];
 }
 
 static void free_owner(struct live_blocks *blocks, pid_t pid)
 {
-	struct owner *owner = find_owner(blocks, pid);
+	struct live_blocks_owner *owner = find_owner(blocks, pid);
 
 	free(owner->mappings);
-	*owner = (struct owner){.first = blocks->first_free_owner};
+	*owner = (struct live_blocks_owner){.first = blocks->first_free_owner};
 	blocks->first_free_owner = (uint32_t)(owner - blocks->owners);
 	idmap_remove(&blocks->by_pid, (uint64_t)pid, 0);
 }
 
-static uint64_t end_of(const struct live_block *block)
+static uint64_t live_blocks_end_of(const struct live_block *block)
 {
 	return block->address + block->size_bytes;
 }
 
-/* The first of the owner's mappings that ends after the address. */
-static uint32_t find_mapping(const struct live_blocks *blocks, const struct owner *owner,
-			     uint64_t address)
+/* Returns the index of the owner's first mapping that ends after the
+ * address. */
+static uint32_t live_blocks_find_mapping(const struct live_blocks *blocks,
+					 const struct live_blocks_owner *owner, uint64_t address)
 {
 	uint32_t low = 0, high = owner->mapping_count;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (end_of(&blocks->items[owner->mappings[middle]]) > address)
+		if (live_blocks_end_of(&blocks->items[owner->mappings[middle]]) > address)
 			high = middle;
 		else
 			low = middle + 1;
@@ -129,9 +130,9 @@ static uint32_t find_mapping(const struct live_blocks *blocks, const struct owne
 	return low;
 }
 
-static void add_mapping(struct live_blocks *blocks, struct owner *owner, uint32_t index)
+static void add_mapping(struct live_blocks *blocks, struct live_blocks_owner *owner, uint32_t index)
 {
-	uint32_t at = find_mapping(blocks, owner, blocks->items[index].address);
+	uint32_t at = live_blocks_find_mapping(blocks, owner, blocks->items[index].address);
 
 	GROW(owner->mappings, owner->mapping_count, owner->mapping_room);
 	memmove(&owner->mappings[at + 1], &owner->mappings[at],
@@ -140,9 +141,10 @@ static void add_mapping(struct live_blocks *blocks, struct owner *owner, uint32_
 	owner->mapping_count++;
 }
 
-static void remove_mapping(struct live_blocks *blocks, struct owner *owner, uint32_t index)
+static void remove_mapping(struct live_blocks *blocks, struct live_blocks_owner *owner,
+			   uint32_t index)
 {
-	uint32_t at = find_mapping(blocks, owner, blocks->items[index].address);
+	uint32_t at = live_blocks_find_mapping(blocks, owner, blocks->items[index].address);
 
 	owner->mapping_count--;
 	memmove(&owner->mappings[at], &owner->mappings[at + 1],
@@ -166,7 +168,7 @@ static uint32_t new_slot(struct live_blocks *blocks)
 bool live_blocks_add(struct live_blocks *blocks, const struct live_block *block)
 {
 	struct live_block *item;
-	struct owner *owner;
+	struct live_blocks_owner *owner;
 	uint32_t index;
 
 	if (blocks->used >= blocks->limit)
@@ -190,10 +192,10 @@ bool live_blocks_add(struct live_blocks *blocks, const struct live_block *block)
 	return true;
 }
 
-static void take(struct live_blocks *blocks, uint32_t index, struct live_block *ret)
+static void live_blocks_take_at(struct live_blocks *blocks, uint32_t index, struct live_block *ret)
 {
 	struct live_block *item = &blocks->items[index];
-	struct owner *owner = find_owner(blocks, item->pid);
+	struct live_blocks_owner *owner = find_owner(blocks, item->pid);
 
 	*ret = *item;
 	if (item->is_mapping)
@@ -220,27 +222,28 @@ bool live_blocks_take(struct live_blocks *blocks, pid_t pid, uint64_t address,
 
 	if (index == IDMAP_NONE)
 		return false;
-	take(blocks, index, ret);
+	live_blocks_take_at(blocks, index, ret);
 	return true;
 }
 
 bool live_blocks_take_any(struct live_blocks *blocks, pid_t pid, struct live_block *ret)
 {
-	const struct owner *owner = find_owner(blocks, pid);
+	const struct live_blocks_owner *owner = find_owner(blocks, pid);
 
 	if (!owner)
 		return false;
-	take(blocks, owner->first, ret);
+	live_blocks_take_at(blocks, owner->first, ret);
 	return true;
 }
 
-/* The part of a block from an address on, without its object, leaves the block. */
-static struct live_block split(struct live_block *block, uint64_t address)
+/* Splits a block at an address. Returns the second part, without objects, and
+ * removes it from the block. */
+static struct live_block live_blocks_split(struct live_block *block, uint64_t address)
 {
 	struct live_block part = *block;
 
 	part.address = address;
-	part.size_bytes = end_of(block) - address;
+	part.size_bytes = live_blocks_end_of(block) - address;
 	part.bytes = (uint64_t)((hash_wide)block->bytes * part.size_bytes / block->size_bytes);
 	part.objects = 0;
 	block->size_bytes -= part.size_bytes;
@@ -248,7 +251,7 @@ static struct live_block split(struct live_block *block, uint64_t address)
 	return part;
 }
 
-/* The object stays with what is left. */
+/* Moves the object to the remaining part. */
 static void swap_objects(struct live_block *a, struct live_block *b)
 {
 	uint64_t objects = a->objects;
@@ -257,7 +260,8 @@ static void swap_objects(struct live_block *a, struct live_block *b)
 	b->objects = objects;
 }
 
-/* Back into the set; where it is full, the part goes with the one that is taken. */
+/* Adds the part to the set again. If the set is full, adds the part's counts to
+ * the taken block. */
 static void put_back(struct live_blocks *blocks, const struct live_block *part,
 		     struct live_block *taken)
 {
@@ -270,23 +274,23 @@ static void put_back(struct live_blocks *blocks, const struct live_block *part,
 bool live_blocks_take_mapped(struct live_blocks *blocks, pid_t pid, uint64_t start, uint64_t end,
 			     struct live_block *ret)
 {
-	const struct owner *owner = find_owner(blocks, pid);
-	uint32_t at = owner ? find_mapping(blocks, owner, start) : 0;
+	const struct live_blocks_owner *owner = find_owner(blocks, pid);
+	uint32_t at = owner ? live_blocks_find_mapping(blocks, owner, start) : 0;
 	struct live_block rest;
 
 	if (!owner || at == owner->mapping_count ||
 	    blocks->items[owner->mappings[at]].address >= end)
 		return false;
-	take(blocks, owner->mappings[at], ret);
-	if (end_of(ret) > end) {
-		rest = split(ret, end);
+	live_blocks_take_at(blocks, owner->mappings[at], ret);
+	if (live_blocks_end_of(ret) > end) {
+		rest = live_blocks_split(ret, end);
 		if (ret->address >= start)
 			swap_objects(ret, &rest);
 		put_back(blocks, &rest, ret);
 	}
 	if (ret->address < start) {
 		rest = *ret;
-		*ret = split(&rest, start);
+		*ret = live_blocks_split(&rest, start);
 		put_back(blocks, &rest, ret);
 	}
 	return true;

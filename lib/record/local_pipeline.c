@@ -1,27 +1,17 @@
 #include "record/local_pipeline.h"
 
-#include "base/alloc.h"
-
-#include <stdlib.h>
-
 void local_pipeline_open(struct pipeline *pipeline, const struct import_options *options)
 {
-	const char *home = getenv("HOME");
-	const char *debug_dir = options->symbols.debug_dir;
-	CLEANUP(free_ptr) char *cache = home ? xasprintf("%s/.debug", home) : NULL;
-
-	pipeline_open(pipeline,
-		      &(struct pipeline_options){
-			      .arch = arch_native(),
-			      .files =
-				      &(struct recorded_files){
-					      .symfs = options->symfs,
-					      .debug_dir = debug_dir ? debug_dir : "/usr/lib/debug",
-					      .cache_dir = cache,
-					      .writer = options->writer,
-				      },
-			      .depth = UNWIND_DEPTH_MAX,
-		      });
+	pipeline_open(pipeline, &(struct pipeline_options){
+					.arch = arch_native(),
+					.files =
+						&(struct recorded_files){
+							.symfs = options->symfs,
+							.debug_dir = options->symbols.debug_dir,
+							.writer = options->writer,
+						},
+					.depth = UNWIND_DEPTH_MAX,
+				});
 }
 
 void local_pipeline_symbolize(struct pipeline *pipeline, const struct import_options *options,

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A frame of the profile, and what it is in the pipeline's. */
-struct pair {
+/* A frame of the profile and the corresponding frame in the pipeline. */
+struct local_symbols_pair {
 	frame_id frame, local;
 };
 
@@ -16,7 +16,7 @@ struct local_symbols {
 	const struct import_options *options;
 	struct pipeline pipeline;
 	bool *are_mapped; /* by module of the profile */
-	struct pair *pairs;
+	struct local_symbols_pair *pairs;
 	size_t count, room;
 };
 
@@ -44,14 +44,14 @@ static bool has_such_frames(const struct profile *profile)
 	return false;
 }
 
-/* Each module is a process of its own: pprof files of several processes have mappings that
- * overlap. */
+/* Each module gets its own process, because pprof files of several processes
+ * have overlapping mappings. */
 static pid_t pid_of(uint32_t module)
 {
 	return (pid_t)(module % INT32_MAX) + 1;
 }
 
-static void map_module(struct local_symbols *local, uint32_t id)
+static void local_symbols_map_module(struct local_symbols *local, uint32_t id)
 {
 	const struct profile_module *module = profile_get_module(local->profile, id);
 
@@ -73,23 +73,24 @@ static void map_module(struct local_symbols *local, uint32_t id)
 	}
 }
 
-static void add_frame(struct local_symbols *local, frame_id id)
+static void local_symbols_add_frame(struct local_symbols *local, frame_id id)
 {
 	struct address_spaces *spaces = local->pipeline.spaces;
 	uint32_t module = profile_get_frame(local->profile, id).module;
 	struct location location;
 	frame_id frame;
 
-	map_module(local, module);
+	local_symbols_map_module(local, module);
 	if (!address_spaces_locate(spaces, pid_of(module), 0,
 				   profile_frame_vaddr(local->profile, id), &location))
 		return;
 	frame = profile_frame(local->pipeline.profile, location.module, location.offset, false);
 	GROW(local->pairs, local->count, local->room);
-	local->pairs[local->count++] = (struct pair){id, frame};
+	local->pairs[local->count++] = (struct local_symbols_pair){id, frame};
 }
 
-/* A profile of another machine can lack all of its files: only the first is named. */
+/* Reports only the first file, because a profile of another machine may lack
+ * all of them. */
 static void report_files(const struct local_symbols *local)
 {
 	const struct address_spaces *spaces = local->pipeline.spaces;
@@ -104,12 +105,13 @@ static void report_files(const struct local_symbols *local)
 		first = count++ ? first : module;
 	}
 	if (count)
-		listener_problem(
-			local->options->listener, "functions of %u file%s have no names: %s", count,
-			count == 1 ? "" : "s", first->problem ? first->problem : first->path);
+		listener_problem(local->options->listener,
+				 "functions of %u file%s have no symbols: %s", count,
+				 count == 1 ? "" : "s",
+				 first->problem ? first->problem : first->path);
 }
 
-static string_id copy_string(const struct local_symbols *local, string_id id)
+static string_id local_symbols_copy_string(const struct local_symbols *local, string_id id)
 {
 	return strtab_add(profile_strings(local->profile),
 			  profile_string(local->pipeline.profile, id));
@@ -119,16 +121,18 @@ static function_id copy_function(const struct local_symbols *local, function_id 
 {
 	const struct profile_function *from = profile_get_function(local->pipeline.profile, id);
 
-	return profile_function(local->profile,
-				&(struct profile_function){
-					.name = copy_string(local, from->name),
-					.system_name = copy_string(local, from->system_name),
-					.file = copy_string(local, from->file),
-					.start_line = from->start_line,
-				});
+	return profile_function(
+		local->profile,
+		&(struct profile_function){
+			.name = local_symbols_copy_string(local, from->name),
+			.system_name = local_symbols_copy_string(local, from->system_name),
+			.file = local_symbols_copy_string(local, from->file),
+			.start_line = from->start_line,
+		});
 }
 
-static void copy_lines(const struct local_symbols *local, const struct pair *pair)
+static void local_symbols_copy_lines(const struct local_symbols *local,
+				     const struct local_symbols_pair *pair)
 {
 	struct profile_frame from = profile_get_frame(local->pipeline.profile, pair->local);
 	uint32_t module = profile_get_frame(local->profile, pair->frame).module;
@@ -159,10 +163,10 @@ void local_symbols_add(struct profile *profile, const struct import_options *opt
 	local_pipeline_open(&local.pipeline, options);
 	for (frame_id id = 0; id < frames; id++)
 		if (lacks_symbols(profile, id))
-			add_frame(&local, id);
+			local_symbols_add_frame(&local, id);
 	report_files(&local);
 	local_pipeline_symbolize(&local.pipeline, options, &outcome);
 	symbolize_outcome_deinit(&outcome);
 	for (size_t i = 0; i < local.count; i++)
-		copy_lines(&local, &local.pairs[i]);
+		local_symbols_copy_lines(&local, &local.pairs[i]);
 }

@@ -20,7 +20,8 @@ void lost_execs_deinit(struct lost_execs *lost)
 	*lost = (struct lost_execs){0};
 }
 
-/* Sets path and privileges if the file that a command executes explains the loss. */
+/* Sets path and privileges if the file that a command executes explains the
+ * loss. */
 static bool explain_by(struct lost_exec *exec, char *const *argv)
 {
 	CLEANUP(free_ptr) char *path = NULL;
@@ -44,7 +45,8 @@ static bool explain_by_word(struct lost_exec *exec, char *word)
 	return *word && explain_by(exec, argv);
 }
 
-/* The first word of a process's command line; empty: it has ended. */
+/* Reads the first word of a process's command line. It is empty if the process
+ * has ended. */
 static void read_first_word(pid_t pid, char word[PATH_MAX])
 {
 	CLEANUP(free_ptr) char *name = xasprintf("/proc/%d/cmdline", (int)pid);
@@ -54,9 +56,12 @@ static void read_first_word(pid_t pid, char word[PATH_MAX])
 	word[len] = '\0';
 }
 
-/* Root does not open a path that another user chose. A process that has ended has no command line:
- * its file is looked for in PATH and in the current directory. */
-static void explain(struct lost_exec *exec, char *const *command, pid_t pid)
+/*
+ * As root, prof does not open a path that another user chose. A process that
+ * has ended has no command line, so its file is searched in PATH and in the
+ * current directory.
+ */
+static void lost_execs_explain(struct lost_exec *exec, char *const *command, pid_t pid)
 {
 	CLEANUP(free_ptr) char *here = xasprintf("./%s", exec->name);
 	char word[PATH_MAX] = "";
@@ -69,7 +74,7 @@ static void explain(struct lost_exec *exec, char *const *command, pid_t pid)
 		explain_by_word(exec, here);
 }
 
-static void note(struct lost_execs *lost, const struct begun_exec *begun)
+static void lost_execs_note(struct lost_execs *lost, const struct begun_exec *begun)
 {
 	for (size_t i = 0; i < lost->count; i++) {
 		if (!strcmp(lost->items[i].name, begun->name)) {
@@ -82,11 +87,11 @@ static void note(struct lost_execs *lost, const struct begun_exec *begun)
 		return;
 	}
 	lost->items[lost->count] = (struct lost_exec){.name = xstrdup(begun->name), .count = 1};
-	explain(&lost->items[lost->count++], lost->command, begun->pid);
+	lost_execs_explain(&lost->items[lost->count++], lost->command, begun->pid);
 }
 
-/* The oldest one goes if there are too many: its next record was lost. */
-static void begin(struct lost_execs *lost, const struct record *record)
+/* If there are too many, drops the oldest one, whose next record was lost. */
+static void lost_execs_begin(struct lost_execs *lost, const struct record *record)
 {
 	struct begun_exec *begun;
 
@@ -97,7 +102,7 @@ static void begin(struct lost_execs *lost, const struct record *record)
 	snprintf(begun->name, sizeof(begun->name), "%s", record->comm.name);
 }
 
-static void end(struct lost_execs *lost, const struct record *record)
+static void lost_execs_end(struct lost_execs *lost, const struct record *record)
 {
 	size_t kept = 0;
 
@@ -105,7 +110,7 @@ static void end(struct lost_execs *lost, const struct record *record)
 		if (lost->begun[i].pid != record->pid)
 			lost->begun[kept++] = lost->begun[i];
 		else if (record->type == RECORD_EXIT && record->tid == record->pid)
-			note(lost, &lost->begun[i]);
+			lost_execs_note(lost, &lost->begun[i]);
 	}
 	lost->begun_count = kept;
 }
@@ -114,15 +119,15 @@ void lost_execs_feed(struct lost_execs *lost, const struct record *record)
 {
 	switch (record->type) {
 	case RECORD_COMM:
-		end(lost, record);
+		lost_execs_end(lost, record);
 		if (record->comm.exec)
-			begin(lost, record);
+			lost_execs_begin(lost, record);
 		break;
 	case RECORD_MMAP:
 	case RECORD_EXIT:
-		end(lost, record);
+		lost_execs_end(lost, record);
 		break;
-	case RECORD_LOST: /* maybe mappings */
+	case RECORD_LOST: /* lost records may be mappings */
 		lost->begun_count = 0;
 		break;
 	default:
@@ -130,8 +135,9 @@ void lost_execs_feed(struct lost_execs *lost, const struct record *record)
 	}
 }
 
-/* What the program does or has, and what helps beside the usual. To be freed. */
-static char *reason_text(const struct lost_exec *exec)
+/* Returns what the program has or does, and a specific fix if there is one. The
+ * caller frees the text. */
+static char *lost_execs_reason_text(const struct lost_exec *exec)
 {
 	switch (exec->privileges) {
 	case EXEC_SETS_USER:
@@ -139,7 +145,7 @@ static char *reason_text(const struct lost_exec *exec)
 	case EXEC_SETS_GROUP:
 		return xstrdup("it runs with another group (set-group-ID);");
 	case EXEC_ADDS_CAPABILITIES:
-		return xasprintf("it has file capabilities; record a copy, which has none "
+		return xasprintf("it has file capabilities; record a copy without them "
 				 "(cp %s COPY), or",
 				 exec->path);
 	case EXEC_FORBIDS_READING:
@@ -152,7 +158,7 @@ static char *reason_text(const struct lost_exec *exec)
 
 char *lost_exec_text(const struct lost_exec *exec, bool is_of_command)
 {
-	CLEANUP(free_ptr) char *reason = reason_text(exec);
+	CLEANUP(free_ptr) char *reason = lost_execs_reason_text(exec);
 	CLEANUP(free_ptr)
 	char *times = exec->count > 1 ? xasprintf(" (%" PRIu64 " executions)", exec->count)
 				      : xstrdup("");

@@ -11,8 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What a record may claim: 128 TiB in a block, one sample in a TiB. Addresses end before
- * ADDRESS_MAX. */
+/* Limits for values in records, which are untrusted: 128 TiB per block, one
+ * sample per TiB. Addresses are below ADDRESS_MAX. */
 #define SIZE_MAX_BYTES (UINT64_C(1) << 47)
 #define PERIOD_MAX_BYTES (UINT64_C(1) << 40)
 #define ADDRESS_MAX (UINT64_C(1) << 57)
@@ -21,14 +21,14 @@ struct memory {
 	struct session *session;
 	unsigned first_event;
 	struct live_blocks *blocks;
-	struct label_sets threads; /* of the blocks */
+	struct label_sets threads; /* threads of the blocks */
 	double objects_carry, bytes_carry;
 	struct memory_counts counts;
 };
 
 static void fold_threads(void *user);
 
-static void add_events(struct session *session, uint64_t period_bytes)
+static void record_memory_add_events(struct session *session, uint64_t period_bytes)
 {
 	for (enum memory_event i = 0; i < MEMORY_EVENTS; i++) {
 		struct profile_event event = memory_event_make(session_profile(session), i);
@@ -46,7 +46,7 @@ struct memory *memory_new(struct session *session, uint64_t period_bytes)
 	memory->session = session;
 	memory->blocks = live_blocks_new(LIVE_BLOCKS_MAX);
 	memory->first_event = session_event_count(session);
-	add_events(session, period_bytes);
+	record_memory_add_events(session, period_bytes);
 	session_on_fold(session, fold_threads, memory);
 	return memory;
 }
@@ -67,9 +67,10 @@ struct memory_counts memory_counts(const struct memory *memory)
 
 /* ---- Into the profile ---- */
 
-/* lifetime: NULL if it is unknown. age: of a block that lives, else NULL. */
-static label_set_id labels_of(struct memory *memory, const struct live_block *block,
-			      const char *lifetime, const char *age)
+/* lifetime is NULL if it is unknown. age is that of a block in use, else
+ * NULL. */
+static label_set_id record_memory_labels_of(struct memory *memory, const struct live_block *block,
+					    const char *lifetime, const char *age)
 {
 	struct profile *profile = session_profile(memory->session);
 	struct strtab *strings = profile_strings(profile);
@@ -97,16 +98,17 @@ static label_set_id labels_of(struct memory *memory, const struct live_block *bl
 				 count);
 }
 
-static event_id event_of(const struct memory *memory, enum memory_event event)
+static event_id record_memory_event_of(const struct memory *memory, enum memory_event event)
 {
 	return session_events(memory->session)[memory->first_event + event];
 }
 
-static uint32_t add(struct memory *memory, const struct live_block *block, label_set_id labels,
-		    enum memory_event event, uint64_t weight)
+static uint32_t record_memory_add(struct memory *memory, const struct live_block *block,
+				  label_set_id labels, enum memory_event event, uint64_t weight)
 {
 	return profile_add_samples(session_profile(memory->session), labels, block->stack,
-				   event_of(memory, event), block->objects > 0, weight);
+				   record_memory_event_of(memory, event), block->objects > 0,
+				   weight);
 }
 
 static void add_life(struct memory *memory, const struct live_block *block, uint32_t sample,
@@ -121,7 +123,7 @@ static void add_life(struct memory *memory, const struct live_block *block, uint
 			     });
 }
 
-/* Its allocation, unless a former profile has it. */
+/* Adds the allocation, unless a previous profile contains it. */
 static void put_allocated(struct memory *memory, const struct live_block *block,
 			  label_set_id labels, uint64_t end_ns)
 {
@@ -129,12 +131,13 @@ static void put_allocated(struct memory *memory, const struct live_block *block,
 	uint32_t sample;
 
 	if (!block->is_allocated) {
-		add(memory, block, labels, MEMORY_ALLOC_OBJECTS, block->objects);
-		sample = add(memory, block, labels, MEMORY_ALLOC_SPACE, block->bytes);
+		record_memory_add(memory, block, labels, MEMORY_ALLOC_OBJECTS, block->objects);
+		sample = record_memory_add(memory, block, labels, MEMORY_ALLOC_SPACE, block->bytes);
 		add_life(memory, block, sample, end_ns);
 	} else if (profile_keeps_timestamps(profile)) {
 		sample = profile_add_samples(profile, labels, block->stack,
-					     event_of(memory, MEMORY_ALLOC_SPACE), 0, 0);
+					     record_memory_event_of(memory, MEMORY_ALLOC_SPACE), 0,
+					     0);
 		add_life(memory, block, sample, end_ns);
 	}
 }
@@ -144,33 +147,35 @@ static const char *life_class(const struct live_block *block, uint64_t end_ns)
 	return allocation_lifetime_class(end_ns > block->start_ns ? end_ns - block->start_ns : 0);
 }
 
-/* A block that was not in use at the end. */
+/* Adds a block that was freed before the end. */
 static void put_ended(struct memory *memory, const struct live_block *block, uint64_t end_ns)
 {
-	put_allocated(memory, block, labels_of(memory, block, life_class(block, end_ns), NULL),
+	put_allocated(memory, block,
+		      record_memory_labels_of(memory, block, life_class(block, end_ns), NULL),
 		      end_ns);
 	memory->counts.live_bytes -= block->bytes;
 }
 
-/* … whose end was not seen. */
+/* Adds a block whose end was not seen. */
 static void put_unknown(struct memory *memory, const struct live_block *block)
 {
-	put_allocated(memory, block, labels_of(memory, block, NULL, NULL), block->start_ns);
+	put_allocated(memory, block, record_memory_labels_of(memory, block, NULL, NULL),
+		      block->start_ns);
 }
 
 static void put_live(struct memory *memory, const struct live_block *block, uint64_t now_ns)
 {
-	label_set_id labels = labels_of(memory, block, allocation_live_class(),
-					life_class(block, now_ns));
+	label_set_id labels = record_memory_labels_of(memory, block, allocation_live_class(),
+						      life_class(block, now_ns));
 
 	put_allocated(memory, block, labels, now_ns);
-	add(memory, block, labels, MEMORY_INUSE_OBJECTS, block->objects);
-	add(memory, block, labels, MEMORY_INUSE_SPACE, block->bytes);
+	record_memory_add(memory, block, labels, MEMORY_INUSE_OBJECTS, block->objects);
+	record_memory_add(memory, block, labels, MEMORY_INUSE_SPACE, block->bytes);
 }
 
 /* ---- Allocations ---- */
 
-/* The whole part of *carry + value; the rest is carried. */
+/* Returns the integer part of *carry + value and keeps the rest in *carry. */
 static uint64_t round_down(double value, double *carry)
 {
 	double whole = floor(value + *carry);
@@ -179,7 +184,8 @@ static uint64_t round_down(double value, double *carry)
 	return (uint64_t)whole;
 }
 
-static void weigh(struct memory *memory, uint64_t period_bytes, struct live_block *block)
+static void record_memory_weigh(struct memory *memory, uint64_t period_bytes,
+				struct live_block *block)
 {
 	double size = (double)(block->requested_bytes ? block->requested_bytes : 1);
 	double period = (double)(period_bytes ? period_bytes : 1);
@@ -197,22 +203,22 @@ static thread_id thread_of(struct memory *memory, const struct record *record)
 				 profile_thread_of(session_profile(memory->session), labels));
 }
 
-static uint64_t at_most(uint64_t value, uint64_t limit)
+static uint64_t record_memory_at_most(uint64_t value, uint64_t limit)
 {
 	return value < limit ? value : limit;
 }
 
 static void free_mapped(struct memory *memory, const struct record *record, uint64_t size_bytes)
 {
-	uint64_t start = at_most(record->allocation.address, ADDRESS_MAX);
-	uint64_t end = start + at_most(size_bytes, SIZE_MAX_BYTES);
+	uint64_t start = record_memory_at_most(record->allocation.address, ADDRESS_MAX);
+	uint64_t end = start + record_memory_at_most(size_bytes, SIZE_MAX_BYTES);
 	struct live_block part;
 
 	while (live_blocks_take_mapped(memory->blocks, record->pid, start, end, &part))
 		put_ended(memory, &part, record->time_ns);
 }
 
-/* What lay at the address has ended, though nobody said so. */
+/* The blocks that were at this address have ended unnoticed. */
 static void clear_place(struct memory *memory, const struct record *record,
 			const struct live_block *place)
 {
@@ -232,14 +238,15 @@ static void feed_alloc(struct memory *memory, const struct record *record)
 	struct live_block block = {
 		.pid = record->pid,
 		.address = allocation->address,
-		.size_bytes = at_most(allocation->size_bytes, SIZE_MAX_BYTES),
+		.size_bytes = record_memory_at_most(allocation->size_bytes, SIZE_MAX_BYTES),
 		.start_ns = record->time_ns,
 	};
 	struct stack_extent extent;
 
 	block.requested_bytes = block.size_bytes;
 	block.is_mapping = allocation->is_mapping && block.size_bytes;
-	weigh(memory, at_most(allocation->period_bytes, PERIOD_MAX_BYTES), &block);
+	record_memory_weigh(
+		memory, record_memory_at_most(allocation->period_bytes, PERIOD_MAX_BYTES), &block);
 	block.thread = thread_of(memory, record);
 	block.stack = session_find_stack(memory->session, record, &extent);
 	memory->counts.samples++;
@@ -267,8 +274,8 @@ static void feed_free(struct memory *memory, const struct record *record)
 
 /* ---- Processes ---- */
 
-/* In use when it ended. */
-static void end_process(struct memory *memory, pid_t pid, uint64_t time_ns)
+/* The remaining blocks were in use when the process ended. */
+static void record_memory_end_process(struct memory *memory, pid_t pid, uint64_t time_ns)
 {
 	struct live_block block;
 
@@ -296,9 +303,9 @@ void memory_feed(struct memory *memory, const struct record *record)
 		feed_free(memory, record);
 		break;
 	case RECORD_FORK:
-		/* The end of a former process of this number was not seen. */
+		/* A previous process with this pid has ended unnoticed. */
 		if (record->pid != record->fork.parent_pid && !record->fork.existing)
-			end_process(memory, record->pid, record->time_ns);
+			record_memory_end_process(memory, record->pid, record->time_ns);
 		break;
 	case RECORD_COMM:
 		if (record->comm.exec)
@@ -306,7 +313,7 @@ void memory_feed(struct memory *memory, const struct record *record)
 		break;
 	case RECORD_EXIT:
 		if (session_ends_with(memory->session, record->pid, record->tid))
-			end_process(memory, record->pid, record->time_ns);
+			record_memory_end_process(memory, record->pid, record->time_ns);
 		break;
 	default:
 		break;
@@ -329,7 +336,8 @@ void memory_settle(struct memory *memory, uint64_t now_ns)
 
 /* ---- Another profile ---- */
 
-/* The session's threads have become others: those of the blocks do, too. */
+/* Updates the threads of the blocks after the session has folded its
+ * threads. */
 static void fold_threads(void *user)
 {
 	struct memory *memory = user;
@@ -347,12 +355,13 @@ static void fold_threads(void *user)
 	label_sets_deinit(&former);
 }
 
-/* From the former profile to the new one, with as many modules. */
+/* Moves stacks and threads from the previous profile to the new one, which has
+ * the same module ids. */
 struct move {
 	const struct profile *from;
 	struct profile *to;
-	struct label_sets threads; /* the former ones */
-	uint32_t *stacks;	   /* of the new profile, by their number in the former one */
+	struct label_sets threads; /* threads of the previous profile */
+	uint32_t *stacks;	   /* stack in the previous profile → stack in the new one */
 	struct stack_path path;
 };
 
@@ -409,7 +418,7 @@ static uint32_t *make_stack_map(const struct profile *from)
 	return stacks;
 }
 
-static stack_id move_stack(struct move *move, stack_id id)
+static stack_id record_memory_move_stack(struct move *move, stack_id id)
 {
 	struct profile_stacks stacks = profile_stacks(move->from);
 	stack_id next = id;
@@ -451,7 +460,7 @@ void memory_begin_profile(struct memory *memory, const struct profile *finished)
 		struct profile_thread thread = move_thread(&move, block->thread);
 
 		block->thread = label_sets_thread(&memory->threads, &thread);
-		block->stack = move_stack(&move, block->stack);
+		block->stack = record_memory_move_stack(&move, block->stack);
 		memory->counts.live_bytes += block->bytes;
 	}
 	label_sets_deinit(&move.threads);

@@ -1,29 +1,32 @@
 /*
- * The part of a recorder that records memory: sampled allocations and the blocks that live, as the
- * events alloc_objects, alloc_space, inuse_objects and inuse_space, which follow each other in this
- * order.
+ * Records memory: sampled allocations and blocks in use, as the consecutive
+ * events alloc_objects, alloc_space, inuse_objects and inuse_space.
  *
- * An allocation of S bytes is sampled with probability 1 − exp(−S / R), R being the mean number of
- * bytes between two samples; so it stands for S / (1 − exp(−S / R)) bytes, and for an S-th of that
- * as objects: sums are unbiased. The remainders of rounding are carried to the next sample.
+ * An allocation of S bytes is sampled with probability 1 − exp(−S / R), where R
+ * is the mean number of bytes between two samples. It stands for
+ * S / (1 − exp(−S / R)) bytes, and for one S-th of that in objects, so sums are
+ * unbiased. Rounding remainders are carried to the next sample.
  *
- * A block is added to the profile when its end is seen, or when the profile is settled: only then
- * it is known how long the block lived. Its labels are those of its thread, and the classes of its
- * size and of its lifetime (profile/allocation_classes.h); the lifetime is left out where it is
- * unknown. Blocks that live at the end are in use; they have the class of their age, too. Where
- * timestamps are kept, a block is an interval of the event alloc_space, from its allocation to its
- * end, whose weight is in bytes.
+ * A block is added to the profile when its end is seen or when the profile is
+ * settled, because its lifetime is not known earlier. Its labels are those of
+ * its thread, plus the histogram buckets of its size and lifetime
+ * (profile/allocation_classes.h). Blocks that are in use at the end are labeled
+ * with the bucket of their age. An unknown lifetime gets no label. If
+ * timestamps are kept, a block is an interval of the event alloc_space, from
+ * its allocation to its end, weighted in bytes.
  *
- * - A block of a process that has ended without giving it back was in use at its end, and counts
- * so.
- * - A child of fork() has no blocks at first: it gives back its parent's without effect.
- * - A process that executes a program gives back all of its blocks.
- * - A block at whose address another one is allocated has ended, at an unknown time.
- * - A mapping can be given back in parts, each of which has its share of the bytes.
- * - Blocks whose end cannot be seen are allocated but never in use: so are those that find no room
- *   among LIVE_BLOCKS_MAX (live_blocks.h), which are counted.
+ *  - A block that a process does not free before it exits counts as in use.
+ *  - A child of fork() starts without blocks. Frees of its parent's blocks are
+ *    ignored.
+ *  - An exec frees all blocks of the process.
+ *  - If a new block is allocated at the address of a block, the old one has
+ *    ended at an unknown time.
+ *  - A mapping can be freed in parts. Each part has its share of the bytes.
+ *  - A block whose end cannot be observed is allocated but never in use. This
+ *    includes blocks beyond LIVE_BLOCKS_MAX (live_blocks.h), which are counted.
  *
- * All functions take NULL for a recording without memory, and do nothing.
+ * All functions accept NULL, for a recording without memory, and do nothing
+ * then.
  */
 #ifndef PROF_RECORD_MEMORY_H
 #define PROF_RECORD_MEMORY_H
@@ -33,32 +36,35 @@
 
 struct memory;
 
-/* Of the profile so far, by the samples' weights. */
+/* Counts of the current profile, by the weights of samples. */
 struct memory_counts {
-	uint64_t samples;	  /* of allocations … */
-	uint64_t allocated_bytes; /* … and what they stand for, also if it is not in the profile yet
-				   */
-	uint64_t live_bytes;	  /* now, or at the end of their processes */
-	uint64_t left_out;	  /* blocks that found no room */
+	uint64_t samples;	  /* sampled allocations */
+	uint64_t allocated_bytes; /* bytes that the samples stand for, including blocks that are not
+				     in the profile yet */
+	uint64_t live_bytes;	  /* in use now, or at the exit of their process */
+	uint64_t left_out;	  /* blocks beyond LIVE_BLOCKS_MAX */
 };
 
-/* Adds the four events to the session. Borrowed; its fold hook is taken. period_bytes: as asked
- * for.
+/*
+ * Adds the four events to the session, which is borrowed, and uses its fold
+ * hook. period_bytes is the requested mean number of bytes between two samples.
  */
 struct memory *memory_new(struct session *session, uint64_t period_bytes);
 void memory_free(struct memory *memory);
 
-/* Takes the next record, before the session does: RECORD_ALLOC and RECORD_FREE, and processes that
- * begin, execute a program and end. */
+/* Takes the next record before the session does. RECORD_ALLOC, RECORD_FREE and
+ * the records of fork, exec and exit matter. */
 void memory_feed(struct memory *memory, const struct record *record);
 /*
- * Adds the blocks that live now to the profile as allocated and in use. The profile ends with this:
- * it is followed by memory_begin_profile(), or done in a copy of this process.
+ * Adds the blocks in use to the profile, as allocated and in use. This
+ * completes the profile. Call memory_begin_profile() next, or call this only in
+ * a forked child.
  */
 void memory_settle(struct memory *memory, uint64_t now_ns);
 /*
- * The session has another profile, and `finished` is its former one, which was settled. Blocks that
- * live on can be in use in the new one; they are not allocated in it.
+ * Must be called when the session gets another profile. `finished` is the
+ * previous one, which was settled. Surviving blocks can be in use in the new
+ * profile, but are not allocated in it.
  */
 void memory_begin_profile(struct memory *memory, const struct profile *finished);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum profile_module_kind kind_of(enum module_kind kind)
+enum profile_module_kind described_kind(enum module_kind kind)
 {
 	switch (kind) {
 	case MODULE_FILE:
@@ -37,7 +37,7 @@ static void describe_module(struct profile *profile, module_id id, const struct 
 	struct strtab *strings = profile_strings(profile);
 	CLEANUP(free_ptr) struct profile_segment *segments = NULL;
 	struct profile_module description = {
-		.kind = kind_of(module->kind),
+		.kind = described_kind(module->kind),
 		.path = strtab_add(strings, module->path),
 		.pid = module->pid,
 		.is_main = is_main,
@@ -49,7 +49,7 @@ static void describe_module(struct profile *profile, module_id id, const struct 
 
 	if (module->elf) {
 		description.source_user = source_user_of_owner(elf_file_owner(module->elf),
-							       elf_file_is_foreign(module->elf));
+							       elf_file_is_untrusted(module->elf));
 		description.build_id = build_id_text(strings, elf_file_build_id(module->elf));
 		all = elf_file_segments(module->elf, &count);
 		segments = xcalloc(count, sizeof(*segments));

@@ -14,14 +14,14 @@ void own_frames_deinit(struct own_frames *own)
 	*own = (struct own_frames){0};
 }
 
-static bool is_library(const struct module *module)
+static bool own_frames_is_library(const struct module *module)
 {
 	const char *name = strrchr(module->path, '/');
 
 	return name && !strcmp(name, "/" INSIDE_LIBRARY_NAME);
 }
 
-static void make_room(struct own_frames *own, uint32_t count)
+static void own_frames_make_room(struct own_frames *own, uint32_t count)
 {
 	if (count <= own->count)
 		return;
@@ -33,15 +33,10 @@ static void make_room(struct own_frames *own, uint32_t count)
 bool own_frames_has(struct own_frames *own, const struct address_spaces *spaces, module_id module)
 {
 	if (module >= own->count)
-		make_room(own, address_spaces_module_count(spaces));
+		own_frames_make_room(own, address_spaces_module_count(spaces));
 	if (own->modules[module] == UNKNOWN)
-		own->modules[module] = is_library(address_spaces_module(spaces, module))
+		own->modules[module] = own_frames_is_library(address_spaces_module(spaces, module))
 					       ? OWN
 					       : OF_PROGRAM;
 	return own->modules[module] == OWN;
-}
-
-bool own_frames_may_have(const struct own_frames *own, module_id module)
-{
-	return module >= own->count || own->modules[module] != OF_PROGRAM;
 }

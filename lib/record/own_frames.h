@@ -1,6 +1,7 @@
 /*
- * Frames of prof's own library in the sampled program (libprof-inside.so): the start of its threads
- * goes through it, and calls of malloc(). They are not the program's and are left out of stacks.
+ * Identifies frames of the preloaded agent (libprof-inside.so). Thread starts
+ * and malloc() calls go through it. Its frames are removed from stacks because
+ * they do not belong to the program.
  */
 #ifndef PROF_RECORD_OWN_FRAMES_H
 #define PROF_RECORD_OWN_FRAMES_H
@@ -9,16 +10,14 @@
 
 #include <stdbool.h>
 
-/* Zeroed: nothing is known yet. */
+/* A zeroed struct is empty. */
 struct own_frames {
-	unsigned char *modules; /* by module_id: an enum of the .c file */
+	unsigned char *modules; /* state by module_id: a private enum */
 	uint32_t count;
 };
 
 void own_frames_deinit(struct own_frames *own);
-/* Whether frames of the module are prof's own. */
+/* Whether the module is the agent. */
 bool own_frames_has(struct own_frames *own, const struct address_spaces *spaces, module_id module);
-/* The same, but changes nothing: true, too, if own_frames_has() has not been asked before. */
-bool own_frames_may_have(const struct own_frames *own, module_id module);
 
 #endif

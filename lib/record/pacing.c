@@ -3,32 +3,34 @@
 #include "base/clock.h"
 
 enum {
-	/* The rings are read this often even when none has reached its watermark. */
+	/* Interval at which the rings are read even if none has reached its
+	 * watermark. */
 	TICK_MS = 100,
-	/* With low overhead they are read when they are half full; this often if it is not known
-	 * when that is. */
+	/* With low overhead, the rings are read when they are half full, or at
+	 * this interval if the fill rate is unknown. */
 	LOW_OVERHEAD_MS = 50,
-	/* Where samples do not wake the reader, it comes when rings are full to this share. */
+	/* If samples do not wake the reader, it reads when the rings are full
+	 * to one POLLED_SHARE-th. */
 	POLLED_SHARE = 4,
-	/* See pacing_rests_until_ns(). */
+	/* See pacing_throttled_until_ns(). */
 	READ_SAMPLES = 10,
 	READ_MS_MIN = 20,
 	READ_MS_MAX = TICK_MS,
 	READS_AT_ONCE = 25,
 	CROWDED_PERCENT = 20,
-	/* Per CPU: above this rate, samples do not wake a copier. */
+	/* Rate per CPU above which samples do not wake a copier. */
 	FAST_HZ = 20000,
 };
 
-/* How long each sample wakes a copier after a deep stack, and at the beginning. */
+/* How long each sample wakes a copier after a deep stack, and at the start. */
 #define DEEP_NS NS_PER_SECOND
 #define FIRST_DEEP_NS (NS_PER_SECOND / 4)
 
-/* How long reads come often after there was a reason. */
+/* How long reads remain frequent after there was a reason. */
 #define HURRY_NS (10 * NS_PER_SECOND)
 
 /* The rate is measured over at least this time. */
-#define RATE_NS (NS_PER_SECOND / 20)
+#define PACING_RATE_NS (NS_PER_SECOND / 20)
 
 void pacing_begin(struct pacing *pacing, struct sampler *sampler, bool low_overhead)
 {
@@ -65,10 +67,11 @@ void pacing_after_batch(struct pacing *pacing, const struct session *session, ui
 	const struct session_counts *counts = session_counts(session);
 	uint64_t passed_ns = now_ns - pacing->samples_ns;
 
-	if (passed_ns >= RATE_NS) {
-		pacing->is_fast = (counts->samples - pacing->samples) * NS_PER_SECOND / passed_ns >
+	if (passed_ns >= PACING_RATE_NS) {
+		pacing->is_fast = (counts->quality.samples - pacing->samples) * NS_PER_SECOND /
+					  passed_ns >
 				  FAST_HZ * sampler_facts(pacing->sampler)->cpus;
-		pacing->samples = counts->samples;
+		pacing->samples = counts->quality.samples;
 		pacing->samples_ns = now_ns;
 	}
 	if (pacing->was_deep)
@@ -76,7 +79,7 @@ void pacing_after_batch(struct pacing *pacing, const struct session *session, ui
 	pacing->was_deep = false;
 	if (session_missed_files(session) != pacing->missed ||
 	    sampler_side_band_percent(pacing->sampler) >= CROWDED_PERCENT)
-		pacing->hurries_until_ns = now_ns + HURRY_NS;
+		pacing->fast_until_ns = now_ns + HURRY_NS;
 	pacing->missed = session_missed_files(session);
 	sampler_capture_deep(pacing->sampler,
 			     !pacing->is_fast && now_ns - pacing->deep_ns < DEEP_NS);
@@ -98,18 +101,18 @@ uint64_t pacing_next_ns(const struct pacing *pacing, uint64_t now_ns)
 	return now_ns + (uint64_t)ms * NS_PER_MS;
 }
 
-/* From one read to the next where records keep coming. */
+/* Returns the interval between reads while records keep arriving. */
 static uint64_t read_ns(const struct pacing *pacing, uint64_t now_ns)
 {
 	uint64_t hz = sampler_facts(pacing->sampler)->samples_per_second;
 	uint64_t ms = hz ? READ_SAMPLES * UINT64_C(1000) / hz : 0;
 
-	if (ms < READ_MS_MIN || now_ns < pacing->hurries_until_ns)
+	if (ms < READ_MS_MIN || now_ns < pacing->fast_until_ns)
 		ms = READ_MS_MIN;
 	return (ms < READ_MS_MAX ? ms : READ_MS_MAX) * NS_PER_MS;
 }
 
-uint64_t pacing_rests_until_ns(struct pacing *pacing, uint64_t now_ns)
+uint64_t pacing_throttled_until_ns(struct pacing *pacing, uint64_t now_ns)
 {
 	const uint64_t each_ns = read_ns(pacing, now_ns);
 	const uint64_t ahead_ns = READS_AT_ONCE * each_ns;
@@ -118,10 +121,10 @@ uint64_t pacing_rests_until_ns(struct pacing *pacing, uint64_t now_ns)
 		return 0;
 	if (pacing->paid_ns < now_ns)
 		pacing->paid_ns = now_ns;
-	/* Reads come more often than before. */
+	/* Reads are more frequent than before. */
 	if (pacing->paid_ns > now_ns + ahead_ns + each_ns)
 		pacing->paid_ns = now_ns + ahead_ns + each_ns;
-	/* Reads that come by time do not add to the rest. */
+	/* Reads at intervals do not use up the allowance. */
 	if (pacing->paid_ns <= now_ns + ahead_ns)
 		pacing->paid_ns += each_ns;
 	return pacing->paid_ns - ahead_ns;

@@ -7,7 +7,7 @@ static struct profile *new_profile(const struct pipeline *pipeline)
 	if (pipeline->needs_timestamps)
 		profile_keep_timestamps(profile);
 	if (pipeline->counts_polls)
-		profile_keep_turns(profile);
+		profile_keep_sample_order(profile);
 	return profile;
 }
 
@@ -32,7 +32,6 @@ void pipeline_open(struct pipeline *pipeline, const struct pipeline_options *opt
 	if (!options->files || options->files->same_kernel)
 		session_set_kernel_symbols(pipeline->session, "/proc/kallsyms");
 	session_set_depth(pipeline->session, options->depth);
-	session_set_threads(pipeline->session, options->threads);
 }
 
 struct profile *pipeline_rotate(struct pipeline *pipeline)

@@ -1,12 +1,13 @@
 /*
- * Everything between records and a profile: the session and what it uses, made and freed together.
+ * Everything between records and a profile: the session and the objects that it
+ * uses, created and freed together.
  */
 #ifndef PROF_RECORD_PIPELINE_H
 #define PROF_RECORD_PIPELINE_H
 
 #include "record/session.h"
 
-/* All owned. */
+/* All members are owned. */
 struct pipeline {
 	struct address_spaces *spaces;
 	struct names *names;
@@ -17,25 +18,25 @@ struct pipeline {
 };
 
 struct pipeline_options {
-	const struct arch *arch;	    /* whose stacks are unwound */
-	const struct recorded_files *files; /* of a recording; NULL: of this machine, now */
-	const char *debug_dir;		    /* of this machine: where separate debug files are;
-						NULL: /usr/lib/debug */
-	unsigned depth;			    /* frames of a stack, at most */
-	unsigned fold_count;		    /* as session_fold_ended(); 0: never */
-	unsigned threads;		    /* as session_set_threads(); 0: 1 */
-	bool needs_timestamps;		    /* the profile keeps when samples were taken */
-	bool counts_polls;		    /* of tasks: profile_keep_turns() */
+	const struct arch *arch;	    /* of the recorded machine */
+	const struct recorded_files *files; /* NULL for this machine's current state */
+	const char *debug_dir; /* directory of separate debug files on this machine; NULL for
+				  /usr/lib/debug */
+	unsigned depth;	       /* maximum number of frames in a stack */
+	unsigned fold_count;   /* as for session_fold_ended(); 0 for never */
+	bool needs_timestamps; /* the profile keeps the time of each sample */
+	bool counts_polls;     /* count polls of tasks: see profile_keep_sample_order() */
 };
 
 void pipeline_open(struct pipeline *pipeline, const struct pipeline_options *options);
 /*
- * Begins a new profile under the running session. Address spaces, names and rules stay, and with
- * them the numbers of modules, so a symbolizer can go on (symbolizer_set_profile()). Returns the
- * former profile, which lacks only symbols and info; the caller frees it.
+ * Starts a new profile in the running session. Address spaces, names and unwind
+ * rules are kept. Module ids do not change, so a symbolizer can be reused
+ * (symbolizer_set_profile()). Returns the previous profile, which lacks only
+ * symbols and info. The caller frees it.
  */
 struct profile *pipeline_rotate(struct pipeline *pipeline);
-/* A zeroed one has nothing to free. */
+/* A zeroed pipeline needs no close. */
 void pipeline_close(struct pipeline *pipeline);
 
 #endif

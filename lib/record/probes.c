@@ -2,11 +2,12 @@
 
 #include "base/alloc.h"
 #include "perf/probe_event.h"
+#include "proc/debug_files.h"
 #include "unwind/arch.h"
 
 #include <inttypes.h>
 
-/* Places that a notice names. */
+/* Maximum number of places in a notice. */
 enum { NAMES_MAX = 4 };
 
 void probes_deinit(struct probes *probes)
@@ -62,16 +63,20 @@ static struct error *make_of_files(const struct probe *probe, struct probe_event
 	return err;
 }
 
-/* Whether stacks get back what the kernel replaces in them (latencies.h). What it counts in a
- * thread has to be what is sampled there. */
+/*
+ * Whether to restore the return addresses in stacks, which the kernel replaces
+ * (latencies.h). Not for targets that are threads, because the kernel's count
+ * in a thread must match the samples there.
+ */
 static bool follows_calls(const struct probe *probe, const struct record_config *config)
 {
 	return probe->spec.is_return && probe->spec.kind != PROBE_KERNEL &&
-	       !arch_native()->ra_in_register && record_config_dumps(config) && !config->tid_count;
+	       !arch_native()->ra_in_register && record_config_dumps(config) &&
+	       !config->target.tid_count;
 }
 
-static struct error *make(const struct probe *probe, const struct record_config *config,
-			  const struct pmus *pmus, struct event *ret)
+static struct error *probes_make(const struct probe *probe, const struct record_config *config,
+				 const struct pmus *pmus, struct event *ret)
 {
 	struct probe_event from = {
 		.name = probe->spec.name,
@@ -91,10 +96,10 @@ struct error *probes_add(struct probes *probes, const char *text,
 			 struct event *ret)
 {
 	const struct probe_context context = {
-		.program = config->program,
-		.pids = config->pids,
-		.pid_count = config->pid_count,
-		.debug_dir = config->debug_dir ? config->debug_dir : "/usr/lib/debug",
+		.program = config->target.program,
+		.pids = config->target.pids,
+		.pid_count = config->target.pid_count,
+		.debug_dir = config->output.debug_dir ? config->output.debug_dir : DEBUG_DIR,
 	};
 	struct probe *probe;
 	struct error *err;
@@ -105,7 +110,7 @@ struct error *probes_add(struct probes *probes, const char *text,
 	if (err)
 		return err;
 	probes->count++;
-	return make(probe, config, pmus, ret);
+	return probes_make(probe, config, pmus, ret);
 }
 
 static void notice_places(const struct probe *probe, const struct listener *listener)

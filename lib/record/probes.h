@@ -1,5 +1,6 @@
 /*
- * Probes of code among the events of a recording (probe/spec.h): their places as events of perf.
+ * Code probes among the events of a recording (probe/spec.h). Converts their
+ * places to perf events.
  */
 #ifndef PROF_RECORD_PROBES_H
 #define PROF_RECORD_PROBES_H
@@ -8,8 +9,8 @@
 #include "probe/resolve.h"
 #include "record/config.h"
 
-/* Zeroed: none. The files of probes are open until probes_deinit(): events name them by
- * descriptors. */
+/* A zeroed list is empty. The files of probes stay open until probes_deinit(),
+ * because events refer to their descriptors. */
 struct probes {
 	struct probe *items;
 	size_t count, room;
@@ -20,7 +21,7 @@ MUST_CHECK struct error *probes_add(struct probes *probes, const char *text,
 				    struct event *ret);
 void probes_deinit(struct probes *probes);
 
-/* Gives the listener a notice of each probe that has several places. */
+/* Reports to the listener each probe that has several places. */
 void probes_notice(const struct probes *probes, const struct listener *listener);
 
 #endif

@@ -10,15 +10,15 @@
 
 #include <unistd.h>
 
-struct list {
+struct chosen_processes {
 	pid_t *items;
 	size_t count, room;
 	struct idmap seen;
 };
 
-static void add(void *user, pid_t pid)
+static void process_choice_add(void *user, pid_t pid)
 {
-	struct list *list = user;
+	struct chosen_processes *list = user;
 	uint32_t *seen = idmap_put(&list->seen, (uint64_t)pid, 0);
 
 	if (*seen != IDMAP_NONE)
@@ -30,24 +30,25 @@ static void add(void *user, pid_t pid)
 	list->items[list->count++] = pid;
 }
 
-static void add_named(const struct process_choice *choice, struct list *list)
+static void process_choice_add_named(const struct process_choice *choice,
+				     struct chosen_processes *list)
 {
 	CLEANUP(names_cleanup) struct names *names = names_new("/proc");
 	CLEANUP(close_dir) DIR *proc = opendir("/proc");
 
 	for (pid_t pid; (pid = pids_next(proc));)
 		if (globs_match(choice->names, choice->name_count, names_get(names, pid, pid)))
-			add(list, pid);
+			process_choice_add(list, pid);
 }
 
 void process_choice_list(const struct process_choice *choice, pid_t **ret, size_t *ret_count)
 {
-	struct list list = {0};
+	struct chosen_processes list = {0};
 
 	for (size_t i = 0; i < choice->cgroup_count; i++)
-		cgroup_processes(choice->cgroups[i], add, &list);
+		cgroup_processes(choice->cgroups[i], process_choice_add, &list);
 	if (!choice->cgroup_count)
-		add_named(choice, &list);
+		process_choice_add_named(choice, &list);
 	idmap_deinit(&list.seen);
 	*ret = list.items;
 	*ret_count = list.count;

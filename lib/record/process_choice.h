@@ -1,6 +1,7 @@
 /*
- * Processes that are chosen by a rule and not by their numbers: those of cgroups and their
- * descendants, or those whose name matches. They are looked for in the cgroups' files or in /proc.
+ * Selects processes by a rule instead of by pid: those in cgroups and their
+ * descendants, or those with a matching name. Lists them from the files of the
+ * cgroups or from /proc.
  */
 #ifndef PROF_RECORD_PROCESS_CHOICE_H
 #define PROF_RECORD_PROCESS_CHOICE_H
@@ -9,18 +10,19 @@
 
 #include <stdbool.h>
 
-/* Borrowed. */
+/* All members are borrowed. */
 struct process_choice {
-	char *const *names; /* globs of names (comm); none: the cgroups' */
+	char *const *names; /* globs for the name (comm); an empty list selects by cgroup */
 	size_t name_count;
-	char *const *cgroups; /* their directories */
+	char *const *cgroups; /* directories of the cgroups */
 	size_t cgroup_count;
 	struct target_rule rule;
 };
 
-/* Those that run now, each once, without prof itself. The caller frees *ret. */
+/* Lists the running processes that match, each once and without prof itself.
+ * The caller frees *ret. */
 void process_choice_list(const struct process_choice *choice, pid_t **ret, size_t *ret_count);
-/* Whether none can follow: all cgroups have been removed. */
+/* Whether no process can match any more, because all cgroups were removed. */
 bool process_choice_is_over(const struct process_choice *choice);
 
 #endif

@@ -13,8 +13,10 @@ static bool is_unnamed(const struct profile_frame *frame)
 }
 
 /*
- * Waits have a quality of their own: their number depends on how often was looked. Of an allocation
- * all events have the same stack. What a CPU records beside a sample is not another one.
+ * Whether the samples of an event are excluded from the counts of all samples.
+ * Off-CPU samples have a quality of their own, and their number depends on the
+ * polling rate. All events of an allocation have the same stack. Records that a
+ * CPU adds to a sample are not further samples.
  */
 static bool is_apart(const struct profile *profile, event_id id)
 {
@@ -27,7 +29,7 @@ static bool is_apart(const struct profile *profile, event_id id)
 	       !strcmp(profile_string(profile, event->name), VALUE_AWAIT_EVENT);
 }
 
-/* By stack, to be freed. */
+/* Returns the number of samples by stack. The caller frees the array. */
 static uint64_t *samples_of_stacks(const struct profile *profile)
 {
 	const struct profile_samples all_samples = profile_samples(profile);
@@ -55,7 +57,7 @@ static int by_samples(const void *a, const void *b)
 	return (left->module > right->module) - (left->module < right->module);
 }
 
-static void add_module(struct quality *quality, uint32_t module, uint64_t samples)
+static void record_quality_add_module(struct quality *quality, uint32_t module, uint64_t samples)
 {
 	size_t i = 0;
 
@@ -82,7 +84,7 @@ static bool is_truncation(const struct profile *profile, const struct profile_fr
 	return !strcmp(profile_string(profile, function->name), "[truncated]");
 }
 
-/* By stack, to be freed. */
+/* Returns the properties by stack. The caller frees the array. */
 static uint8_t *properties_of_stacks(const struct profile *profile)
 {
 	const struct profile_stacks stacks = profile_stacks(profile);
@@ -101,26 +103,27 @@ static uint8_t *properties_of_stacks(const struct profile *profile)
 	return properties;
 }
 
-/* Whether it is of a stack that balance_settle() has added. */
-static bool is_addition(const struct profile_sample *sample)
+/* Whether unsampled_settle() has added the sample. */
+static bool record_quality_is_addition(const struct profile_sample *sample)
 {
 	return !sample->samples;
 }
 
-static bool add_counted(struct event_quality *events, uint32_t count, const struct balance *balance)
+static bool add_counted(struct event_quality *events, uint32_t count,
+			const struct unsampled *unsampled)
 {
 	bool is_known = false;
 
-	for (event_id i = 0; balance && i < count; i++)
-		is_known |= balance_counted(balance, i, &events[i].counted);
+	for (event_id i = 0; unsampled && i < count; i++)
+		is_known |= unsampled_counted(unsampled, i, &events[i].counted);
 	for (event_id i = 0; i < count; i++)
 		if (!events[i].counted)
 			events[i].sampled = 0;
 	return is_known;
 }
 
-static void add_events(struct quality *quality, const struct profile *profile,
-		       const struct balance *balance)
+static void record_quality_add_events(struct quality *quality, const struct profile *profile,
+				      const struct unsampled *unsampled)
 {
 	const struct profile_samples samples = profile_samples(profile);
 	uint32_t count = profile_event_count(profile);
@@ -138,14 +141,14 @@ static void add_events(struct quality *quality, const struct profile *profile,
 		struct event_quality *event = &quality->events[sample->event];
 
 		event->samples += sample->samples;
-		if (!is_addition(sample))
+		if (!record_quality_is_addition(sample))
 			event->sampled += sample->weight;
 		if (properties[sample->stack] & IS_TRUNCATED)
 			event->truncated += sample->samples;
 		if (properties[sample->stack] & IS_UNNAMED)
 			event->unnamed += sample->samples;
 	}
-	is_counted = add_counted(quality->events, count, balance);
+	is_counted = add_counted(quality->events, count, unsampled);
 	quality->counts.events = quality->events;
 	quality->counts.event_count = count > 1 || is_counted ? count : 0;
 }
@@ -161,32 +164,22 @@ static void add_lost_allocations(struct quality *quality, const struct profile *
 			quality->events[i].lost = lost;
 }
 
-/* What is known of sampled allocations. NULL: memory was not recorded. */
+/* Returns the quality of sampled allocations, or NULL if memory was not
+ * recorded. */
 static const struct event_quality *allocations(const struct profile_quality *counts)
 {
 	return quality_of_event(counts, memory_event_name(MEMORY_ALLOC_SPACE));
 }
 
 void quality_init(struct quality *quality, const struct profile *profile,
-		  const struct session_counts *counts, const struct balance *balance)
+		  const struct session_counts *counts, const struct unsampled *unsampled)
 {
 	const struct profile_stacks stacks = profile_stacks(profile);
 	CLEANUP(free_ptr) uint64_t *samples = samples_of_stacks(profile);
 
-	*quality = (struct quality){.counts = {
-					    .is_known = true,
-					    .samples = counts->samples,
-					    .lost = counts->lost,
-					    .lost_changes = counts->lost_changes,
-					    .truncated = counts->stacks.truncated,
-					    .completed = counts->stacks.completed,
-					    .spliced = counts->stacks.spliced,
-					    .compat = counts->stacks.compat,
-					    .shortened = counts->stacks.shortened,
-					    .throttled = counts->throttled,
-					    .idle = counts->idle,
-				    }};
-	add_events(quality, profile, balance);
+	*quality = (struct quality){.counts = counts->quality};
+	quality->counts.is_known = true;
+	record_quality_add_events(quality, profile, unsampled);
 	add_lost_allocations(quality, profile, counts->lost_allocations);
 	for (stack_id id = 1; id < stacks.count; id++) {
 		struct profile_frame frame = profile_get_frame(profile, stacks.items[id].frame);
@@ -194,7 +187,7 @@ void quality_init(struct quality *quality, const struct profile *profile,
 		if (!is_unnamed(&frame))
 			continue;
 		quality->counts.unnamed += samples[id];
-		add_module(quality, frame.module, samples[id]);
+		record_quality_add_module(quality, frame.module, samples[id]);
 	}
 	if (allocations(&quality->counts))
 		quality->counts.unnamed -= allocations(&quality->counts)->unnamed;
@@ -209,7 +202,7 @@ void quality_deinit(struct quality *quality)
 	free(quality->modules);
 }
 
-/* Of the event that lacks most. */
+/* Returns the share of the event for which it is highest. */
 static double unsampled_share(const struct profile_quality *counts)
 {
 	double share = 0;

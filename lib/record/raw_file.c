@@ -37,8 +37,9 @@ static struct record mapping_record(pid_t pid, const struct mapping *mapping, bo
 	};
 }
 
-/* The kernel's mapping in perf's form: the offset is the address of its first symbol. */
-static void add_kernel(struct raw_file *raw)
+/* Adds the kernel's mapping as perf does: its offset is the address of the
+ * first symbol. */
+static void raw_file_add_kernel(struct raw_file *raw)
 {
 	struct kernel_code code = kernel_code_here("");
 	struct mapping mapping = {
@@ -53,8 +54,9 @@ static void add_kernel(struct raw_file *raw)
 		perfdata_writer_put(raw->writer, &record);
 }
 
-/* As perf calls it: each kind of CPU, and each tracepoint of a pattern, has an event of its own. */
-static char *name_of(const struct event *event, size_t variant)
+/* Returns the event's name as perf writes it. Each kind of CPU, and each
+ * tracepoint that matches a pattern, is a separate event. */
+static char *raw_file_name_of(const struct event *event, size_t variant)
 {
 	if (event->is_pattern)
 		return xstrdup(event->variants[variant].pmu);
@@ -63,14 +65,15 @@ static char *name_of(const struct event *event, size_t variant)
 		       : xstrdup(event->name);
 }
 
-/* The tracepoint that a variant is; NULL: it is something else. */
+/* Returns the tracepoint of a variant, or NULL if it is not a tracepoint. */
 static const char *tracepoint_of(const struct event *event, size_t variant)
 {
 	return event->is_pattern ? event->variants[variant].pmu : event->tracepoint;
 }
 
-/* The text of its format, and its subsystem in `name`. False: it cannot be read any more. */
-static bool read_format(char *name, char **text)
+/* Reads the format of the tracepoint and truncates `name` to its subsystem.
+ * Returns false if the format cannot be read any more. */
+static bool raw_file_read_format(char *name, char **text)
 {
 	char *colon = strchr(name, ':');
 	CLEANUP(free_ptr) char *path = NULL;
@@ -85,7 +88,7 @@ static bool read_format(char *name, char **text)
 	return is_read;
 }
 
-static char *read_header(const char *name)
+static char *raw_file_read_header(const char *name)
 {
 	char *text = NULL;
 
@@ -93,7 +96,8 @@ static char *read_header(const char *name)
 	return text ? text : xstrdup("");
 }
 
-/* perf decodes the fields of tracepoints by their formats. */
+/* Writes the formats of tracepoints, which perf needs to decode their
+ * fields. */
 static void add_tracing_data(struct raw_file *raw, const struct opened_event *opened, size_t count,
 			     const struct event *events)
 {
@@ -108,7 +112,7 @@ static void add_tracing_data(struct raw_file *raw, const struct opened_event *op
 		if (!name)
 			continue;
 		names[used] = xstrdup(name);
-		if (!read_format(names[used], &texts[used])) {
+		if (!raw_file_read_format(names[used], &texts[used])) {
 			free(names[used]);
 			continue;
 		}
@@ -119,8 +123,8 @@ static void add_tracing_data(struct raw_file *raw, const struct opened_event *op
 		used++;
 	}
 	if (used) {
-		CLEANUP(free_ptr) char *page = read_header("header_page");
-		CLEANUP(free_ptr) char *header = read_header("header_event");
+		CLEANUP(free_ptr) char *page = raw_file_read_header("header_page");
+		CLEANUP(free_ptr) char *header = raw_file_read_header("header_event");
 		CLEANUP(free_ptr) char *section = NULL;
 		size_t len;
 
@@ -133,13 +137,13 @@ static void add_tracing_data(struct raw_file *raw, const struct opened_event *op
 	}
 }
 
-/* Samples that only say whom a call returns to are no hits. */
+/* Samples that only provide the return address of a call are not hits. */
 static bool is_only_followed(const struct event *event, bool is_other_end)
 {
 	return event->follows_calls && is_other_end;
 }
 
-static bool is_written(const struct opened_event *opened, const struct event *event)
+static bool raw_file_is_written(const struct opened_event *opened, const struct event *event)
 {
 	return opened->is_open &&
 	       !(opened->variant < event->variant_count &&
@@ -156,9 +160,10 @@ void raw_file_begin(struct raw_file *raw, int fd, const struct sampler *sampler,
 	raw->events = xcalloc(count, sizeof(*raw->events));
 	raw->names = xcalloc(count, sizeof(*raw->names));
 	for (size_t i = 0; i < count; i++) {
-		if (!is_written(&opened[i], &events[opened[i].event]))
+		if (!raw_file_is_written(&opened[i], &events[opened[i].event]))
 			continue;
-		raw->names[raw->event_count] = name_of(&events[opened[i].event], opened[i].variant);
+		raw->names[raw->event_count] = raw_file_name_of(&events[opened[i].event],
+								opened[i].variant);
 		raw->events[raw->event_count] = (struct written_event){
 			.name = raw->names[raw->event_count],
 			.attr = bytes_of(&opened[i].attr, sizeof(opened[i].attr)),
@@ -168,10 +173,10 @@ void raw_file_begin(struct raw_file *raw, int fd, const struct sampler *sampler,
 	}
 	raw->writer = perfdata_writer_new(fd, raw->events, raw->event_count);
 	add_tracing_data(raw, opened, count, events);
-	add_kernel(raw);
+	raw_file_add_kernel(raw);
 }
 
-static void add_thread(struct raw_file *raw, struct names *names, pid_t pid, pid_t tid)
+static void raw_file_add_thread(struct raw_file *raw, struct names *names, pid_t pid, pid_t tid)
 {
 	struct record record = {.type = RECORD_COMM, .pid = pid, .tid = tid};
 
@@ -179,13 +184,13 @@ static void add_thread(struct raw_file *raw, struct names *names, pid_t pid, pid
 	perfdata_writer_put(raw->writer, &record);
 }
 
-static void add_threads(struct raw_file *raw, struct names *names, pid_t pid)
+static void raw_file_add_threads(struct raw_file *raw, struct names *names, pid_t pid)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d/task", (int)pid);
 	CLEANUP(close_dir) DIR *tasks = opendir(path);
 
 	for (pid_t tid; (tid = pids_next(tasks));)
-		add_thread(raw, names, pid, tid);
+		raw_file_add_thread(raw, names, pid, tid);
 }
 
 void raw_file_add_process(struct raw_file *raw, struct names *names, pid_t pid, struct bytes text)
@@ -195,7 +200,7 @@ void raw_file_add_process(struct raw_file *raw, struct names *names, pid_t pid, 
 
 	if (!raw->writer)
 		return;
-	add_threads(raw, names, pid);
+	raw_file_add_threads(raw, names, pid);
 	while (maps_next(&maps, &mapping)) {
 		struct record record = mapping_record(pid, &mapping, maps.executable);
 
@@ -203,7 +208,7 @@ void raw_file_add_process(struct raw_file *raw, struct names *names, pid_t pid, 
 	}
 }
 
-/* Those of context switches are prof's own. */
+/* perf does not request records of context switches, only prof does. */
 static bool is_of_switches(const struct record *record)
 {
 	return record->type == RECORD_SWITCH ||

@@ -12,31 +12,31 @@
 
 #include <sys/types.h>
 
-/* Zeroed: no file; all of these functions then do nothing. */
+/* Without a file if zeroed; all functions do nothing then. */
 struct raw_file {
 	struct written_event *events; /* one per variant of each event */
 	char **names;
 	size_t event_count;
-	const struct event *sampled; /* of the sampler; borrowed */
+	const struct event *sampled; /* events of the sampler; borrowed */
 	struct perfdata_writer *writer;
 };
 
-/* Takes fd, a regular file that is empty. events: those of the sampler; borrowed. */
+/* Takes ownership of fd, an empty regular file. events are those of the
+ * sampler; borrowed. */
 void raw_file_begin(struct raw_file *raw, int fd, const struct sampler *sampler,
 		    const struct event *events);
 void raw_file_deinit(struct raw_file *raw);
 
-/*
- * Adds a process that existed before the recording: the names of its threads, and its mappings, of
- * which this is the text (proc/maps.h).
- */
+/* Adds a process that existed before the recording: the names of its threads
+ * and its mappings. text is that of its /proc/PID/maps (proc/maps.h). */
 void raw_file_add_process(struct raw_file *raw, struct names *names, pid_t pid, struct bytes text);
 void raw_file_put(struct raw_file *raw, const struct record *record);
-/* All rings have been read once. */
+/* Must be called when all rings have been read once. */
 void raw_file_end_round(struct raw_file *raw);
-/* Writes the records so far into the file. */
+/* Writes the records so far to the file. */
 void raw_file_flush(struct raw_file *raw);
-/* Completes the file; nothing may be put after it. spaces: for the build-ids. */
+/* Completes the file. No record may be put after that. spaces provides the
+ * build-ids. */
 MUST_CHECK struct error *raw_file_end(struct raw_file *raw, const struct address_spaces *spaces,
 				      const char *command);
 

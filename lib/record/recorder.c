@@ -3,87 +3,87 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "record/arrivals.h"
-#include "record/awaits.h"
-#include "record/balancing.h"
 #include "record/cgroup_labels.h"
+#include "record/consumers.h"
 #include "record/field_labels.h"
 #include "record/fresh_maps.h"
-#include "record/intake.h"
-#include "record/latencies.h"
-#include "record/lost_execs.h"
-#include "record/memory.h"
 #include "record/raw_file.h"
+#include "record/recording_source.h"
 #include "record/sampling.h"
-#include "record/stat_counting.h"
 #include "record/target_snapshot.h"
 #include "record/targets.h"
-#include "record/waiting.h"
 #include "unwind/arch.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Threads that may have ended before their samples are folded into their processes. */
+/* Number of threads that may have ended before their samples are folded into
+ * their processes. */
 enum { FOLD_COUNT = 16384 };
 
-/* In a pause the rings are read this often, for what is mapped and who has ended. */
+/* Interval of reads during a pause, for mappings and exits. */
 enum { PAUSED_TICK_MS = 100 };
 
-/*
- * A thread finds the stacks of as many CPUs at 999 Hz with a tenth of its own; records are looked
- * at in advance that take half a millisecond, and no more than a cache holds of what was decoded.
- */
-enum { CPUS_OF_READER = 32, RECORDS_AHEAD = 512 };
-
-/* Batches of the library's records at a time when the reader waits for all of them. */
+/* Maximum number of the agent's batches to read when the reader waits for all
+ * of them. */
 enum { BATCHES_MAX = 3 };
 
-/* How often processes are looked for that belong to the target, too. */
+/* Interval of checks for new processes of the target. */
 enum { ARRIVALS_MS = 500 };
+
+/* The events that wake the recorder. */
+struct waking {
+	struct loop *loop;
+	struct loop_watch *records; /* NULL if records are read only at intervals */
+	struct loop_timer *timer;
+	uint64_t next_ns; /* latest time to read the next batch; 0 for no limit */
+};
+
+/* The target and its processes. */
+struct recorded {
+	struct targets targets;
+	struct arrivals arrivals; /* processes of config->target.choice */
+	struct loop_timer *arrivals_timer;
+	bool choice_is_over;
+	bool is_awaited; /* waiting for the first process because of config->target.is_awaited */
+	pid_t command;	 /* from recorder_add_command(); 0 for none yet */
+};
+
+/* Filters and labels for samples. */
+struct admission {
+	struct sample_filter filter;
+	struct fresh_maps fresh_maps;	     /* mappings without a record */
+	struct cgroup_labels *cgroup_labels; /* NULL if samples have no such labels */
+	uint64_t triggers;		     /* number of samples of config->events.trigger */
+};
+
+struct span {
+	struct recorder_window window;
+	uint64_t rotated_ns;   /* start of the profile; 0 if it is the start of the window */
+	uint64_t begins_ns;    /* when sampling starts; 0 if it has started or waits for
+				  recorder_resume() */
+	uint64_t paused_ns;    /* total time of the pauses in the window */
+	uint64_t forgotten_ns; /* time of the last session_forget(), once per second */
+	bool has_begun;	       /* the window has started */
+	bool is_paused;
+	bool was_paused; /* not all of the target's time was sampled */
+	bool is_stopped;
+	enum recorder_end end;
+};
 
 struct recorder {
 	const struct record_config *config;
 	const struct listener *listener;
 	struct sampling sampling;
-	struct intake *intake; /* NULL: not open */
+	struct recording_source *source; /* NULL if not open */
 	struct pipeline pipeline;
 	struct raw_file raw;
-	struct fresh_maps fresh_maps; /* that no record has told of */
-	struct balancing balancing;
-	struct waiting *waiting;     /* NULL: waiting is not recorded */
-	struct awaits *awaits;	     /* NULL: where tasks wait is not recorded */
-	struct latencies *latencies; /* NULL: no event measures calls */
-	struct memory *memory;	     /* NULL: memory is not recorded */
-	struct stat_counting stat;
-	struct lost_execs lost_execs;
-	bool watches_execs; /* events are of tasks, not of whole CPUs */
-	uint64_t waits_ns;  /* when to call waiting_end_batch(); 0: at any time */
-	uint64_t triggers;  /* samples of config->trigger_event */
-
-	struct loop *loop;
-	struct loop_watch *records;
-	struct loop_timer *timer;
-	struct targets targets;
-	struct arrivals arrivals; /* of config->choice */
-	struct loop_timer *arrivals_timer;
-	bool choice_is_over;
-	struct sample_filter filter;
-	struct record *ahead; /* 2 * RECORDS_AHEAD; NULL: records are taken one by one */
-	struct cgroup_labels *cgroup_labels; /* NULL: samples have none */
-
-	struct recorder_window window;
-	uint64_t rotated_ns; /* the profile began then; 0: with the window */
-	uint64_t begins_ns;  /* sampling begins then; 0: with recorder_resume(), or it has */
-	bool is_paused;
-	bool has_begun;	       /* the window */
-	bool waits_for_target; /* config->waits_for_target, and there is no process yet */
-	bool was_paused;       /* not all of the target's time was sampled */
-	uint64_t paused_ns;    /* the time of all pauses in the window */
-	uint64_t forgotten_ns; /* session_forget() was called then: once per second */
-	enum recorder_end end;
-	pid_t command; /* of recorder_add_command(); 0: none yet */
-	bool is_stopped;
+	struct consumers consumers;
+	struct waking waking;
+	struct recorded recorded;
+	struct admission admission;
+	struct span span;
 };
 
 struct error *recorder_new(const struct record_config *config, const struct listener *listener,
@@ -111,7 +111,7 @@ static void add_waiting_event(struct recorder *recorder, const char *name, enum 
 						      });
 }
 
-static void add_events(struct recorder *recorder)
+static void recorder_add_events(struct recorder *recorder)
 {
 	struct strtab *strings = profile_strings(recorder->pipeline.profile);
 
@@ -130,134 +130,106 @@ static void add_events(struct recorder *recorder)
 		if (event_counts_occurrences(event->type, event->config, event->period))
 			session_count_occurrences(recorder->pipeline.session, (unsigned)i);
 	}
-	if (recorder->config->records_waiting)
+	if (recorder->config->waiting.is_recorded)
 		add_waiting_event(recorder, VALUE_OFF_CPU_EVENT, VALUE_OFF_CPU_TIME);
-	if (recorder->config->records_awaits)
+	if (recorder->config->waiting.records_elapsed)
+		add_waiting_event(recorder, VALUE_ELAPSED_EVENT, VALUE_WALL_TIME);
+	if (recorder->config->waiting.finds_critical_path)
+		add_waiting_event(recorder, VALUE_CRITICAL_PATH_EVENT, VALUE_WALL_TIME);
+	if (recorder->config->waiting.records_awaits)
 		add_waiting_event(recorder, VALUE_AWAIT_EVENT, VALUE_WALL_TIME);
-}
-
-static unsigned count_readers(const struct recorder *recorder)
-{
-	unsigned cpus = intake_facts(recorder->intake)->cpus;
-
-	if (!intake_may_keep(recorder->intake))
-		return 1;
-	if (recorder->config->readers)
-		return recorder->config->readers;
-	return (cpus + CPUS_OF_READER - 1) / CPUS_OF_READER;
 }
 
 static void open_pipeline(struct recorder *recorder)
 {
 	const struct record_config *config = recorder->config;
-	unsigned readers = count_readers(recorder);
 
 	pipeline_open(&recorder->pipeline,
 		      &(struct pipeline_options){
 			      .arch = arch_native(),
-			      .debug_dir = config->debug_dir,
-			      .depth = config->depth,
-			      .fold_count = config->folds_ended ? FOLD_COUNT : 0,
-			      .threads = readers,
-			      .needs_timestamps = config->needs_timestamps,
-			      .counts_polls = config->counts_polls,
+			      .debug_dir = config->output.debug_dir,
+			      .depth = config->stacks.depth,
+			      .fold_count = config->output.folds_ended ? FOLD_COUNT : 0,
+			      .needs_timestamps = config->output.needs_timestamps,
+			      .counts_polls = config->output.counts_polls,
 		      });
-	if (readers > 1 && !recorder->ahead)
-		recorder->ahead = xcalloc(2 * RECORDS_AHEAD, sizeof(*recorder->ahead));
-	add_events(recorder);
-	recorder->fresh_maps.spaces = recorder->pipeline.spaces;
-	if (!intake_sampler(recorder->intake))
-		recorder->fresh_maps.inside = intake_library(recorder->intake);
-	session_set_fresh_maps(recorder->pipeline.session, &recorder->fresh_maps);
-	if (config->alloc_period)
-		recorder->memory = memory_new(recorder->pipeline.session, config->alloc_period);
-	if (config->labels_cgroups && !recorder->cgroup_labels)
-		recorder->cgroup_labels = cgroup_labels_new("/proc");
-	session_set_cgroup_labels(recorder->pipeline.session, recorder->cgroup_labels);
-	recorder->latencies = latencies_new(&(struct latencies_options){
-		.session = recorder->pipeline.session,
-		.events = recorder->sampling.events,
-		.event_count = recorder->sampling.event_count,
-		.least_ns = config->least_call_ns,
-		.sp_bit = arch_native()->perf_sp,
-	});
+	recorder_add_events(recorder);
+	recorder->admission.fresh_maps.spaces = recorder->pipeline.spaces;
+	if (!recording_source_sampler(recorder->source))
+		recorder->admission.fresh_maps.inside = recording_source_library(recorder->source);
+	session_set_fresh_maps(recorder->pipeline.session, &recorder->admission.fresh_maps);
+	if (config->output.labels_cgroups && !recorder->admission.cgroup_labels)
+		recorder->admission.cgroup_labels = cgroup_labels_new("/proc");
+	session_set_cgroup_labels(recorder->pipeline.session, recorder->admission.cgroup_labels);
+	consumers_tell(&recorder->consumers, (struct moment){.kind = SESSION_BEGINS});
 }
 
-static void settle_all(struct recorder *recorder, bool profile_ends)
+static void recorder_settle_consumers(struct recorder *recorder, struct moment how)
 {
-	stat_counting_settle(&recorder->stat);
-	balancing_settle(&recorder->balancing, &recorder->pipeline, true);
-	waiting_settle(recorder->waiting, recorder->window.end_ns, profile_ends);
-	awaits_settle(recorder->awaits, recorder->pipeline.session);
-	memory_settle(recorder->memory, recorder->window.end_ns);
+	how.kind = SETTLES;
+	how.now_ns = recorder->span.window.end_ns;
+	consumers_tell(&recorder->consumers, how);
 }
 
 void recorder_settle(struct recorder *recorder)
 {
-	settle_all(recorder, recorder->is_stopped);
+	recorder_settle_consumers(recorder,
+				  (struct moment){.profile_ends = recorder->span.is_stopped});
 }
 
 void recorder_settle_end(struct recorder *recorder)
 {
-	settle_all(recorder, true);
+	recorder_settle_consumers(recorder, (struct moment){.profile_ends = true});
 }
 
 void recorder_settle_time(struct recorder *recorder)
 {
-	balancing_settle(&recorder->balancing, &recorder->pipeline, true);
-	waiting_settle(recorder->waiting, recorder->window.end_ns, recorder->is_stopped);
+	recorder_settle_consumers(
+		recorder,
+		(struct moment){.in_place = true, .profile_ends = recorder->span.is_stopped});
 }
 
-static void balance_batch(struct recorder *recorder)
-{
-	if (balance_ends_switches(recorder->balancing.balance, clock_now_ns()) &&
-	    !recorder->waiting)
-		intake_end_switches(recorder->intake);
-	balance_read_threads(recorder->balancing.balance, clock_now_ns());
-	if (balance_is_full(recorder->balancing.balance))
-		balancing_settle(&recorder->balancing, &recorder->pipeline, false);
-}
-
-/* The event is the last one that is sampled. */
+/* The trigger event is the last sampled event. */
 static void count_trigger(struct recorder *recorder, const struct record *record)
 {
-	if (recorder->config->trigger_event && record->type == RECORD_SAMPLE &&
+	if (recorder->config->events.trigger && record->type == RECORD_SAMPLE &&
 	    record->sample.event + 1 == recorder->sampling.event_count &&
 	    !record->sample.is_other_end)
-		recorder->triggers++;
+		recorder->admission.triggers++;
 }
 
 static void begin_window(struct recorder *recorder, uint64_t now_ns)
 {
-	recorder->window.start_unix_ns = clock_unix_ns();
-	recorder->window.start_ns = recorder->window.end_ns = now_ns;
-	recorder->rotated_ns = 0;
-	recorder->paused_ns = 0;
+	recorder->span.window.start_unix_ns = clock_unix_ns();
+	recorder->span.window.start_ns = recorder->span.window.end_ns = now_ns;
+	recorder->span.rotated_ns = 0;
+	recorder->span.paused_ns = 0;
 }
 
 static void end_wait_for_target(struct recorder *recorder)
 {
-	if (recorder->waits_for_target)
+	if (recorder->recorded.is_awaited)
 		begin_window(recorder, clock_now_ns());
-	recorder->waits_for_target = false;
+	recorder->recorded.is_awaited = false;
 }
 
 static bool follows_rule(const struct recorder *recorder)
 {
-	return intake_facts(recorder->intake)->follows_rule;
+	return recording_source_facts(recorder->source)->follows_rule;
 }
 
-/* Whether processes are looked for that belong to the target, too. */
+/* Whether to look for new processes of the target. */
 static bool awaits_arrivals(const struct recorder *recorder)
 {
-	return recorder->config->choice && (recorder->waits_for_target || !follows_rule(recorder));
+	return recorder->config->target.choice &&
+	       (recorder->recorded.is_awaited || !follows_rule(recorder));
 }
 
 static bool takes(struct recorder *recorder, const struct record *record)
 {
 	if (awaits_arrivals(recorder))
-		arrivals_feed(&recorder->arrivals, record);
-	if (!sample_filter_takes(&recorder->filter, recorder->pipeline.names, record))
+		arrivals_feed(&recorder->recorded.arrivals, record);
+	if (!sample_filter_takes(&recorder->admission.filter, recorder->pipeline.names, record))
 		return false;
 	if (record->type == RECORD_SAMPLE)
 		end_wait_for_target(recorder);
@@ -269,88 +241,47 @@ static void feed(struct recorder *recorder, struct record *record)
 	struct session *session = recorder->pipeline.session;
 
 	count_trigger(recorder, record);
-	balance_feed(recorder->balancing.balance, recorder->pipeline.names, record);
-	if (recorder->watches_execs)
-		lost_execs_feed(&recorder->lost_execs, record);
+	consumers_see(&recorder->consumers, record);
 	if (!takes(recorder, record))
 		return;
 	raw_file_put(&recorder->raw, record);
-	waiting_feed(recorder->waiting, record);
-	awaits_feed(recorder->awaits, record);
-	if (latencies_feed(recorder->latencies, record))
+	if (consumers_feed(&recorder->consumers, record))
 		return;
-	memory_feed(recorder->memory, record);
 	session_feed(session, record);
-	waiting_feed_again(recorder->waiting, record);
-	intake_after_record(recorder->intake, record, session);
+	consumers_feed_again(&recorder->consumers, record);
+	recording_source_after_record(recorder->source, record, session);
 }
 
-/* The next records, up to the first one that does not stay where it is. 0: the batch is over. */
-static size_t take_ahead(struct recorder *recorder, struct record *records)
+static void end_batch(struct recorder *recorder)
 {
-	size_t count = 0;
+	struct moment moment = {
+		.kind = BATCH_ENDS,
+		.now_ns = recorder->span.window.end_ns,
+		.complete_ns = recording_source_complete_ns(recorder->source),
+	};
 
-	while (count < RECORDS_AHEAD && intake_next(recorder->intake, &records[count]))
-		if (!record_stays(&records[count++]))
-			break;
-	return count;
-}
-
-/*
- * While other threads look at records, this one takes the next ones out of the rings. To give them
- * back looks at all rings, so that is not done after each record, where none stays.
- */
-static void drain_ahead(struct recorder *recorder)
-{
-	struct session *session = recorder->pipeline.session;
-	struct record *now = recorder->ahead, *next = recorder->ahead + RECORDS_AHEAD;
-	size_t count, next_count, kept = 0;
-
-	intake_keep(recorder->intake);
-	count = take_ahead(recorder, now);
-	while (count) {
-		bool stays = record_stays(&now[count - 1]);
-		struct record *looked_at = now;
-
-		session_look_ahead(session, now, count);
-		next_count = stays ? take_ahead(recorder, next) : 0;
-		session_finish_look(session);
-		for (size_t i = 0; i < count; i++)
-			feed(recorder, &now[i]);
-		kept += count;
-		count = stays ? next_count : take_ahead(recorder, next);
-		now = next;
-		next = looked_at;
-		if (kept < RECORDS_AHEAD)
-			continue;
-		intake_keep(recorder->intake);
-		kept = 0;
-	}
-	intake_end_keeping(recorder->intake);
+	error_free(consumers_at(&recorder->consumers, &moment));
+	recorder->waking.next_ns = moment.next_ns;
 }
 
 void recorder_drain(struct recorder *recorder)
 {
 	struct record record;
 
-	if (!recorder->is_stopped && !recorder->is_paused)
-		recorder->window.end_ns = clock_now_ns();
-	intake_batch(recorder->intake);
-	if (recorder->ahead)
-		drain_ahead(recorder);
-	while (intake_next(recorder->intake, &record))
+	if (!recorder->span.is_stopped && !recorder->span.is_paused)
+		recorder->span.window.end_ns = clock_now_ns();
+	recording_source_batch(recorder->source);
+	while (recording_source_next(recorder->source, &record))
 		feed(recorder, &record);
 	raw_file_end_round(&recorder->raw);
-	balance_batch(recorder);
-	awaits_settle(recorder->awaits, recorder->pipeline.session);
-	recorder->waits_ns = waiting_end_batch(recorder->waiting, recorder->window.end_ns,
-					       intake_complete_ns(recorder->intake));
+	end_batch(recorder);
 }
 
-/* A program can fill its library's lanes with what takes long to read. */
+/* Reads all records. The number of batches is limited, because a program can
+ * fill the agent's rings with records that take long to read. */
 static void drain_completely(struct recorder *recorder)
 {
-	struct inside_source *library = intake_library(recorder->intake);
+	struct inside_source *library = recording_source_library(recorder->source);
 
 	recorder_drain(recorder);
 	for (unsigned i = 1; library && inside_source_is_cut(library); i++) {
@@ -367,29 +298,32 @@ uint64_t recorder_drain_up_to_now(struct recorder *recorder)
 
 	do
 		drain_completely(recorder);
-	while (intake_complete_ns(recorder->intake) < now_ns);
-	return intake_complete_ns(recorder->intake);
+	while (recording_source_complete_ns(recorder->source) < now_ns);
+	return recording_source_complete_ns(recorder->source);
 }
 
-/* When the duration is over; 0: there is no duration, or it does not pass. */
+/* Returns the end of the duration, or 0 if there is no duration or it is not
+ * running. */
 static uint64_t deadline_ns(const struct recorder *recorder)
 {
-	return recorder->config->duration_ns && !recorder->is_paused && !recorder->waits_for_target
-		       ? recorder->window.start_ns + recorder->paused_ns +
-				 recorder->config->duration_ns
+	return recorder->config->control.duration_ns && !recorder->span.is_paused &&
+			       !recorder->recorded.is_awaited
+		       ? recorder->span.window.start_ns + recorder->span.paused_ns +
+				 recorder->config->control.duration_ns
 		       : 0;
 }
 
-static enum recorder_end find_end(const struct recorder *recorder)
+static enum recorder_end recorder_find_end(const struct recorder *recorder)
 {
 	uint64_t end_ns = deadline_ns(recorder);
 
-	if (recorder->choice_is_over || targets_have_ended(&recorder->targets))
+	if (recorder->recorded.choice_is_over || targets_have_ended(&recorder->recorded.targets))
 		return RECORDER_TARGET_ENDED;
-	return end_ns && recorder->window.end_ns >= end_ns ? RECORDER_DURATION_OVER : RECORDER_RUNS;
+	return end_ns && recorder->span.window.end_ns >= end_ns ? RECORDER_DURATION_OVER
+								: RECORDER_RUNS;
 }
 
-static uint64_t earlier(uint64_t at_ns, uint64_t or_ns)
+static uint64_t recorder_earlier(uint64_t at_ns, uint64_t or_ns)
 {
 	return or_ns && or_ns < at_ns ? or_ns : at_ns;
 }
@@ -398,48 +332,47 @@ static uint64_t earlier(uint64_t at_ns, uint64_t or_ns)
 static void set_timer(struct recorder *recorder)
 {
 	uint64_t now_ns = clock_now_ns();
-	uint64_t next_ns = recorder->is_paused ? now_ns + PAUSED_TICK_MS * NS_PER_MS
-					       : intake_next_ns(recorder->intake, now_ns);
+	uint64_t next_ns = recorder->span.is_paused
+				   ? now_ns + PAUSED_TICK_MS * NS_PER_MS
+				   : recording_source_next_ns(recorder->source, now_ns);
 
-	next_ns = earlier(next_ns, deadline_ns(recorder));
-	next_ns = earlier(next_ns, recorder->waits_ns);
-	loop_set_timer(recorder->timer, earlier(next_ns, recorder->begins_ns));
+	next_ns = recorder_earlier(next_ns, deadline_ns(recorder));
+	next_ns = recorder_earlier(next_ns, recorder->waking.next_ns);
+	loop_set_timer(recorder->waking.timer, recorder_earlier(next_ns, recorder->span.begins_ns));
 }
 
 void recorder_pause(struct recorder *recorder)
 {
 	uint64_t now_ns;
 
-	if (recorder->is_paused || recorder->is_stopped)
+	if (recorder->span.is_paused || recorder->span.is_stopped)
 		return;
-	intake_pause(recorder->intake);
-	stat_counting_disable(&recorder->stat);
+	recording_source_pause(recorder->source);
+	consumers_tell(&recorder->consumers, (struct moment){.kind = SAMPLING_IS_OFF});
 	now_ns = recorder_drain_up_to_now(recorder);
-	recorder->window.end_ns = now_ns;
-	recorder->is_paused = recorder->was_paused = true;
-	balance_pause(recorder->balancing.balance, now_ns);
-	waiting_pause(recorder->waiting, now_ns);
-	awaits_pause(recorder->awaits);
+	recorder->span.window.end_ns = now_ns;
+	recorder->span.is_paused = recorder->span.was_paused = true;
+	consumers_tell(&recorder->consumers,
+		       (struct moment){.kind = SAMPLING_PAUSES, .now_ns = now_ns});
 }
 
 /* The time since the window's end was not sampled. */
 static void end_pause(struct recorder *recorder, uint64_t now_ns)
 {
-	uint64_t paused_ns = now_ns - recorder->window.end_ns;
+	uint64_t paused_ns = now_ns - recorder->span.window.end_ns;
 
-	intake_skip(recorder->intake, paused_ns);
-	recorder->paused_ns += paused_ns;
-	if (recorder->rotated_ns == recorder->window.end_ns)
-		recorder->rotated_ns = now_ns;
-	recorder->window.end_ns = now_ns;
-	recorder->is_paused = false;
-	if (!recorder->has_begun)
+	recording_source_skip(recorder->source, paused_ns);
+	recorder->span.paused_ns += paused_ns;
+	if (recorder->span.rotated_ns == recorder->span.window.end_ns)
+		recorder->span.rotated_ns = now_ns;
+	recorder->span.window.end_ns = now_ns;
+	recorder->span.is_paused = false;
+	if (!recorder->span.has_begun)
 		begin_window(recorder, now_ns);
-	recorder->has_begun = true;
-	balance_resume(recorder->balancing.balance, now_ns);
+	recorder->span.has_begun = true;
 }
 
-static void snapshot(struct recorder *recorder)
+static void recorder_snapshot(struct recorder *recorder)
 {
 	if (follows_rule(recorder))
 		target_snapshot_all(&recorder->pipeline, &recorder->raw);
@@ -447,35 +380,37 @@ static void snapshot(struct recorder *recorder)
 		target_snapshot(recorder->config, &recorder->pipeline, &recorder->raw);
 }
 
-/* Where the side band begins with sampling, what was mapped before has to be read again. */
-static struct error *enable(struct recorder *recorder, uint64_t now_ns)
+/* If the side band starts with sampling, the existing mappings must be read
+ * again. */
+static struct error *recorder_enable(struct recorder *recorder, uint64_t now_ns)
 {
-	struct error *err = intake_enable(recorder->intake);
+	struct error *err = recording_source_enable(recorder->source);
 
-	stat_counting_enable(&recorder->stat);
-	awaits_resume(recorder->awaits);
-	if (!err && intake_facts(recorder->intake)->is_joint) {
-		snapshot(recorder);
-		waiting_begin(recorder->waiting, now_ns);
-		awaits_add_target(recorder->awaits, true);
+	if (!err && recording_source_facts(recorder->source)->is_joint) {
+		recorder_snapshot(recorder);
+		consumers_tell(&recorder->consumers, (struct moment){.kind = TARGET_BEGINS,
+								     .now_ns = now_ns,
+								     .has_executed = true});
 	}
-	return err ? err : waiting_resume(recorder->waiting, now_ns);
+	return err ? err
+		   : consumers_at(&recorder->consumers,
+				  &(struct moment){.kind = SAMPLING_RESUMES, .now_ns = now_ns});
 }
 
 static struct error *resume(struct recorder *recorder)
 {
 	uint64_t now_ns = recorder_drain_up_to_now(recorder);
 
-	recorder->begins_ns = 0;
+	recorder->span.begins_ns = 0;
 	end_pause(recorder, now_ns);
-	return enable(recorder, now_ns);
+	return recorder_enable(recorder, now_ns);
 }
 
 struct error *recorder_resume(struct recorder *recorder)
 {
 	struct error *err;
 
-	if (!recorder->is_paused || recorder->is_stopped)
+	if (!recorder->span.is_paused || recorder->span.is_stopped)
 		return NULL;
 	err = resume(recorder);
 	set_timer(recorder);
@@ -490,57 +425,61 @@ static void begin_late(struct recorder *recorder)
 		listener_problem(recorder->listener, "%s", error_text(err));
 }
 
-/* Called by the loop: a ring is worth reading, the timer is due, or the target has ended. */
-static void step(void *user)
+/* Called by the loop when a ring has enough records, when the timer expires, or
+ * when the target has ended. */
+static void recorder_step(void *user)
 {
 	struct recorder *recorder = user;
 	struct session *session = recorder->pipeline.session;
 	uint64_t now_ns = clock_now_ns();
 
-	if (recorder->end != RECORDER_RUNS)
+	if (recorder->span.end != RECORDER_RUNS)
 		return;
 	recorder_drain(recorder);
-	if (!recorder->is_paused)
-		intake_after_batch(recorder->intake, session, now_ns);
-	if (recorder->begins_ns && now_ns >= recorder->begins_ns)
+	if (!recorder->span.is_paused)
+		recording_source_after_batch(recorder->source, session, now_ns);
+	if (recorder->span.begins_ns && now_ns >= recorder->span.begins_ns)
 		begin_late(recorder);
-	/* Records that are still to come are younger than the last batch. */
-	if (now_ns - recorder->forgotten_ns >= NS_PER_SECOND) {
-		session_forget(session, recorder->forgotten_ns);
-		recorder->forgotten_ns = now_ns;
+	/* Further records are newer than the last batch. */
+	if (now_ns - recorder->span.forgotten_ns >= NS_PER_SECOND) {
+		session_forget(session, recorder->span.forgotten_ns);
+		recorder->span.forgotten_ns = now_ns;
 	}
-	recorder->end = find_end(recorder);
+	recorder->span.end = recorder_find_end(recorder);
 	set_timer(recorder);
-	if (recorder->records)
-		loop_rest(recorder->loop, recorder->records,
-			  intake_rests_until_ns(recorder->intake, now_ns));
+	if (recorder->waking.records)
+		loop_rest(recorder->waking.loop, recorder->waking.records,
+			  recording_source_throttled_until_ns(recorder->source, now_ns));
 }
 
 static void add_arrival(struct recorder *recorder, pid_t pid)
 {
-	if (!intake_add_process(recorder->intake, pid))
+	if (!recording_source_add_process(recorder->source, pid))
 		return;
-	arrivals_add(&recorder->arrivals, pid);
-	/* Where whole CPUs are sampled, what it has mapped is known. */
+	arrivals_add(&recorder->recorded.arrivals, pid);
+	/* If whole CPUs are sampled, its mappings are known. */
 	if (follows_rule(recorder))
 		return;
 	target_snapshot_process(&recorder->pipeline, &recorder->raw, pid);
-	balancing_add_process(&recorder->balancing, pid);
+	consumers_tell(
+		&recorder->consumers,
+		(struct moment){.kind = PROCESS_JOINS, .pid = pid, .now_ns = clock_now_ns()});
 }
 
-/* What the records up to now say of children comes after the list of who runs. */
+/* The records are read after the list of processes, so that they contain the
+ * forks of all listed children. */
 static void add_arrivals(struct recorder *recorder)
 {
 	CLEANUP(free_ptr) pid_t *pids = NULL;
 	size_t count;
 
-	process_choice_list(recorder->config->choice, &pids, &count);
+	process_choice_list(recorder->config->target.choice, &pids, &count);
 	recorder_drain_up_to_now(recorder);
-	arrivals_forget_ended(&recorder->arrivals);
+	arrivals_forget_ended(&recorder->recorded.arrivals);
 	if (count)
 		end_wait_for_target(recorder);
 	for (size_t i = 0; i < count; i++)
-		if (!arrivals_is_sampled(&recorder->arrivals, pids[i]))
+		if (!arrivals_is_sampled(&recorder->recorded.arrivals, pids[i]))
 			add_arrival(recorder, pids[i]);
 }
 
@@ -548,50 +487,45 @@ static void look_for_arrivals(void *user)
 {
 	struct recorder *recorder = user;
 
-	if (recorder->end != RECORDER_RUNS)
+	if (recorder->span.end != RECORDER_RUNS)
 		return;
-	recorder->choice_is_over = process_choice_is_over(recorder->config->choice);
-	if (recorder->choice_is_over)
-		step(recorder);
+	recorder->recorded.choice_is_over = process_choice_is_over(recorder->config->target.choice);
+	if (recorder->recorded.choice_is_over)
+		recorder_step(recorder);
 	else if (awaits_arrivals(recorder))
 		add_arrivals(recorder);
-	loop_set_timer(recorder->arrivals_timer, clock_now_ns() + ARRIVALS_MS * NS_PER_MS);
+	loop_set_timer(recorder->recorded.arrivals_timer, clock_now_ns() + ARRIVALS_MS * NS_PER_MS);
 }
 
-/* Others may have come since config->pids were listed. */
+/* New processes may have started since config->target.pids were listed. */
 static void begin_arrivals(struct recorder *recorder)
 {
 	const struct record_config *config = recorder->config;
 
-	if (!config->choice)
+	if (!config->target.choice)
 		return;
-	for (size_t i = 0; i < config->pid_count; i++)
-		arrivals_add(&recorder->arrivals, config->pids[i]);
+	for (size_t i = 0; i < config->target.pid_count; i++)
+		arrivals_add(&recorder->recorded.arrivals, config->target.pids[i]);
 	add_arrivals(recorder);
-	recorder->arrivals_timer = loop_add_timer(recorder->loop, look_for_arrivals, recorder);
-	loop_set_timer(recorder->arrivals_timer, clock_now_ns() + ARRIVALS_MS * NS_PER_MS);
+	recorder->recorded.arrivals_timer = loop_add_timer(recorder->waking.loop, look_for_arrivals,
+							   recorder);
+	loop_set_timer(recorder->recorded.arrivals_timer, clock_now_ns() + ARRIVALS_MS * NS_PER_MS);
 }
 
 static void recorder_close(struct recorder *recorder)
 {
-	loop_unwatch(recorder->loop, STEAL(recorder->records));
-	waiting_close(STEAL(recorder->waiting));
-	awaits_close(STEAL(recorder->awaits));
-	loop_remove_timer(STEAL(recorder->timer));
-	loop_remove_timer(STEAL(recorder->arrivals_timer));
-	targets_close(&recorder->targets);
+	loop_unwatch(recorder->waking.loop, STEAL(recorder->waking.records));
+	consumers_tell(&recorder->consumers, (struct moment){.kind = RECORDING_CLOSES});
+	loop_remove_timer(STEAL(recorder->waking.timer));
+	loop_remove_timer(STEAL(recorder->recorded.arrivals_timer));
+	targets_close(&recorder->recorded.targets);
 	raw_file_deinit(&recorder->raw);
-	memory_free(STEAL(recorder->memory));
-	stat_counting_close(&recorder->stat);
-	latencies_free(STEAL(recorder->latencies));
 	pipeline_close(&recorder->pipeline);
-	cgroup_labels_free(STEAL(recorder->cgroup_labels));
-	sample_filter_deinit(&recorder->filter);
-	arrivals_deinit(&recorder->arrivals);
-	lost_execs_deinit(&recorder->lost_execs);
-	fresh_maps_deinit(&recorder->fresh_maps);
-	intake_close(STEAL(recorder->intake));
-	balancing_close(&recorder->balancing);
+	cgroup_labels_free(STEAL(recorder->admission.cgroup_labels));
+	sample_filter_deinit(&recorder->admission.filter);
+	arrivals_deinit(&recorder->recorded.arrivals);
+	fresh_maps_deinit(&recorder->admission.fresh_maps);
+	recording_source_close(STEAL(recorder->source));
 }
 
 void recorder_free(struct recorder *recorder)
@@ -600,68 +534,43 @@ void recorder_free(struct recorder *recorder)
 		return;
 	recorder_close(recorder);
 	sampling_deinit(&recorder->sampling);
-	free(recorder->ahead);
 	free(recorder);
 }
 
-/* The kernel removes events of tasks alone. */
-static void begin_lost_execs(struct recorder *recorder)
+static struct error *recorder_open_all(struct recorder *recorder, int raw_fd)
 {
 	const struct record_config *config = recorder->config;
-	const struct sampler_facts *facts = intake_facts(recorder->intake);
-	bool is_of_tasks = config->command || config->pid_count || config->choice ||
-			   config->tid_count;
-
-	recorder->lost_execs = (struct lost_execs){.command = config->command_words};
-	recorder->watches_execs = is_of_tasks && !facts->is_tree && !facts->follows_rule;
-}
-
-static struct error *open_all(struct recorder *recorder, int raw_fd)
-{
-	const struct record_config *config = recorder->config;
-	struct error *err = intake_open(config, recorder->listener, &recorder->sampling,
-					&recorder->intake);
+	struct error *err = recording_source_open(config, recorder->listener, &recorder->sampling,
+						  &recorder->source);
 
 	if (err) {
 		close_fd(&raw_fd);
 		return err;
 	}
+	recorder->consumers.options = (struct consumers_options){
+		.config = config,
+		.listener = recorder->listener,
+		.sampling = &recorder->sampling,
+		.source = recorder->source,
+		.pipeline = &recorder->pipeline,
+		.loop = recorder->waking.loop,
+		.step = recorder_step,
+		.user = recorder,
+	};
 	open_pipeline(recorder);
-	begin_lost_execs(recorder);
-	sample_filter_init(&recorder->filter, config->thread_names, config->thread_name_count,
-			   config->keeps_own);
-	balancing_open(&recorder->balancing, config, &recorder->sampling, recorder->intake);
-	stat_counting_open(&recorder->stat, config, &recorder->sampling);
-	err = waiting_open(
-		&(struct waiting_options){
-			.config = config,
-			.listener = recorder->listener,
-			.pmus = &recorder->sampling.pmus,
-			.pipeline = &recorder->pipeline,
-			.event = (unsigned)recorder->sampling.event_count,
-			.loop = recorder->loop,
-			.step = step,
-			.user = recorder,
-		},
-		&recorder->waiting);
+	sample_filter_init(&recorder->admission.filter, config->target.thread_names,
+			   config->target.thread_name_count, config->target.keeps_own);
+	err = consumers_at(&recorder->consumers, &(struct moment){.kind = RECORDING_OPENS});
 	if (err)
 		return err;
-	err = awaits_open(
-		&(struct awaits_options){
-			.config = config,
-			.listener = recorder->listener,
-			.event = (unsigned)recorder->sampling.event_count + config->records_waiting,
-		},
-		&recorder->awaits);
-	if (err)
-		return err;
-	if (config->writes_raw)
-		raw_file_begin(&recorder->raw, raw_fd, intake_sampler(recorder->intake),
+	if (config->output.writes_raw)
+		raw_file_begin(&recorder->raw, raw_fd, recording_source_sampler(recorder->source),
 			       recorder->sampling.events);
-	recorder->timer = loop_add_timer(recorder->loop, step, recorder);
-	err = targets_open(&recorder->targets, config, recorder->loop, step, recorder);
+	recorder->waking.timer = loop_add_timer(recorder->waking.loop, recorder_step, recorder);
+	err = targets_open(&recorder->recorded.targets, config, recorder->waking.loop,
+			   recorder_step, recorder);
 	if (!err)
-		snapshot(recorder);
+		recorder_snapshot(recorder);
 	return err;
 }
 
@@ -669,19 +578,22 @@ struct error *recorder_open(struct recorder *recorder, struct loop *loop, int ra
 {
 	struct error *err;
 
-	recorder->loop = loop;
-	err = open_all(recorder, raw_fd);
+	recorder->waking.loop = loop;
+	err = recorder_open_all(recorder, raw_fd);
 	if (err)
 		recorder_close(recorder);
 	return err;
 }
 
-/* The target is known from now on; its sampling begins later. */
+/* Starts the recording with a pause. The target is known, and sampling starts
+ * later. */
 static void start_paused(struct recorder *recorder)
 {
-	intake_pause(recorder->intake);
-	recorder->is_paused = recorder->was_paused = true;
-	balance_pause(recorder->balancing.balance, recorder->window.start_ns);
+	recording_source_pause(recorder->source);
+	recorder->span.is_paused = recorder->span.was_paused = true;
+	consumers_tell(
+		&recorder->consumers,
+		(struct moment){.kind = SAMPLING_PAUSES, .now_ns = recorder->span.window.start_ns});
 }
 
 struct error *recorder_start(struct recorder *recorder)
@@ -689,51 +601,51 @@ struct error *recorder_start(struct recorder *recorder)
 	const struct record_config *config = recorder->config;
 	struct error *err = NULL;
 
-	intake_start(recorder->intake);
+	recording_source_start(recorder->source);
 	begin_window(recorder, clock_now_ns());
-	waiting_begin(recorder->waiting, recorder->window.start_ns);
-	awaits_add_target(recorder->awaits, false);
-	recorder->has_begun = !record_config_starts_late(config);
-	if (recorder->has_begun)
-		err = enable(recorder, recorder->window.start_ns);
+	consumers_tell(
+		&recorder->consumers,
+		(struct moment){.kind = TARGET_BEGINS, .now_ns = recorder->span.window.start_ns});
+	recorder->span.has_begun = !record_config_starts_late(config);
+	if (recorder->span.has_begun)
+		err = recorder_enable(recorder, recorder->span.window.start_ns);
 	else
 		start_paused(recorder);
-	if (config->delay_ns && !config->commands_later)
-		recorder->begins_ns = recorder->window.start_ns + config->delay_ns;
-	recorder->forgotten_ns = recorder->window.start_ns;
-	recorder->waits_for_target = config->waits_for_target;
+	if (config->control.delay_ns && !config->target.commands_later)
+		recorder->span.begins_ns = recorder->span.window.start_ns +
+					   config->control.delay_ns;
+	recorder->span.forgotten_ns = recorder->span.window.start_ns;
+	recorder->recorded.is_awaited = config->target.is_awaited;
 	begin_arrivals(recorder);
-	/* With low overhead the rings are read at intervals only. */
-	if (!err && !config->low_overhead && intake_fd(recorder->intake) >= 0)
-		err = loop_watch(recorder->loop, intake_fd(recorder->intake), step, recorder,
-				 &recorder->records);
-	if (!err)
-		err = waiting_watch(recorder->waiting);
+	/* With low overhead, the rings are read only at intervals. */
+	if (!err && !config->stacks.low_overhead && recording_source_fd(recorder->source) >= 0)
+		err = loop_watch(recorder->waking.loop, recording_source_fd(recorder->source),
+				 recorder_step, recorder, &recorder->waking.records);
 	set_timer(recorder);
 	return err;
 }
 
 static struct error *begin_after_delay(struct recorder *recorder)
 {
-	if (!recorder->config->delay_ns)
+	if (!recorder->config->control.delay_ns)
 		return recorder_resume(recorder);
-	recorder->begins_ns = clock_now_ns() + recorder->config->delay_ns;
+	recorder->span.begins_ns = clock_now_ns() + recorder->config->control.delay_ns;
 	set_timer(recorder);
 	return NULL;
 }
 
 static struct error *begin_with_command(struct recorder *recorder, pid_t pid)
 {
-	recorder->command = pid;
+	recorder->recorded.command = pid;
 	session_set_main_process(recorder->pipeline.session, pid);
-	return recorder->config->starts_paused ? NULL : begin_after_delay(recorder);
+	return recorder->config->control.starts_paused ? NULL : begin_after_delay(recorder);
 }
 
 struct error *recorder_add_command(struct recorder *recorder, pid_t pid)
 {
-	struct error *err = recorder->command ? NULL : begin_with_command(recorder, pid);
+	struct error *err = recorder->recorded.command ? NULL : begin_with_command(recorder, pid);
 
-	intake_add_command(recorder->intake, pid);
+	recording_source_add_command(recorder->source, pid);
 	return err;
 }
 
@@ -742,7 +654,7 @@ void recorder_name_command(struct recorder *recorder, pid_t pid, const char *com
 	session_name_process(recorder->pipeline.session, pid, comm, name);
 }
 
-static void tell_other_values(const struct recorder *recorder)
+static void recorder_tell_other_values(const struct recorder *recorder)
 {
 	uint64_t samples = session_counts(recorder->pipeline.session)->other_values;
 
@@ -752,27 +664,25 @@ static void tell_other_values(const struct recorder *recorder)
 
 void recorder_stop(struct recorder *recorder)
 {
-	loop_unwatch(recorder->loop, STEAL(recorder->records));
-	loop_set_timer(recorder->timer, 0);
-	intake_disable(recorder->intake);
-	stat_counting_disable(&recorder->stat);
-	waiting_end(recorder->waiting);
-	awaits_pause(recorder->awaits);
+	loop_unwatch(recorder->waking.loop, STEAL(recorder->waking.records));
+	loop_set_timer(recorder->waking.timer, 0);
+	recording_source_disable(recorder->source);
+	consumers_tell(&recorder->consumers, (struct moment){.kind = SAMPLING_STOPS});
 	drain_completely(recorder);
-	awaits_tell(recorder->awaits);
-	tell_other_values(recorder);
-	latencies_tell(recorder->latencies, recorder->listener);
-	balancing_end(&recorder->balancing, recorder->was_paused);
-	recorder->is_stopped = true;
+	recorder_tell_other_values(recorder);
+	consumers_tell(
+		&recorder->consumers,
+		(struct moment){.kind = RECORDS_END, .was_paused = recorder->span.was_paused});
+	recorder->span.is_stopped = true;
 }
 
 struct recorder_window recorder_profile_window(const struct recorder *recorder)
 {
-	struct recorder_window window = recorder->window;
+	struct recorder_window window = recorder->span.window;
 
-	if (recorder->rotated_ns) {
-		window.start_unix_ns += recorder->rotated_ns - window.start_ns;
-		window.start_ns = recorder->rotated_ns;
+	if (recorder->span.rotated_ns) {
+		window.start_unix_ns += recorder->span.rotated_ns - window.start_ns;
+		window.start_ns = recorder->span.rotated_ns;
 	}
 	return window;
 }
@@ -781,37 +691,31 @@ struct profile *recorder_rotate(struct recorder *recorder, struct recorder_windo
 {
 	struct profile *finished;
 
-	settle_all(recorder, true);
-	balance_begin_profile(recorder->balancing.balance);
-	stat_counting_begin_profile(&recorder->stat);
+	recorder_settle_consumers(recorder, (struct moment){.profile_ends = true});
 	finished = pipeline_rotate(&recorder->pipeline);
-	memory_begin_profile(recorder->memory, finished);
-	latencies_begin_profile(recorder->latencies);
-	waiting_begin_profile(recorder->waiting);
-	intake_restart(recorder->intake);
+	consumers_tell(&recorder->consumers,
+		       (struct moment){.kind = PROFILE_BEGINS, .finished = finished});
+	recording_source_restart(recorder->source);
 	*window = recorder_profile_window(recorder);
-	recorder->rotated_ns = window->end_ns;
+	recorder->span.rotated_ns = window->end_ns;
 	return finished;
 }
 
 void recorder_renew(struct recorder *recorder)
 {
-	const pid_t pid = recorder->command ? recorder->command
-					    : targets_main_process(recorder->config);
+	const pid_t pid = recorder->recorded.command ? recorder->recorded.command
+						     : targets_main_process(recorder->config);
 	CLEANUP(free_ptr)
 	char *name = pid ? xstrdup(names_get(recorder->pipeline.names, pid, pid)) : NULL;
 
-	settle_all(recorder, true);
-	balance_begin_profile(recorder->balancing.balance);
-	stat_counting_begin_profile(&recorder->stat);
-	memory_free(STEAL(recorder->memory));
-	latencies_free(STEAL(recorder->latencies));
+	recorder_settle_consumers(recorder, (struct moment){.profile_ends = true});
+	consumers_tell(&recorder->consumers, (struct moment){.kind = SESSION_ENDS});
 	pipeline_close(&recorder->pipeline);
-	awaits_forget_modules(recorder->awaits);
 	open_pipeline(recorder);
-	waiting_begin_profile(recorder->waiting);
-	intake_restart(recorder->intake);
-	/* Of all processes: children of the targets are sampled, too. */
+	consumers_tell(&recorder->consumers, (struct moment){.kind = PROFILE_BEGINS});
+	recording_source_restart(recorder->source);
+	/* Takes a snapshot of all processes, because children of the target are
+	 * sampled, too. */
 	target_snapshot_all(&recorder->pipeline, &recorder->raw);
 	if (!pid)
 		return;
@@ -821,7 +725,7 @@ void recorder_renew(struct recorder *recorder)
 
 uint64_t recorder_trigger_count(const struct recorder *recorder)
 {
-	return recorder->triggers;
+	return recorder->admission.triggers;
 }
 
 void recorder_flush_raw(struct recorder *recorder)
@@ -836,7 +740,7 @@ struct error *recorder_finish_raw(struct recorder *recorder, const char *command
 
 enum recorder_end recorder_end(const struct recorder *recorder)
 {
-	return recorder->end;
+	return recorder->span.end;
 }
 
 const struct pipeline *recorder_pipeline(const struct recorder *recorder)
@@ -844,67 +748,67 @@ const struct pipeline *recorder_pipeline(const struct recorder *recorder)
 	return &recorder->pipeline;
 }
 
-const struct balance *recorder_balance(const struct recorder *recorder)
+const struct unsampled *recorder_unsampled(const struct recorder *recorder)
 {
-	return recorder->balancing.balance;
+	return recorder->consumers.accounting.unsampled;
 }
 
 struct waiting_quality recorder_waiting(const struct recorder *recorder)
 {
-	return waiting_quality(recorder->waiting);
+	return waiting_quality(recorder->consumers.waiting);
 }
 
 const struct sampler_facts *recorder_facts(const struct recorder *recorder)
 {
-	return intake_facts(recorder->intake);
+	return recording_source_facts(recorder->source);
 }
 
 bool recorder_needs_library(const struct recorder *recorder)
 {
-	return intake_needs_library(recorder->intake);
+	return recording_source_needs_library(recorder->source);
 }
 
 const char *recorder_remarks(const struct recorder *recorder)
 {
-	return intake_remarks(recorder->intake);
+	return recording_source_remarks(recorder->source);
 }
 
 struct memory_counts recorder_memory(const struct recorder *recorder)
 {
-	return memory_counts(recorder->memory);
+	return memory_counts(recorder->consumers.memory);
 }
 
 const struct lost_execs *recorder_lost_execs(const struct recorder *recorder)
 {
-	return &recorder->lost_execs;
+	return &recorder->consumers.lost_execs;
 }
 
 struct sample_filter_counts recorder_left_out(const struct recorder *recorder)
 {
-	return recorder->filter.counts;
+	return recorder->admission.filter.counts;
 }
 
 struct inside_counts recorder_inside(const struct recorder *recorder)
 {
-	return intake_inside(recorder->intake);
+	return recording_source_inside(recorder->source);
 }
 
 struct stat_counts recorder_stat(const struct recorder *recorder)
 {
-	return recorder->stat.now;
+	return recorder->consumers.stat.now;
 }
 
 bool recorder_is_paused(const struct recorder *recorder)
 {
-	return recorder->is_paused;
+	return recorder->span.is_paused;
 }
 
 bool recorder_is_over(const struct recorder *recorder)
 {
-	return find_end(recorder) != RECORDER_RUNS;
+	return recorder_find_end(recorder) != RECORDER_RUNS;
 }
 
 struct recorder_window recorder_window(const struct recorder *recorder)
 {
-	return recorder->window;
+	return recorder->span.window;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void add_own(struct sample_filter *filter, pid_t pid)
+static void sample_filter_add_own(struct sample_filter *filter, pid_t pid)
 {
 	GROW(filter->own, filter->own_count, filter->own_room);
 	filter->own[filter->own_count++] = pid;
@@ -18,7 +18,7 @@ void sample_filter_init(struct sample_filter *filter, char *const *threads, size
 	*filter = (struct sample_filter){
 		.threads = threads, .thread_count = thread_count, .keeps_own = keeps_own};
 	if (!keeps_own)
-		add_own(filter, getpid());
+		sample_filter_add_own(filter, getpid());
 }
 
 void sample_filter_deinit(struct sample_filter *filter)
@@ -27,7 +27,7 @@ void sample_filter_deinit(struct sample_filter *filter)
 	*filter = (struct sample_filter){0};
 }
 
-/* NULL: not one of prof's. */
+/* Returns NULL if the process is not one of prof's. */
 static pid_t *find_own(const struct sample_filter *filter, pid_t pid)
 {
 	for (size_t i = 0; i < filter->own_count; i++)
@@ -67,7 +67,7 @@ bool sample_filter_takes(struct sample_filter *filter, struct names *names,
 	if (record->type == RECORD_FORK && record->pid != record->fork.parent_pid) {
 		forget_own(filter, record->pid);
 		if (find_own(filter, record->fork.parent_pid))
-			add_own(filter, record->pid);
+			sample_filter_add_own(filter, record->pid);
 	} else if (record->type == RECORD_COMM && record->comm.exec) {
 		forget_own(filter, record->pid);
 	}

@@ -1,6 +1,6 @@
 /*
- * Which samples are left out of the profile: those of prof itself, with the processes that it has
- * forked and that execute no program; and those of threads whose names do not match.
+ * Selects the samples to omit: those of prof itself and of its forked children
+ * that execute no program, and those of threads whose names do not match.
  */
 #ifndef PROF_RECORD_SAMPLE_FILTER_H
 #define PROF_RECORD_SAMPLE_FILTER_H
@@ -11,12 +11,13 @@
 #include <stddef.h>
 
 struct sample_filter_counts {
-	uint64_t own;	  /* samples of prof */
-	uint64_t threads; /* of other threads than those that are wanted */
+	uint64_t own;	  /* omitted samples of prof */
+	uint64_t threads; /* omitted samples of other threads */
 };
 
 struct sample_filter {
-	char *const *threads; /* globs of threads' names, borrowed; none: all */
+	char *const
+		*threads; /* globs for thread names; borrowed; an empty list selects all threads */
 	size_t thread_count;
 	bool keeps_own;
 	pid_t *own; /* prof's processes */
@@ -28,7 +29,8 @@ void sample_filter_init(struct sample_filter *filter, char *const *threads, size
 			bool keeps_own);
 void sample_filter_deinit(struct sample_filter *filter);
 
-/* To be called for every record, in time order. names: as they are at the time of the record. */
+/* Whether the record is kept. Must be called for every record in time order,
+ * with the names at the time of the record. */
 bool sample_filter_takes(struct sample_filter *filter, struct names *names,
 			 const struct record *record);
 

@@ -8,7 +8,6 @@
 #include "record/deferred_chains.h"
 #include "record/field_labels.h"
 #include "record/idle_task.h"
-#include "record/look_ahead.h"
 #include "record/module_descriptions.h"
 #include "record/sample_stacks.h"
 #include "record/thread_lives.h"
@@ -18,9 +17,52 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A file may claim any number of threads. Samples of further ones are those of "[other threads]":
- * 100 MB. */
+/* A file can claim any number of threads. Beyond this number (100 MB), samples
+ * belong to "[other threads]". */
 enum { SAMPLED_THREADS_MAX = 256 << 10 };
+
+/* Events of the profile, by index in the records. */
+struct session_events {
+	event_id *items;
+	uint32_t count, room;
+	struct idmap names;	  /* (name, unit) → number of events with this name */
+	struct idmap occurrences; /* indices of the events that count occurrences */
+	struct idle_task idle;	  /* for samples of the other events in the idle task */
+};
+
+struct main_program {
+	pid_t pid;	 /* process whose program is the main module */
+	bool is_awaited; /* the next file that it maps is the main module */
+	module_id module;
+	char *path; /* the main module's path, if it is set directly; NULL for none */
+};
+
+/* The running threads and those that have ended. */
+struct session_threads {
+	struct thread_lives lives;
+	unsigned fold_count; /* ended threads are folded when there are this many; 0 for never */
+	void (*folded)(void *user);
+	void *user;
+};
+
+/* Labels of samples other than the thread. */
+struct session_labels {
+	struct field_labels fields;
+	struct branch_labels branches;
+	struct cgroup_labels *cgroups; /* NULL if samples have no cgroup labels */
+	struct idmap sets; /* (pid and tid) → label_set_id, until the thread changes */
+};
+
+/* Samples that wait for their user part. */
+struct late_samples {
+	struct deferred_chains *chains;
+	bool is_unordered; /* timed samples were added out of order */
+};
+
+struct last_record {
+	struct stack_extent extent;
+	stack_id stack;
+};
 
 struct session {
 	struct address_spaces *spaces;
@@ -28,32 +70,13 @@ struct session {
 	struct sample_stacks *stacks;
 	struct profile *profile;
 	struct session_counts counts;
-	uint64_t lossy_before;	    /* lossy processes that are not in counts */
-	struct stack_extent extent; /* of the last record */
-	stack_id last_stack;	    /* likewise */
-
-	event_id *events; /* the profile's, by index in the records */
-	uint32_t event_count, event_room;
-	struct idmap event_names; /* (name, unit) → how many events were called so */
-	struct idmap occurrences; /* the events that count them, by index in the records */
-	struct idle_task idle;
-
-	struct field_labels field_labels;
-	struct branch_labels branch_labels;
-	struct idmap label_sets; /* (pid and tid) → label_set_id, until its thread changes */
-	struct cgroup_labels *cgroups; /* NULL: samples have no labels of cgroups */
-	struct thread_lives lives;
-	unsigned fold_count; /* ended ones are folded when there are as many; 0: never */
-	void (*folded)(void *user);
-	void *fold_user;
-	pid_t main_pid;	   /* whose program is the main module … */
-	bool main_awaited; /* … which is the first file it maps from now on */
-	module_id main_module;
-	char *main_path; /* or the module of this name; NULL: none */
-
-	struct look_ahead *ahead;	  /* NULL: none */
-	struct deferred_chains *deferred; /* samples that wait for their user part */
-	bool is_unordered;		  /* timed samples were added late */
+	uint64_t lossy_before; /* lossy processes of previous profiles */
+	struct session_events events;
+	struct session_labels labels;
+	struct session_threads threads;
+	struct main_program main;
+	struct late_samples late;
+	struct last_record last;
 };
 
 static void add_late_sample(void *user, const struct record *record, label_set_id labels);
@@ -66,10 +89,10 @@ struct session *session_new(struct address_spaces *spaces, struct names *names,
 
 	session->spaces = spaces;
 	session->names = names;
-	session->stacks = sample_stacks_new(spaces, unwinder, arch, &session->counts.stacks);
+	session->stacks = sample_stacks_new(spaces, unwinder, arch, &session->counts);
 	session->profile = profile;
-	session->main_module = UINT32_MAX;
-	session->deferred = deferred_chains_new(add_late_sample, session);
+	session->main.module = UINT32_MAX;
+	session->late.chains = deferred_chains_new(add_late_sample, session);
 	return session;
 }
 
@@ -77,18 +100,17 @@ void session_free(struct session *session)
 {
 	if (!session)
 		return;
-	free(session->events);
-	idmap_deinit(&session->event_names);
-	idmap_deinit(&session->occurrences);
-	idle_task_deinit(&session->idle);
-	idmap_deinit(&session->label_sets);
-	field_labels_deinit(&session->field_labels);
-	branch_labels_deinit(&session->branch_labels);
-	thread_lives_deinit(&session->lives);
-	free(session->main_path);
-	look_ahead_free(session->ahead);
+	free(session->events.items);
+	idmap_deinit(&session->events.names);
+	idmap_deinit(&session->events.occurrences);
+	idle_task_deinit(&session->events.idle);
+	idmap_deinit(&session->labels.sets);
+	field_labels_deinit(&session->labels.fields);
+	branch_labels_deinit(&session->labels.branches);
+	thread_lives_deinit(&session->threads.lives);
+	free(session->main.path);
 	sample_stacks_free(session->stacks);
-	deferred_chains_free(session->deferred);
+	deferred_chains_free(session->late.chains);
 	free(session);
 }
 
@@ -99,12 +121,12 @@ const struct session_counts *session_counts(const struct session *session)
 
 struct stack_extent session_stack_extent(const struct session *session)
 {
-	return session->extent;
+	return session->last.extent;
 }
 
 stack_id session_last_stack(const struct session *session)
 {
-	return session->last_stack;
+	return session->last.stack;
 }
 
 struct profile *session_profile(const struct session *session)
@@ -142,11 +164,12 @@ uint64_t session_missed_files(const struct session *session)
 	return address_spaces_missed_files(session->spaces);
 }
 
-/* The first event keeps its name, the second one becomes "cycles#2" unless that is taken, too. */
+/* The first event keeps its name. The second one becomes "cycles#2", or the
+ * next free number. */
 static event_id add_distinct_event(struct session *session, struct profile_event event)
 {
 	struct strtab *strings = profile_strings(session->profile);
-	uint32_t *known = idmap_put(&session->event_names, event.name, event.unit);
+	uint32_t *known = idmap_put(&session->events.names, event.name, event.unit);
 	uint32_t number = *known == IDMAP_NONE ? 0 : *known;
 	string_id name = event.name;
 	event_id count, id;
@@ -168,28 +191,28 @@ static event_id add_distinct_event(struct session *session, struct profile_event
 
 void session_add_event(struct session *session, const struct profile_event *event)
 {
-	GROW(session->events, session->event_count, session->event_room);
-	session->events[session->event_count++] = add_distinct_event(session, *event);
+	GROW(session->events.items, session->events.count, session->events.room);
+	session->events.items[session->events.count++] = add_distinct_event(session, *event);
 }
 
 void session_count_occurrences(struct session *session, unsigned event)
 {
-	*idmap_put(&session->occurrences, event, 0) = 0;
+	*idmap_put(&session->events.occurrences, event, 0) = 0;
 }
 
 void session_set_kernel_symbols(struct session *session, const char *kallsyms)
 {
-	session->idle.kallsyms = kallsyms;
+	session->events.idle.kallsyms = kallsyms;
 }
 
 const event_id *session_events(const struct session *session)
 {
-	return session->events;
+	return session->events.items;
 }
 
 unsigned session_event_count(const struct session *session)
 {
-	return session->event_count;
+	return session->events.count;
 }
 
 void session_set_depth(struct session *session, unsigned frames)
@@ -204,14 +227,7 @@ void session_set_fresh_maps(struct session *session, struct fresh_maps *fresh)
 
 void session_set_cgroup_labels(struct session *session, struct cgroup_labels *cgroups)
 {
-	session->cgroups = cgroups;
-}
-
-void session_set_threads(struct session *session, unsigned threads)
-{
-	look_ahead_free(STEAL(session->ahead));
-	if (threads > 1)
-		session->ahead = look_ahead_new(session->stacks, threads);
+	session->labels.cgroups = cgroups;
 }
 
 void session_set_ceiling(struct session *session, uint32_t stacks)
@@ -226,14 +242,14 @@ void session_name_process(struct session *session, pid_t pid, const char *comm, 
 
 void session_set_main_process(struct session *session, pid_t pid)
 {
-	session->main_pid = pid;
-	session->main_awaited = true;
+	session->main.pid = pid;
+	session->main.is_awaited = true;
 }
 
 void session_set_main_path(struct session *session, const char *path)
 {
-	free(session->main_path);
-	session->main_path = xstrdup(path);
+	free(session->main.path);
+	session->main.path = xstrdup(path);
 }
 
 static uint64_t thread_key(pid_t pid, pid_t tid)
@@ -241,21 +257,22 @@ static uint64_t thread_key(pid_t pid, pid_t tid)
 	return (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
 }
 
-/* The label set of a thread is looked up again. */
+/* Drops the cached label set of a thread. */
 static void thread_changed(struct session *session, pid_t pid, pid_t tid)
 {
-	idmap_remove(&session->label_sets, thread_key(pid, tid), 0);
-	branch_labels_deinit(&session->branch_labels);
+	idmap_remove(&session->labels.sets, thread_key(pid, tid), 0);
+	branch_labels_deinit(&session->labels.branches);
 }
 
 static void threads_changed(struct session *session)
 {
-	idmap_deinit(&session->label_sets);
-	branch_labels_deinit(&session->branch_labels);
+	idmap_deinit(&session->labels.sets);
+	branch_labels_deinit(&session->labels.branches);
 }
 
-/* *is_final: they stay until the thread changes. */
-static label_set_id new_labels(struct session *session, pid_t pid, pid_t tid, bool *is_final)
+/* Sets *is_final if the labels are valid until the thread changes. */
+static label_set_id session_new_labels(struct session *session, pid_t pid, pid_t tid,
+				       bool *is_final)
 {
 	struct strtab *strings = profile_strings(session->profile);
 	const struct profile_thread thread = {
@@ -268,15 +285,15 @@ static label_set_id new_labels(struct session *session, pid_t pid, pid_t tid, bo
 	uint32_t count = 0;
 
 	*is_final = true;
-	if (session->cgroups)
-		count = cgroup_labels_of(session->cgroups, pid, strings, labels, is_final);
+	if (session->labels.cgroups)
+		count = cgroup_labels_of(session->labels.cgroups, pid, strings, labels, is_final);
 	return profile_label_set(session->profile, &thread, labels, count);
 }
 
-static label_set_id labels_of(struct session *session, pid_t pid, pid_t tid)
+static label_set_id session_labels_of(struct session *session, pid_t pid, pid_t tid)
 {
 	static const char other[] = "[other threads]";
-	label_set_id labels = idmap_get(&session->label_sets, thread_key(pid, tid), 0);
+	label_set_id labels = idmap_get(&session->labels.sets, thread_key(pid, tid), 0);
 	bool is_final = true;
 
 	if (labels != IDMAP_NONE)
@@ -284,23 +301,23 @@ static label_set_id labels_of(struct session *session, pid_t pid, pid_t tid)
 	if (profile_label_set_count(session->profile) >= SAMPLED_THREADS_MAX)
 		labels = profile_thread_labels(session->profile, -1, -1, other, other);
 	else
-		labels = new_labels(session, pid, tid, &is_final);
+		labels = session_new_labels(session, pid, tid, &is_final);
 	if (is_final)
-		*idmap_put(&session->label_sets, thread_key(pid, tid), 0) = labels;
+		*idmap_put(&session->labels.sets, thread_key(pid, tid), 0) = labels;
 	return labels;
 }
 
-/* Each event of the group has a sample where its leader has one. */
-static void add_counts(struct session *session, const struct record_sample *sample,
-		       label_set_id labels, stack_id stack)
+/* Adds a sample for each other event of the group. */
+static void session_add_counts(struct session *session, const struct record_sample *sample,
+			       label_set_id labels, stack_id stack)
 {
 	for (unsigned i = 0; i < sample->count_count; i++) {
 		const struct record_count *count = &sample->counts[i];
 
-		if (count->event >= session->event_count)
+		if (count->event >= session->events.count)
 			continue;
-		session->counts.samples++;
-		profile_add(session->profile, labels, stack, session->events[count->event],
+		session->counts.quality.samples++;
+		profile_add(session->profile, labels, stack, session->events.items[count->event],
 			    count->weight);
 	}
 }
@@ -311,35 +328,27 @@ static void add_weight(struct session *session, const struct record *record, lab
 	unsigned event = record->sample.event;
 	uint32_t counted;
 
-	session->counts.samples++;
-	assert(event < session->event_count);
-	counted = profile_add(session->profile, labels, stack, session->events[event], weight);
+	session->counts.quality.samples++;
+	assert(event < session->events.count);
+	counted = profile_add(session->profile, labels, stack, session->events.items[event],
+			      weight);
 	if (event == 0)
-		profile_add_turn(session->profile, record->tid, counted);
+		profile_add_to_sample_order(session->profile, record->tid, counted);
 	profile_add_timed_sample(session->profile,
 				 &(struct profile_timed_sample){.time_ns = record->time_ns,
 								.sample = counted,
 								.cpu = record->cpu});
 }
 
-static stack_id add_stack(struct session *session, const struct record *record)
+static void session_add_sample(struct session *session, const struct record *record,
+			       label_set_id labels)
 {
-	const struct found_stack *found = session->ahead ? look_ahead_found(session->ahead, record)
-							 : NULL;
-
-	return found ? sample_stacks_add_found(session->stacks, session->profile, record, found,
-					       &session->extent)
-		     : sample_stacks_add(session->stacks, session->profile, record,
-					 &session->extent);
-}
-
-static void add_sample(struct session *session, const struct record *record, label_set_id labels)
-{
-	session->last_stack = add_stack(session, record);
-	add_weight(session, record, labels, session->last_stack, record->sample.period);
-	add_counts(session, &record->sample, labels, session->last_stack);
+	session->last.stack = sample_stacks_add(session->stacks, session->profile, record,
+						&session->last.extent);
+	add_weight(session, record, labels, session->last.stack, record->sample.period);
+	session_add_counts(session, &record->sample, labels, session->last.stack);
 	if (record->sample.latency_cycles)
-		profile_add(session->profile, labels, session->last_stack,
+		profile_add(session->profile, labels, session->last.stack,
 			    cpu_record_event(session->profile, CPU_MEMORY_LATENCY),
 			    record->sample.latency_cycles);
 }
@@ -359,16 +368,16 @@ void session_add_call(struct session *session, const struct record *end, label_s
 
 label_set_id session_labels(struct session *session, pid_t pid, pid_t tid)
 {
-	return labels_of(session, pid, tid);
+	return session_labels_of(session, pid, tid);
 }
 
 stack_id session_find_stack(struct session *session, const struct record *record,
 			    struct stack_extent *extent)
 {
-	struct stack_counts counts = session->counts.stacks;
+	struct session_counts counts = session->counts;
 	stack_id stack = sample_stacks_add(session->stacks, session->profile, record, extent);
 
-	session->counts.stacks = counts;
+	session->counts = counts;
 	return stack;
 }
 
@@ -376,18 +385,19 @@ static void add_late_sample(void *user, const struct record *record, label_set_i
 {
 	struct session *session = user;
 
-	session->is_unordered = true;
-	add_sample(session, record, labels);
+	session->late.is_unordered = true;
+	session_add_sample(session, record, labels);
 }
 
-/* With the fields of a tracepoint, and where an access to memory found its data. */
+/* Adds labels for the fields of a tracepoint and for the data source of a
+ * memory access. */
 static label_set_id labels_of_sample(struct session *session, const struct record *record)
 {
-	label_set_id labels = labels_of(session, record->pid, record->tid);
+	label_set_id labels = session_labels_of(session, record->pid, record->tid);
 	bool is_other = false;
 
 	if (record->sample.field_count || record->sample.data_source)
-		labels = field_labels_add(&session->field_labels, session->profile, labels,
+		labels = field_labels_add(&session->labels.fields, session->profile, labels,
 					  &record->sample, &is_other);
 	session->counts.other_values += is_other;
 	return labels;
@@ -395,31 +405,31 @@ static label_set_id labels_of_sample(struct session *session, const struct recor
 
 static bool is_of_idle_loop(struct session *session, const struct record_sample *sample)
 {
-	return idmap_get(&session->occurrences, sample->event, 0) == IDMAP_NONE &&
-	       !idle_task_works(&session->idle, sample);
+	return idmap_get(&session->events.occurrences, sample->event, 0) == IDMAP_NONE &&
+	       !idle_task_works(&session->events.idle, sample);
 }
 
-static void feed_sample(struct session *session, const struct record *record)
+static void session_feed_sample(struct session *session, const struct record *record)
 {
 	label_set_id labels;
 
 	if (record->pid == 0 && is_of_idle_loop(session, &record->sample)) {
-		session->counts.idle++;
+		session->counts.quality.idle++;
 		return;
 	}
 	labels = labels_of_sample(session, record);
 	if (bytes_left(&record->sample.branches) && !record->sample.are_branches_calls)
-		branch_stacks_add(&session->branch_labels, session->stacks, session->profile,
-				  record, labels_of(session, record->pid, record->tid));
+		branch_stacks_add(&session->labels.branches, session->stacks, session->profile,
+				  record, session_labels_of(session, record->pid, record->tid));
 	if (sample_lacks_user_part(&record->sample))
-		deferred_chains_add_sample(session->deferred, record, labels);
+		deferred_chains_add_sample(session->late.chains, record, labels);
 	else
-		add_sample(session, record, labels);
+		session_add_sample(session, record, labels);
 }
 
 static void feed_deferred_chain(struct session *session, const struct record *record)
 {
-	session->counts.strays += !deferred_chains_add_chain(session->deferred, record);
+	session->counts.strays += !deferred_chains_add_chain(session->late.chains, record);
 }
 
 static void mark(struct session *session, const struct record *record,
@@ -463,25 +473,26 @@ static void feed_mmap(struct session *session, const struct record *record)
 		return;
 	}
 	address_spaces_map(session->spaces, record->pid, record->time_ns, &mapping);
-	/* The kernel maps the program before its interpreter and its libraries. */
-	if (session->main_awaited && record->pid == session->main_pid) {
+	/* The kernel maps the program before its interpreter and its
+	 * libraries. */
+	if (session->main.is_awaited && record->pid == session->main.pid) {
 		struct location location;
 
-		session->main_awaited = !address_spaces_locate(
+		session->main.is_awaited = !address_spaces_locate(
 			session->spaces, record->pid, record->time_ns, mmap->start, &location);
-		session->main_module = location.module;
+		session->main.module = location.module;
 	}
 }
 
 void session_add_thread(struct session *session, pid_t pid, pid_t tid)
 {
-	thread_lives_add(&session->lives, pid, tid);
+	thread_lives_add(&session->threads.lives, pid, tid);
 }
 
 void session_fold_ended(struct session *session, unsigned count)
 {
-	session->fold_count = count;
-	session->lives.keeps_ended = count > 0;
+	session->threads.fold_count = count;
+	session->threads.lives.keeps_ended = count > 0;
 }
 
 static void fold_thread(void *user, struct profile_thread *thread)
@@ -499,48 +510,48 @@ static void fold_thread(void *user, struct profile_thread *thread)
 
 static void fold_ended(struct session *session)
 {
-	if (!session->fold_count || thread_lives_ended_count(&session->lives) < session->fold_count)
+	if (!session->threads.fold_count ||
+	    thread_lives_ended_count(&session->threads.lives) < session->threads.fold_count)
 		return;
-	deferred_chains_end_all(session->deferred); /* label sets change */
-	profile_map_threads(session->profile, fold_thread, &session->lives);
-	if (session->folded)
-		session->folded(session->fold_user);
+	deferred_chains_end_all(session->late.chains); /* label sets change */
+	profile_map_threads(session->profile, fold_thread, &session->threads.lives);
+	if (session->threads.folded)
+		session->threads.folded(session->threads.user);
 	threads_changed(session);
-	thread_lives_forget_ended(&session->lives);
-	sample_stacks_forget_processes(session->stacks);
+	thread_lives_forget_ended(&session->threads.lives);
 }
 
 void session_on_fold(struct session *session, void (*folded)(void *user), void *user)
 {
-	session->folded = folded;
-	session->fold_user = user;
+	session->threads.folded = folded;
+	session->threads.user = user;
 }
 
 void session_fold_thread(const struct session *session, struct profile_thread *thread)
 {
-	fold_thread((void *)(uintptr_t)&session->lives, thread);
+	fold_thread((void *)(uintptr_t)&session->threads.lives, thread);
 }
 
 bool session_ends_with(const struct session *session, pid_t pid, pid_t tid)
 {
-	return thread_lives_ends_with(&session->lives, pid, tid);
+	return thread_lives_ends_with(&session->threads.lives, pid, tid);
 }
 
-static void feed_fork(struct session *session, const struct record *record)
+static void session_feed_fork(struct session *session, const struct record *record)
 {
 	names_fork(session->names, record->fork.parent_pid, record->fork.parent_tid, record->tid);
 	thread_changed(session, record->pid, record->tid);
-	thread_lives_reuse(&session->lives, record->pid, record->tid);
+	thread_lives_reuse(&session->threads.lives, record->pid, record->tid);
 	if (record->pid == record->fork.parent_pid) {
 		session_add_thread(session, record->pid, record->tid);
 	} else if (!record->fork.existing) {
-		thread_lives_begin_process(&session->lives, record->pid);
+		thread_lives_begin_process(&session->threads.lives, record->pid);
 		mark(session, record, PROFILE_MARKER_FORK,
 		     names_get(session->names, record->pid, record->pid), 0);
 	}
 }
 
-static void end_process(struct session *session, const struct record *record)
+static void session_end_process(struct session *session, const struct record *record)
 {
 	mark(session, record, PROFILE_MARKER_EXIT,
 	     names_get(session->names, record->pid, record->pid), 0);
@@ -548,26 +559,26 @@ static void end_process(struct session *session, const struct record *record)
 	address_spaces_exit(session->spaces, record->pid, record->time_ns);
 }
 
-static void feed_exit(struct session *session, const struct record *record)
+static void session_feed_exit(struct session *session, const struct record *record)
 {
-	deferred_chains_end_thread(session->deferred, record->tid);
+	deferred_chains_end_thread(session->late.chains, record->tid);
 	thread_changed(session, record->pid, record->tid);
-	/* The first one's name is the process's. */
+	/* The first thread's name is the name of the process. */
 	if (record->tid != record->pid)
 		names_exit(session->names, record->tid, record->time_ns);
-	if (thread_lives_end(&session->lives, record->pid, record->tid))
-		end_process(session, record);
+	if (thread_lives_end(&session->threads.lives, record->pid, record->tid))
+		session_end_process(session, record);
 	fold_ended(session);
 }
 
 static void feed_comm(struct session *session, const struct record *record)
 {
 	if (record->comm.exec)
-		deferred_chains_exec(session->deferred, record->tid);
+		deferred_chains_exec(session->late.chains, record->tid);
 	session_add_thread(session, record->pid, record->tid);
 	names_set(session->names, record->tid, record->comm.name);
-	/* The first thread's name is its process's: that of all its threads, unless it has executed
-	 * a program, when it has no others. */
+	/* The first thread's name is the process name in the labels of all
+	 * threads. After an exec the process has only one thread. */
 	if (record->tid == record->pid && !record->comm.exec)
 		threads_changed(session);
 	else
@@ -575,12 +586,13 @@ static void feed_comm(struct session *session, const struct record *record)
 	if (!record->comm.exec)
 		return;
 	mark(session, record, PROFILE_MARKER_EXEC, record->comm.name, 0);
-	thread_lives_begin_process(&session->lives, record->pid);
+	thread_lives_begin_process(&session->threads.lives, record->pid);
 }
 
 /*
- * What later samples are looked up in. The end of a process is not such a change: no sample that
- * is unwound follows, and the next process with its number begins with a fork.
+ * Updates the address spaces for later samples. The end of a process is handled
+ * elsewhere: no samples to unwind follow it, and the next process with its pid
+ * starts with a fork.
  */
 static void change_spaces(struct session *session, const struct record *record)
 {
@@ -592,32 +604,17 @@ static void change_spaces(struct session *session, const struct record *record)
 				    record->time_ns);
 	} else if (record->type == RECORD_COMM && record->comm.exec) {
 		address_spaces_exec(session->spaces, record->pid, record->time_ns);
-		if (record->pid == session->main_pid)
-			session->main_awaited = true;
+		if (record->pid == session->main.pid)
+			session->main.is_awaited = true;
 	}
-}
-
-void session_look_ahead(struct session *session, const struct record *records, size_t count)
-{
-	if (!session->ahead)
-		return;
-	for (size_t i = 0; i < count; i++)
-		change_spaces(session, &records[i]);
-	look_ahead_begin(session->ahead, session->profile, records, count);
-}
-
-void session_finish_look(struct session *session)
-{
-	if (session->ahead)
-		look_ahead_finish(session->ahead);
 }
 
 static void feed_lost(struct session *session, const struct record *record)
 {
 	uint64_t *const counts[] = {
-		[LOST_SAMPLES] = &session->counts.lost,
+		[LOST_SAMPLES] = &session->counts.quality.lost,
 		[LOST_ALLOCATIONS] = &session->counts.lost_allocations,
-		[LOST_CHANGES] = &session->counts.lost_changes,
+		[LOST_CHANGES] = &session->counts.quality.lost_changes,
 		[LOST_SWITCHES] = &session->counts.lost_switches,
 	};
 
@@ -628,30 +625,29 @@ static void feed_lost(struct session *session, const struct record *record)
 
 void session_feed(struct session *session, const struct record *record)
 {
-	session->extent = (struct stack_extent){.end = 0};
-	session->last_stack = STACK_EMPTY;
-	if (session->cgroups)
-		cgroup_labels_feed(session->cgroups, record);
-	if (!session->ahead || !look_ahead_has(session->ahead, record))
-		change_spaces(session, record);
+	session->last.extent = (struct stack_extent){.end = 0};
+	session->last.stack = STACK_EMPTY;
+	if (session->labels.cgroups)
+		cgroup_labels_feed(session->labels.cgroups, record);
+	change_spaces(session, record);
 	switch (record->type) {
 	case RECORD_SAMPLE:
-		feed_sample(session, record);
+		session_feed_sample(session, record);
 		break;
 	case RECORD_COMM:
 		feed_comm(session, record);
 		break;
 	case RECORD_FORK:
-		feed_fork(session, record);
+		session_feed_fork(session, record);
 		break;
 	case RECORD_EXIT:
-		feed_exit(session, record);
+		session_feed_exit(session, record);
 		break;
 	case RECORD_LOST:
 		feed_lost(session, record);
 		break;
 	case RECORD_THROTTLE:
-		session->counts.throttled++;
+		session->counts.quality.throttled++;
 		mark(session, record, PROFILE_MARKER_THROTTLED, "", 0);
 		break;
 	case RECORD_DEFERRED_CHAIN:
@@ -683,18 +679,18 @@ void session_forget(struct session *session, uint64_t before_ns)
 
 void session_end(struct session *session)
 {
-	deferred_chains_end_all(session->deferred);
+	deferred_chains_end_all(session->late.chains);
 	session->counts.lossy_processes = address_spaces_lossy_processes(session->spaces) -
 					  session->lossy_before;
 }
 
 void session_finish(struct session *session)
 {
-	describe_modules(session->profile, session->spaces, session->main_module,
-			 session->main_path);
-	if (session->is_unordered)
+	describe_modules(session->profile, session->spaces, session->main.module,
+			 session->main.path);
+	if (session->late.is_unordered)
 		profile_sort_timed_samples(session->profile);
-	session->is_unordered = false;
+	session->late.is_unordered = false;
 }
 
 static event_id copy_event(const struct profile *from, event_id id, struct profile *to)
@@ -711,39 +707,17 @@ void session_change_profile(struct session *session, struct profile *profile)
 {
 	session_end(session);
 	session_finish(session);
-	for (uint32_t i = 0; i < session->event_count; i++)
-		session->events[i] = copy_event(session->profile, session->events[i], profile);
+	for (uint32_t i = 0; i < session->events.count; i++)
+		session->events.items[i] = copy_event(session->profile, session->events.items[i],
+						      profile);
+	profile_follow(profile, session->profile);
 	session->profile = profile;
 	session->counts = (struct session_counts){0};
 	session->lossy_before = address_spaces_lossy_processes(session->spaces);
-	/* Of the former profile's strings, label sets and threads. */
-	idmap_deinit(&session->event_names);
-	idmap_deinit(&session->occurrences);
-	idle_task_deinit(&session->idle);
-	field_labels_deinit(&session->field_labels);
+	/* These refer to strings, label sets and threads of the previous
+	 * profile. */
+	idmap_deinit(&session->events.names);
+	field_labels_deinit(&session->labels.fields);
 	threads_changed(session);
-	thread_lives_forget_ended(&session->lives);
-	sample_stacks_forget_processes(session->stacks);
-}
-
-void session_counts_add(struct session_counts *sum, const struct session_counts *more)
-{
-	sum->samples += more->samples;
-	sum->lost += more->lost;
-	sum->lost_allocations += more->lost_allocations;
-	sum->lost_changes += more->lost_changes;
-	sum->lost_switches += more->lost_switches;
-	sum->throttled += more->throttled;
-	sum->lossy_processes += more->lossy_processes;
-	sum->idle += more->idle;
-	sum->strays += more->strays;
-	sum->other_values += more->other_values;
-	sum->stacks.truncated += more->stacks.truncated;
-	sum->stacks.deep += more->stacks.deep;
-	sum->stacks.completed += more->stacks.completed;
-	sum->stacks.spliced += more->stacks.spliced;
-	sum->stacks.user_stacks += more->stacks.user_stacks;
-	sum->stacks.compat += more->stacks.compat;
-	sum->stacks.shortened += more->stacks.shortened;
-	sum->stacks.chainless += more->stacks.chainless;
+	thread_lives_forget_ended(&session->threads.lives);
 }

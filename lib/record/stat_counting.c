@@ -7,9 +7,9 @@ void stat_counting_open(struct stat_counting *counting, const struct record_conf
 {
 	struct target target = sampling_target(config);
 
-	if (!config->counts_stat)
+	if (!config->output.counts_stat)
 		return;
-	counting->starts_at_exec = config->command && !record_config_starts_late(config);
+	counting->starts_at_exec = config->target.command && !record_config_starts_late(config);
 	counting->counters = target_counters_open(&target, &sampling->pmus, stat_counter_names,
 						  STAT_COUNTERS, counting->starts_at_exec);
 }
@@ -28,7 +28,7 @@ void stat_counting_enable(struct stat_counting *counting)
 
 void stat_counting_disable(struct stat_counting *counting)
 {
-	/* The exec is over. */
+	/* The exec has taken place. */
 	counting->starts_at_exec = false;
 	if (counting->counters)
 		target_counters_disable(counting->counters);

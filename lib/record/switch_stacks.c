@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 enum {
-	/* Of a stack. */
-	STACK_BYTES = 16 << 10,
+	/* limit of the stack copy */
+	SWITCH_STACKS_STACK_BYTES = 16 << 10,
 	/* Samples are counted over this time. */
 	COUNT_MS = 500,
 };
@@ -19,19 +19,20 @@ enum {
 struct switch_stacks {
 	struct event event;
 	struct sampler *sampler;
-	pid_t *refused; /* processes, or threads if those are the target */
+	pid_t *refused; /* processes, or threads if the target is threads */
 	size_t refused_count;
-	struct record pending; /* read, but not due yet */
+	struct record pending; /* read, but newer than until_ns */
 	bool has_pending;
-	uint64_t noted_ns; /* all records up to then are in the batch */
+	uint64_t noted_ns; /* all records up to this time are in the batch */
 	uint64_t counted_ns, count;
 };
 
-/* Of the processes or threads that are attached to. */
+/* Finds processes or threads among the attached ones. */
 static void find_refused(struct switch_stacks *stacks, const struct record_config *config)
 {
-	const pid_t *ids = config->pid_count ? config->pids : config->tids;
-	size_t count = config->pid_count ? config->pid_count : config->tid_count;
+	const pid_t *ids = config->target.pid_count ? config->target.pids : config->target.tids;
+	size_t count = config->target.pid_count ? config->target.pid_count
+						: config->target.tid_count;
 
 	stacks->refused = xcalloc(count ? count : 1, sizeof(*stacks->refused));
 	for (size_t i = 0; i < count; i++)
@@ -39,15 +40,16 @@ static void find_refused(struct switch_stacks *stacks, const struct record_confi
 			stacks->refused[stacks->refused_count++] = ids[i];
 }
 
-static struct error *open_sampler(struct switch_stacks *stacks, const struct record_config *config,
-				  const struct pmus *pmus)
+static struct error *switch_stacks_open_sampler(struct switch_stacks *stacks,
+						const struct record_config *config,
+						const struct pmus *pmus)
 {
 	const struct target target = {
-		.kind = config->pid_count ? TARGET_PROCESSES : TARGET_THREADS,
+		.kind = config->target.pid_count ? TARGET_PROCESSES : TARGET_THREADS,
 		.ids = stacks->refused,
 		.id_count = stacks->refused_count,
-		.inherit = config->inherit,
-		.found_count = stacks->refused_count, /* those that end are left out */
+		.inherit = config->target.inherit,
+		.found_count = stacks->refused_count, /* skip processes that have ended */
 	};
 	const struct sampler_options options = {0};
 	struct error *err = event_parse("context-switches", pmus, &stacks->event);
@@ -55,7 +57,7 @@ static struct error *open_sampler(struct switch_stacks *stacks, const struct rec
 	if (err)
 		return err;
 	stacks->event.period = 1;
-	stacks->event.fields = sampling_stack_fields(config, STACK_BYTES);
+	stacks->event.fields = sampling_stack_fields(config, SWITCH_STACKS_STACK_BYTES);
 	return sampler_open(&stacks->event, 1, &target, &options, &stacks->sampler);
 }
 
@@ -65,11 +67,11 @@ struct switch_stacks *switch_stacks_open(const struct record_config *config,
 	CLEANUP(switch_stacks_cleanup) struct switch_stacks *stacks = xcalloc(1, sizeof(*stacks));
 	CLEANUP(error_cleanup) struct error *err = NULL;
 
-	if (config->command || config->exclude_kernel)
+	if (config->target.command || config->events.exclude_kernel)
 		return NULL;
 	find_refused(stacks, config);
 	if (stacks->refused_count)
-		err = open_sampler(stacks, config, pmus);
+		err = switch_stacks_open_sampler(stacks, config, pmus);
 	return stacks->sampler && !err ? STEAL(stacks) : NULL;
 }
 
@@ -110,7 +112,7 @@ int switch_stacks_fd(const struct switch_stacks *stacks)
 }
 
 /* Reads the next record if none is pending. */
-static bool find_pending(struct switch_stacks *stacks, uint64_t until_ns)
+static bool switch_stacks_find_pending(struct switch_stacks *stacks, uint64_t until_ns)
 {
 	if (!stacks->has_pending)
 		stacks->has_pending = sampler_next(stacks->sampler, &stacks->pending);
@@ -125,7 +127,8 @@ static bool find_pending(struct switch_stacks *stacks, uint64_t until_ns)
 void switch_stacks_feed(struct switch_stacks *stacks, uint64_t until_ns, struct session *session,
 			struct waits *waits)
 {
-	while (find_pending(stacks, until_ns) && stacks->pending.time_ns <= until_ns) {
+	while (switch_stacks_find_pending(stacks, until_ns) &&
+	       stacks->pending.time_ns <= until_ns) {
 		const struct record *record = &stacks->pending;
 		struct stack_extent extent;
 

@@ -23,11 +23,11 @@ void target_snapshot_main_program(struct pipeline *pipeline, pid_t pid)
 	session_set_main_path(pipeline->session, path);
 }
 
-static void add_threads(struct session *session, pid_t pid)
+static void target_snapshot_add_threads(struct session *session, pid_t pid)
 {
 	CLEANUP(thread_list_deinit) struct thread_list threads = {0};
 
-	/* It may have ended by now. */
+	/* The process may have exited already. */
 	error_free(thread_list_add_process(&threads, pid));
 	for (size_t i = 0; i < threads.count; i++)
 		session_add_thread(session, pid, threads.items[i]);
@@ -38,7 +38,7 @@ void target_snapshot_process(struct pipeline *pipeline, struct raw_file *raw, pi
 	CLEANUP(free_ptr) char *maps = NULL;
 	size_t len;
 
-	add_threads(pipeline->session, pid);
+	target_snapshot_add_threads(pipeline->session, pid);
 	maps = address_spaces_read_maps(pipeline->spaces, pid, clock_now_ns(), &len);
 	raw_file_add_process(raw, pipeline->names, pid, bytes_of(maps, len));
 }
@@ -51,14 +51,14 @@ void target_snapshot_all(struct pipeline *pipeline, struct raw_file *raw)
 		target_snapshot_process(pipeline, raw, pid);
 }
 
-/* Also those that were forked after config->pids had been listed. */
-static void add_children(const struct record_config *config, struct pipeline *pipeline,
-			 struct raw_file *raw)
+/* Includes children that were forked after config->target.pids was listed. */
+static void target_snapshot_add_children(const struct record_config *config,
+					 struct pipeline *pipeline, struct raw_file *raw)
 {
 	CLEANUP(free_ptr) pid_t *children = NULL;
 	size_t count;
 
-	descendants_list(config->pids, config->pid_count, &children, &count);
+	descendants_list(config->target.pids, config->target.pid_count, &children, &count);
 	for (size_t i = 0; i < count; i++)
 		target_snapshot_process(pipeline, raw, children[i]);
 }
@@ -68,18 +68,18 @@ void target_snapshot(const struct record_config *config, struct pipeline *pipeli
 {
 	const pid_t main_process = targets_main_process(config);
 
-	for (size_t i = 0; i < config->pid_count; i++)
-		target_snapshot_process(pipeline, raw, process_of_thread(config->pids[i]));
-	if (config->with_children)
-		add_children(config, pipeline, raw);
-	for (size_t i = 0; i < config->tid_count; i++)
-		target_snapshot_process(pipeline, raw, process_of_thread(config->tids[i]));
-	if (config->commands_later)
+	for (size_t i = 0; i < config->target.pid_count; i++)
+		target_snapshot_process(pipeline, raw, process_of_thread(config->target.pids[i]));
+	if (config->target.with_children)
+		target_snapshot_add_children(config, pipeline, raw);
+	for (size_t i = 0; i < config->target.tid_count; i++)
+		target_snapshot_process(pipeline, raw, process_of_thread(config->target.tids[i]));
+	if (config->target.commands_later)
 		return;
-	if (config->command)
-		session_set_main_process(pipeline->session, config->command);
+	if (config->target.command)
+		session_set_main_process(pipeline->session, config->target.command);
 	else if (main_process)
 		target_snapshot_main_program(pipeline, main_process);
-	else if (!config->pid_count && !config->tid_count)
+	else if (!config->target.pid_count && !config->target.tid_count)
 		target_snapshot_all(pipeline, raw);
 }

@@ -1,5 +1,6 @@
 /*
- * What runs already when a recording begins: the threads and mappings of its target, from /proc.
+ * Reads what existed before a recording from /proc: the threads and mappings of
+ * its target.
  */
 #ifndef PROF_RECORD_TARGET_SNAPSHOT_H
 #define PROF_RECORD_TARGET_SNAPSHOT_H
@@ -8,15 +9,15 @@
 #include "record/pipeline.h"
 #include "record/raw_file.h"
 
-/* Adds what is mapped already. The side band must be recorded by now, so that no mapping is
- * missed. */
+/* Adds the existing mappings. Call this after the side band is recorded, so
+ * that no mapping is missed. */
 void target_snapshot(const struct record_config *config, struct pipeline *pipeline,
 		     struct raw_file *raw);
-/* The program of this process, which runs already, is the profile's main module. */
+/* Makes the program of a running process the profile's main module. */
 void target_snapshot_main_program(struct pipeline *pipeline, pid_t pid);
 /* Adds the threads and mappings of one process. */
 void target_snapshot_process(struct pipeline *pipeline, struct raw_file *raw, pid_t pid);
-/* Adds those of all processes. */
+/* Adds the threads and mappings of all processes. */
 void target_snapshot_all(struct pipeline *pipeline, struct raw_file *raw);
 
 #endif

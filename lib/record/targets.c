@@ -5,17 +5,16 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 struct target_process {
 	struct targets *targets;
-	int fd;			  /* a pidfd; -1: it had ended before */
-	struct loop_watch *watch; /* NULL: it has ended */
+	int fd;			  /* pidfd; -1 if the process had ended before */
+	struct loop_watch *watch; /* NULL if the process has ended */
 };
 
-/* "/proc/PID/status", "Tgid:". */
+/* Reads "Tgid:" from /proc/PID/status. */
 pid_t process_of_thread(pid_t tid)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d/status", tid);
@@ -31,20 +30,16 @@ pid_t process_of_thread(pid_t tid)
 
 pid_t targets_main_process(const struct record_config *config)
 {
-	if (config->command)
-		return config->command;
-	if (config->pid_count > config->found_count)
-		return process_of_thread(config->pids[0]);
-	return config->tid_count ? process_of_thread(config->tids[0]) : 0;
+	if (config->target.command)
+		return config->target.command;
+	if (config->target.pid_count > config->target.found_count)
+		return process_of_thread(config->target.pids[0]);
+	return config->target.tid_count ? process_of_thread(config->target.tids[0]) : 0;
 }
 
-/* By the owner of its directory in /proc, as perf does. */
 static bool is_of_user(pid_t pid, uid_t user)
 {
-	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d", pid);
-	struct stat st;
-
-	return pid != getpid() && stat(path, &st) == 0 && st.st_uid == user;
+	return pid != getpid() && pids_owner(pid) == user;
 }
 
 void targets_of_user(uid_t user, pid_t **ret, size_t *ret_count)
@@ -62,7 +57,7 @@ void targets_of_user(uid_t user, pid_t **ret, size_t *ret_count)
 	}
 }
 
-static void on_end(void *user)
+static void targets_on_end(void *user)
 {
 	struct target_process *process = user;
 	struct targets *targets = process->targets;
@@ -72,34 +67,35 @@ static void on_end(void *user)
 		targets->ended(targets->user);
 }
 
-/* A process that has ended already gets no descriptor. */
-static struct error *watch(struct targets *targets, struct target_process *process, pid_t pid)
+/* A process that has already ended gets no descriptor. */
+static struct error *targets_watch(struct targets *targets, struct target_process *process,
+				   pid_t pid)
 {
 	process->targets = targets;
 	process->fd = (int)syscall(SYS_pidfd_open, process_of_thread(pid), 0);
 	if (process->fd < 0)
 		return NULL;
 	targets->left++;
-	return loop_watch(targets->loop, process->fd, on_end, process, &process->watch);
+	return loop_watch(targets->loop, process->fd, targets_on_end, process, &process->watch);
 }
 
 struct error *targets_open(struct targets *targets, const struct record_config *config,
 			   struct loop *loop, loop_callback *ended, void *user)
 {
-	size_t pid_count = config->choice ? 0 : config->pid_count;
+	size_t pid_count = config->target.choice ? 0 : config->target.pid_count;
 	struct error *err = NULL;
 
 	*targets = (struct targets){
 		.loop = loop,
-		.tids = config->tids,
-		.tid_count = config->tid_count,
+		.tids = config->target.tids,
+		.tid_count = config->target.tid_count,
 		.ended = ended,
 		.user = user,
 	};
 	targets->processes = xcalloc(pid_count, sizeof(*targets->processes));
 	for (; targets->count < pid_count && !err; targets->count++)
-		err = watch(targets, &targets->processes[targets->count],
-			    config->pids[targets->count]);
+		err = targets_watch(targets, &targets->processes[targets->count],
+				    config->target.pids[targets->count]);
 	return err;
 }
 

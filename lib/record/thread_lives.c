@@ -3,7 +3,8 @@
 /* 32 MB. */
 enum { LIVE_THREADS_MAX = 1 << 20 };
 
-/* A process: whether its first thread has ended, and the number of its other live threads. */
+/* The state of a process: a bit that is set if its first thread has ended, and
+ * the number of its other live threads. */
 enum { FIRST_ENDED = 1, ONE_OTHER = 2 };
 
 void thread_lives_deinit(struct thread_lives *lives)
@@ -12,13 +13,13 @@ void thread_lives_deinit(struct thread_lives *lives)
 	idmap_deinit(&lives->ended);
 }
 
-static void bound(struct thread_lives *lives)
+static void thread_lives_bound(struct thread_lives *lives)
 {
 	if (lives->processes.count > LIVE_THREADS_MAX)
 		idmap_deinit(&lives->processes);
 }
 
-static uint32_t *threads_of(struct thread_lives *lives, pid_t pid)
+static uint32_t *thread_lives_threads_of(struct thread_lives *lives, pid_t pid)
 {
 	uint32_t *threads = idmap_put(&lives->processes, (uint64_t)pid, 0);
 
@@ -33,12 +34,12 @@ void thread_lives_add(struct thread_lives *lives, pid_t pid, pid_t tid)
 
 	if (tid == pid)
 		return;
-	bound(lives);
+	thread_lives_bound(lives);
 	known = idmap_put(&lives->processes, (uint64_t)pid, (uint32_t)tid);
 	if (*known != IDMAP_NONE)
 		return;
 	*known = 1;
-	*threads_of(lives, pid) += ONE_OTHER;
+	*thread_lives_threads_of(lives, pid) += ONE_OTHER;
 }
 
 void thread_lives_begin_process(struct thread_lives *lives, pid_t pid)
@@ -53,18 +54,18 @@ void thread_lives_reuse(struct thread_lives *lives, pid_t pid, pid_t tid)
 		idmap_remove(&lives->ended, (uint64_t)pid, 0);
 }
 
-static void note_end(struct thread_lives *lives, pid_t pid, pid_t tid)
+static void thread_lives_note_end(struct thread_lives *lives, pid_t pid, pid_t tid)
 {
 	if (lives->keeps_ended)
 		*idmap_put(&lives->ended, (uint64_t)pid, (uint32_t)tid) = 0;
 }
 
-static void remove_thread(struct thread_lives *lives, pid_t pid, pid_t tid)
+static void thread_lives_remove_thread(struct thread_lives *lives, pid_t pid, pid_t tid)
 {
 	if (idmap_get(&lives->processes, (uint64_t)pid, (uint32_t)tid) == IDMAP_NONE)
 		return;
 	idmap_remove(&lives->processes, (uint64_t)pid, (uint32_t)tid);
-	*threads_of(lives, pid) -= ONE_OTHER;
+	*thread_lives_threads_of(lives, pid) -= ONE_OTHER;
 }
 
 bool thread_lives_ends_with(const struct thread_lives *lives, pid_t pid, pid_t tid)
@@ -82,16 +83,16 @@ bool thread_lives_ends_with(const struct thread_lives *lives, pid_t pid, pid_t t
 
 bool thread_lives_end(struct thread_lives *lives, pid_t pid, pid_t tid)
 {
-	bound(lives);
-	note_end(lives, pid, tid);
-	/* They end in any order, also where exit_group(2) ends all. */
+	thread_lives_bound(lives);
+	thread_lives_note_end(lives, pid, tid);
+	/* Threads end in any order, also with exit_group(2). */
 	if (tid == pid)
-		*threads_of(lives, pid) |= FIRST_ENDED;
+		*thread_lives_threads_of(lives, pid) |= FIRST_ENDED;
 	else
-		remove_thread(lives, pid, tid);
-	if (*threads_of(lives, pid) != FIRST_ENDED)
+		thread_lives_remove_thread(lives, pid, tid);
+	if (*thread_lives_threads_of(lives, pid) != FIRST_ENDED)
 		return false;
-	note_end(lives, pid, 0);
+	thread_lives_note_end(lives, pid, 0);
 	idmap_remove(&lives->processes, (uint64_t)pid, 0);
 	return true;
 }

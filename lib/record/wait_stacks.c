@@ -8,13 +8,18 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of a profile. Then wakers have neither frames nor names: stacks of waits times those of wakers
- * can be many, and any program can wake a thread under any name. */
+/*
+ * Limit of stacks in a profile. Above it, wakers have neither frames nor names.
+ * The stacks of waits times those of wakers can be many, and any program can
+ * wake a thread under any name.
+ */
 enum { STACKS_MAX = 4 << 20 };
 
-/* A look as a sample: its registers are the stack pointer and the pc. */
-static struct record sample_of(const struct arch *arch, pid_t pid, pid_t tid, uint64_t time_ns,
-			       const uint64_t values[2], struct bytes stack)
+/* Makes a sample of a thread snapshot. Its registers are the stack pointer and
+ * the pc. */
+static struct record wait_stacks_sample_of(const struct arch *arch, pid_t pid, pid_t tid,
+					   uint64_t time_ns, const uint64_t values[2],
+					   struct bytes stack)
 {
 	return (struct record){
 		.type = RECORD_SAMPLE,
@@ -34,13 +39,15 @@ static struct record sample_of(const struct arch *arch, pid_t pid, pid_t tid, ui
 	};
 }
 
-static stack_id find_stack(struct session *session, const struct look *look, uint64_t sp,
-			   uint64_t pc, struct bytes stack, pid_t tid, struct stack_extent *extent)
+static stack_id find_stack(struct session *session, const struct thread_snapshot *snapshot,
+			   uint64_t sp, uint64_t pc, struct bytes stack, pid_t tid,
+			   struct stack_extent *extent)
 {
 	const struct arch *arch = arch_native();
 	bool pc_is_last = arch->perf_pc > arch->perf_sp;
 	const uint64_t values[2] = {pc_is_last ? sp : pc, pc_is_last ? pc : sp};
-	struct record record = sample_of(arch, look->request.pid, tid, look->end_ns, values, stack);
+	struct record record = wait_stacks_sample_of(arch, snapshot->request.pid, tid,
+						     snapshot->end_ns, values, stack);
 
 	return session_find_stack(session, &record, extent);
 }
@@ -52,7 +59,8 @@ static stack_id push_text(struct session *session, stack_id stack, const char *t
 	return profile_push(profile, stack, profile_synthetic_frame(profile, text));
 }
 
-/* The same function as the symbolizer makes of a frame of a CPU sample. */
+/* Must be the same function that the symbolizer assigns to a frame of a CPU
+ * sample. */
 static stack_id push_kernel_function(struct session *session, stack_id stack, const char *name,
 				     size_t len)
 {
@@ -70,8 +78,9 @@ static stack_id push_kernel_function(struct session *session, stack_id stack, co
 			    profile_named_frame(profile, session_kernel(session), 0, &line, 1));
 }
 
-/* functions: leaf first, a line each. */
-static stack_id push_kernel(struct session *session, stack_id stack, const char *functions)
+/* functions has one line per function, leaf first. */
+static stack_id wait_stacks_push_kernel(struct session *session, stack_id stack,
+					const char *functions)
 {
 	const char *end = functions + strlen(functions);
 
@@ -87,13 +96,14 @@ static stack_id push_kernel(struct session *session, stack_id stack, const char 
 	return stack;
 }
 
-/* The function in which the holder is: the first one from the leaf on that is in another module. */
-static frame_id holders_frame(struct session *session, const struct look *look)
+/* Returns the function that the holder is in: the first one from the leaf that
+ * is in another module than the leaf. */
+static frame_id holders_frame(struct session *session, const struct thread_snapshot *snapshot)
 {
-	const struct lock_holder *holder = &look->holder;
+	const struct lock_holder *holder = &snapshot->holder;
 	struct profile *profile = session_profile(session);
 	struct stack_extent extent;
-	stack_id stack = find_stack(session, look, holder->sp, holder->pc,
+	stack_id stack = find_stack(session, snapshot, holder->sp, holder->pc,
 				    bytes_of(holder->stack, holder->stack_len), holder->tid,
 				    &extent);
 	const struct profile_stacks stacks = profile_stacks(profile);
@@ -110,66 +120,69 @@ static frame_id holders_frame(struct session *session, const struct look *look)
 	return leaf;
 }
 
-static stack_id push_holder(struct session *session, stack_id stack, const struct look *look,
-			    bool knows_holder)
+static stack_id push_holder(struct session *session, stack_id stack,
+			    const struct thread_snapshot *snapshot, bool knows_holder)
 {
 	static const char *const kinds[] = {
 		[LOCK_MUTEX] = "[mutex held by ",
 		[LOCK_RWLOCK] = "[rwlock held by ",
 		[LOCK_JOIN] = "[end of ",
 	};
-	const struct lock_holder *holder = &look->holder;
+	const struct lock_holder *holder = &snapshot->holder;
 	struct profile *profile = session_profile(session);
 	CLEANUP(free_ptr) char *before = xasprintf("%s%s", kinds[holder->kind], holder->name);
 	CLEANUP(free_ptr) char *text = xasprintf("%s]", before);
 
 	if (holder->kind == LOCK_JOIN || !knows_holder || !holder->stack_len)
 		return push_text(session, stack, text);
-	return profile_push(
-		profile, stack,
-		profile_quoting_frame(profile, before, " in ", holders_frame(session, look), "]"));
+	return profile_push(profile, stack,
+			    profile_quoting_frame(profile, before, " in ",
+						  holders_frame(session, snapshot), "]"));
 }
 
-/* A lock that does not say who holds it, but is a variable with a name, has that: "[futex LOCK]".
- */
-static stack_id push_reason(struct session *session, stack_id stack, const struct look *look)
+/* If a lock does not record its holder but is a variable with a symbol, the
+ * leaf contains the symbol: "[futex LOCK]". */
+static stack_id push_reason(struct session *session, stack_id stack,
+			    const struct thread_snapshot *snapshot)
 {
-	const char *reason = *look->reason ? look->reason : "[waiting]";
+	const char *reason = *snapshot->reason ? snapshot->reason : "[waiting]";
 	CLEANUP(free_ptr) char *before = xstrndup(reason, strlen(reason) - 1);
 	frame_id variable;
 
-	if (!look->futex || !session_data_frame(session, look->request.pid, look->futex, &variable))
+	if (!snapshot->futex ||
+	    !session_data_frame(session, snapshot->request.pid, snapshot->futex, &variable))
 		return push_text(session, stack, reason);
 	return profile_push(
 		session_profile(session), stack,
 		profile_quoting_frame(session_profile(session), before, " ", variable, "]"));
 }
 
-/* Whether a look that copies more would get more. */
-static bool is_cut(const struct look *look)
+/* Whether a snapshot with a larger copy could contain more of the stack. */
+static bool is_cut(const struct thread_snapshot *snapshot)
 {
-	uint32_t asked = look->request.stack_bytes;
+	uint32_t asked = snapshot->request.stack_bytes;
 
-	return look->stack_len == (asked ? asked : LOOK_STACK_BYTES) &&
-	       look->stack_len < LOOK_STACK_BYTES_MAX;
+	return snapshot->stack_len == (asked ? asked : THREAD_SNAPSHOT_STACK_BYTES) &&
+	       snapshot->stack_len < THREAD_SNAPSHOT_STACK_BYTES_MAX;
 }
 
-struct wait_stack wait_stack_of(struct session *session, const struct look *look, bool knows_holder)
+struct wait_stack wait_stack_of(struct session *session, const struct thread_snapshot *snapshot,
+				bool knows_holder)
 {
 	struct stack_extent extent = {0};
 	struct wait_stack ret = {.stack = STACK_EMPTY};
 
-	if (look->stack_len)
-		ret.stack = find_stack(session, look, look->sp, look->pc,
-				       bytes_of(look->stack, look->stack_len), look->request.tid,
-				       &extent);
-	if (extent.is_deep && !extent.is_whole && is_cut(look))
-		ret.lacks_bytes = (uint32_t)look->stack_len * 8;
-	ret.stack = push_kernel(session, ret.stack, look->kernel_stack);
-	if (look->holder.kind != LOCK_UNKNOWN)
-		ret.stack = push_holder(session, ret.stack, look, knows_holder);
+	if (snapshot->stack_len)
+		ret.stack = find_stack(session, snapshot, snapshot->sp, snapshot->pc,
+				       bytes_of(snapshot->stack, snapshot->stack_len),
+				       snapshot->request.tid, &extent);
+	if (extent.is_deep && !extent.is_whole && is_cut(snapshot))
+		ret.lacks_bytes = (uint32_t)snapshot->stack_len * 8;
+	ret.stack = wait_stacks_push_kernel(session, ret.stack, snapshot->kernel_stack);
+	if (snapshot->holder.kind != LOCK_UNKNOWN)
+		ret.stack = push_holder(session, ret.stack, snapshot, knows_holder);
 	else
-		ret.stack = push_reason(session, ret.stack, look);
+		ret.stack = push_reason(session, ret.stack, snapshot);
 	return ret;
 }
 
@@ -187,7 +200,7 @@ stack_id wait_stack_wanting_cpu(struct session *session, stack_id stack, bool ha
 {
 	if (has_reason)
 		stack = profile_stacks(session_profile(session)).items[stack].parent;
-	return push_text(session, stack, REASON_WANTED_CPU);
+	return push_text(session, stack, REASON_RUNNABLE);
 }
 
 stack_id wait_stack_of_waker(struct session *session, const struct record *waker, const char *name)

@@ -1,42 +1,40 @@
 /*
- * The stacks of waits: user frames, as a look read them, the kernel's functions if they could be
- * read, and the reason as the leaf.
+ * Builds the stacks of waits: the user frames of a thread snapshot, the kernel
+ * functions if they could be read, and the reason as the leaf.
  *
- * A lock that tells who holds it has the leaf "[mutex held by NAME in FUNCTION]". The function is
- * the innermost of the holder's that does not belong to the library that it waits in.
+ * If a lock records its holder, the leaf is "[mutex held by NAME in FUNCTION]".
+ * The function is the innermost one of the holder that is not in the library in
+ * which the holder waits.
  */
 #ifndef PROF_RECORD_WAIT_STACKS_H
 #define PROF_RECORD_WAIT_STACKS_H
 
 #include "record/session.h"
-#include "waiting/look.h"
+#include "waiting/thread_snapshot.h"
 
 struct wait_stack {
 	stack_id stack;
-	uint32_t lacks_bytes; /* it is cut off: a look should copy so many of the stack; 0: it is
-				 not */
+	uint32_t lacks_bytes; /* the stack is cut off: a snapshot should copy this many bytes; 0 if
+				 it is complete */
 };
 
-/*
- * The stack of a look that was proved. knows_holder: the thread that look->holder names did not run
- * while it was looked at.
- */
-struct wait_stack wait_stack_of(struct session *session, const struct look *look,
+/* Returns the stack of a validated thread snapshot. knows_holder is set if the
+ * thread of snapshot->holder did not run during the read. */
+struct wait_stack wait_stack_of(struct session *session, const struct thread_snapshot *snapshot,
 				bool knows_holder);
-/* Of a thread whose stack could not be read: just the reason. */
+/* Returns the stack of a thread that could not be read: only the reason. */
 stack_id wait_stack_of_reason(struct session *session, const char *reason);
-/* Of a sample that the kernel has written when the wait began. */
+/* Returns the stack of a wait from the kernel's sample at its start. */
 stack_id wait_stack_of_sample(struct session *session, stack_id stack);
-/* Where a thread has wanted a CPU: at this stack, which ends in a reason if has_reason is set. */
+/* Returns the stack for time in which a thread was runnable: `stack`, without
+ * its leaf if has_reason is set, and the leaf for this state. */
 stack_id wait_stack_wanting_cpu(struct session *session, stack_id stack, bool has_reason);
 
-/*
- * Who woke a thread: the stack of a sample of the waker, with the leaf "[woken by NAME]"; name
- * NULL: an interrupt.
- */
+/* Returns the stack of a waker: the stack of its sample, with the leaf "[woken
+ * by NAME]". name is NULL for an interrupt. */
 stack_id wait_stack_of_waker(struct session *session, const struct record *waker, const char *name);
-/* The stack of a wait, then that of the waker from its leaf to its root, so that the two meet in
- * the middle. */
+/* Returns the stack of a wait followed by that of the waker from leaf to root,
+ * so that the two leaves meet in the middle. */
 stack_id wait_stack_woken(struct session *session, stack_id wait, stack_id waker);
 
 #endif

@@ -16,14 +16,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Rounds of looks at waiting threads come no more often: each reads all rings. */
+/* Minimum polling interval. Each poll reads all rings. */
 enum { LEAST_TICK_NS = 200000 };
 
 struct waiting {
 	struct waiting_options options;
 	struct waits *waits;
-	struct wakers *wakers;		     /* NULL: not recorded */
-	struct switch_stacks *switch_stacks; /* NULL: looks are not refused, or no more */
+	struct wakers *wakers;		     /* NULL if not recorded */
+	struct switch_stacks *switch_stacks; /* NULL if snapshots are not refused, or after the
+						limit was exceeded */
 	struct loop_watch *wakeups, *leavings;
 	bool has_begun, has_ended, is_paused;
 	bool told_refusal;
@@ -31,16 +32,16 @@ struct waiting {
 
 /* ---- Opening ---- */
 
-/* Threads that wait are looked at as often as running ones are sampled. */
+/* Waiting threads are polled as often as running threads are sampled. */
 static uint64_t tick_ns(const struct record_config *config)
 {
-	uint64_t ns = NS_PER_SECOND /
-		      (config->frequency_hz ? config->frequency_hz : RECORD_FREQUENCY_HZ);
+	uint64_t ns = NS_PER_SECOND / (config->events.frequency_hz ? config->events.frequency_hz
+								   : RECORD_FREQUENCY_HZ);
 
 	return ns < LEAST_TICK_NS ? LEAST_TICK_NS : ns;
 }
 
-/* Where threads may not be looked at. */
+/* Used for processes that refuse snapshots. */
 static void open_switch_stacks(struct waiting *waiting)
 {
 	const struct waiting_options *options = &waiting->options;
@@ -55,25 +56,62 @@ static void open_switch_stacks(struct waiting *waiting)
 	waiting->told_refusal = true;
 }
 
-static struct error *open_all(struct waiting *waiting)
+/* Registers the callbacks of the loop. */
+static struct error *record_waiting_watch(struct waiting *waiting)
+{
+	const struct waiting_options *options = &waiting->options;
+	struct error *err = NULL;
+
+	if (waiting->wakers)
+		err = loop_watch(options->loop, wakers_fd(waiting->wakers), options->step,
+				 options->user, &waiting->wakeups);
+	if (!err && waiting->switch_stacks)
+		err = loop_watch(options->loop, switch_stacks_fd(waiting->switch_stacks),
+				 options->step, options->user, &waiting->leavings);
+	return err;
+}
+
+/* The critical path needs wakers. Without them, it follows only joins and locks
+ * that name their holder. */
+static void record_waiting_try_wakers(struct waiting *waiting)
+{
+	const struct waiting_options *options = &waiting->options;
+	CLEANUP(error_cleanup)
+	struct error *err = wakers_open(options->config, &waiting->wakers);
+
+	if (err)
+		listener_problem(options->listener,
+				 "the critical path follows only joins and locks with a known "
+				 "holder: %s",
+				 error_text(err));
+}
+
+static struct error *record_waiting_open_all(struct waiting *waiting)
 {
 	const struct waiting_options *options = &waiting->options;
 	const struct record_config *config = options->config;
+	struct error *err = NULL;
 
 	waiting->waits = waits_new(
 		&(struct waits_options){
 			.tick_ns = tick_ns(config),
-			.least_ns = config->least_wait_ns,
+			.least_ns = config->waiting.least_ns,
 			.event = options->event,
-			.wants_kernel_stacks = geteuid() == 0 && !config->exclude_kernel,
-			.follows_forks = config->inherit,
-			.ignores_idle = config->ignores_idle,
+			.has_elapsed = config->waiting.records_elapsed,
+			.finds_critical_path = config->waiting.finds_critical_path,
+			.wants_kernel_stacks = geteuid() == 0 && !config->events.exclude_kernel,
+			.follows_forks = config->target.inherit,
+			.ignores_idle = config->waiting.ignores_idle,
 		},
 		options->pipeline->session);
 	if (!waiting->waits)
-		return error_new("cannot start a thread that looks at waiting ones");
+		return error_new("cannot start the thread that takes thread snapshots");
 	open_switch_stacks(waiting);
-	return config->records_wakers ? wakers_open(config, &waiting->wakers) : NULL;
+	if (config->waiting.records_wakers)
+		err = wakers_open(config, &waiting->wakers);
+	else if (config->waiting.finds_critical_path)
+		record_waiting_try_wakers(waiting);
+	return err ? err : record_waiting_watch(waiting);
 }
 
 struct error *waiting_open(const struct waiting_options *options, struct waiting **ret)
@@ -82,11 +120,11 @@ struct error *waiting_open(const struct waiting_options *options, struct waiting
 	struct error *err;
 
 	*ret = NULL;
-	if (!options->config->records_waiting)
+	if (!options->config->waiting.is_recorded)
 		return NULL;
 	waiting = xcalloc(1, sizeof(*waiting));
 	waiting->options = *options;
-	err = open_all(waiting);
+	err = record_waiting_open_all(waiting);
 	if (err)
 		waiting_close(waiting);
 	else
@@ -111,7 +149,7 @@ void waiting_close(struct waiting *waiting)
 	free(waiting);
 }
 
-/* ---- Begin and end ---- */
+/* ---- Start and end ---- */
 
 static bool is_kernel_thread(pid_t pid)
 {
@@ -122,45 +160,48 @@ static bool is_kernel_thread(pid_t pid)
 	return readlink(link, path, sizeof(path)) < 0 && errno == ENOENT;
 }
 
-static void add_process(struct waiting *waiting, pid_t pid, uint64_t start_ns)
+static void record_waiting_add_process(struct waiting *waiting, pid_t pid, uint64_t start_ns)
 {
 	CLEANUP(thread_list_deinit) struct thread_list threads = {0};
 
-	/* It may have ended by now. */
+	/* The process may have exited already. */
 	error_free(thread_list_add_process(&threads, pid));
 	for (size_t i = 0; i < threads.count; i++)
 		waits_add_thread(waiting->waits, pid, threads.items[i], start_ns);
 }
 
-static void add_all_processes(struct waiting *waiting, uint64_t start_ns)
+static void record_waiting_add_all_processes(struct waiting *waiting, uint64_t start_ns)
 {
 	CLEANUP(close_dir) DIR *proc = opendir("/proc");
 
 	for (pid_t pid; (pid = pids_next(proc));)
 		if (!is_kernel_thread(pid))
-			add_process(waiting, pid, start_ns);
+			record_waiting_add_process(waiting, pid, start_ns);
 }
 
-/* A command is not there before it is executed, unless the recording began late. */
-static void add_target(struct waiting *waiting, uint64_t start_ns)
+/* A command does not exist before its exec, unless the recording starts
+ * late. */
+static void record_waiting_add_target(struct waiting *waiting, uint64_t start_ns)
 {
 	const struct record_config *config = waiting->options.config;
 
-	if (config->command && !config->commands_later &&
-	    (config->delay_ns || config->starts_paused))
-		add_process(waiting, config->command, start_ns);
-	for (size_t i = 0; i < config->pid_count; i++)
-		if (i < config->pid_count - config->found_count ||
-		    !is_kernel_thread(config->pids[i]))
-			add_process(waiting, process_of_thread(config->pids[i]), start_ns);
-	for (size_t i = 0; i < config->tid_count; i++)
-		waits_add_thread(waiting->waits, process_of_thread(config->tids[i]),
-				 config->tids[i], start_ns);
-	if (!config->command && !config->pid_count && !config->tid_count)
-		add_all_processes(waiting, start_ns);
+	if (config->target.command && !config->target.commands_later &&
+	    (config->control.delay_ns || config->control.starts_paused))
+		record_waiting_add_process(waiting, config->target.command, start_ns);
+	for (size_t i = 0; i < config->target.pid_count; i++)
+		if (i < config->target.pid_count - config->target.found_count ||
+		    !is_kernel_thread(config->target.pids[i]))
+			record_waiting_add_process(
+				waiting, process_of_thread(config->target.pids[i]), start_ns);
+	for (size_t i = 0; i < config->target.tid_count; i++)
+		waits_add_thread(waiting->waits, process_of_thread(config->target.tids[i]),
+				 config->target.tids[i], start_ns);
+	if (record_config_is_system(config))
+		record_waiting_add_all_processes(waiting, start_ns);
 }
 
-/* What comes between the records, of rings of its own. */
+/* Feeds records of other rings, which are merged with the main records by
+ * time. */
 static void feed_others(struct waiting *waiting, uint64_t until_ns)
 {
 	const struct pipeline *pipeline = waiting->options.pipeline;
@@ -177,7 +218,13 @@ void waiting_begin(struct waiting *waiting, uint64_t start_ns)
 	if (!waiting)
 		return;
 	waiting->has_begun = true;
-	add_target(waiting, start_ns);
+	record_waiting_add_target(waiting, start_ns);
+}
+
+void waiting_add_process(struct waiting *waiting, pid_t pid, uint64_t start_ns)
+{
+	if (waiting && !is_kernel_thread(pid))
+		record_waiting_add_process(waiting, pid, start_ns);
 }
 
 struct error *waiting_resume(struct waiting *waiting, uint64_t now_ns)
@@ -206,22 +253,6 @@ void waiting_pause(struct waiting *waiting, uint64_t now_ns)
 		switch_stacks_pause(waiting->switch_stacks);
 	feed_others(waiting, UINT64_MAX);
 	waits_pause(waiting->waits, now_ns);
-}
-
-struct error *waiting_watch(struct waiting *waiting)
-{
-	const struct waiting_options *options = waiting ? &waiting->options : NULL;
-	struct error *err = NULL;
-
-	if (!waiting)
-		return NULL;
-	if (waiting->wakers)
-		err = loop_watch(options->loop, wakers_fd(waiting->wakers), options->step,
-				 options->user, &waiting->wakeups);
-	if (!err && waiting->switch_stacks)
-		err = loop_watch(options->loop, switch_stacks_fd(waiting->switch_stacks),
-				 options->step, options->user, &waiting->leavings);
-	return err;
 }
 
 void waiting_end(struct waiting *waiting)
@@ -261,12 +292,12 @@ static void limit_switch_stacks(struct waiting *waiting, uint64_t now_ns)
 		return;
 	end_switch_stacks(waiting);
 	listener_problem(waiting->options.listener,
-			 "waits have no stacks from now on: more than %d context switches per "
-			 "second and CPU are not sampled",
+			 "off-CPU stacks are off from here on: more than %d context switches/s "
+			 "per CPU",
 			 SWITCH_STACKS_PER_SECOND);
 }
 
-/* The first one is enough: it is the same for most processes. */
+/* Reports only the first process, because the reason is the same for most. */
 static void tell_refusal(struct waiting *waiting)
 {
 	pid_t pid = waits_take_refused(waiting->waits);
@@ -286,8 +317,7 @@ static void tell_lost_wakeups(const struct waiting *waiting)
 	if (lost)
 		listener_notice(waiting->options.listener,
 				"%" PRIu64
-				" wakeups on this machine were lost: some waits lack what "
-				"has ended them",
+				" wakeups on this machine were lost: some waits have no waker",
 				lost);
 }
 
@@ -310,8 +340,13 @@ uint64_t waiting_end_batch(struct waiting *waiting, uint64_t now_ns, uint64_t co
 
 void waiting_settle(struct waiting *waiting, uint64_t now_ns, bool is_end)
 {
-	if (waiting)
-		waits_settle(waiting->waits, now_ns, is_end);
+	if (!waiting)
+		return;
+	waits_settle(waiting->waits, now_ns, is_end);
+	if (waits_lack_critical_path(waiting->waits))
+		listener_problem(waiting->options.listener,
+				 "there were too many context switches and samples to find the "
+				 "critical path: record for a shorter time");
 }
 
 void waiting_begin_profile(struct waiting *waiting)

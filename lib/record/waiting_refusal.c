@@ -16,27 +16,27 @@ static const char *cause_of(const struct waiting_rights *rights)
 	if (rights->ptrace_scope >= SCOPE_NONE)
 		return "kernel.yama.ptrace_scope is 3";
 	if (rights->may_trace)
-		return "a security policy forbids it";
+		return "a security module forbids it";
 	if (rights->is_root)
-		return "prof lacks the capability SYS_PTRACE";
-	if (rights->is_foreign)
+		return "prof lacks the capability CAP_SYS_PTRACE";
+	if (rights->is_untrusted)
 		return "it belongs to another user";
 	if (rights->ptrace_scope == SCOPE_ROOT)
 		return "kernel.yama.ptrace_scope is 2";
 	if (rights->ptrace_scope == SCOPE_DESCENDANTS)
 		return "kernel.yama.ptrace_scope is 1, and prof did not start it";
-	return "it was started with other rights, or has given up being dumped (prctl(2))";
+	return "it was started with other privileges, or is not dumpable (prctl(2))";
 }
 
 static const char *help_of(const struct waiting_rights *rights)
 {
 	if (rights->ptrace_scope >= SCOPE_NONE)
-		return "which only a reboot changes";
+		return "this cannot be changed without a reboot";
 	if (rights->may_trace)
-		return "of SELinux, AppArmor or a sandbox: the kernel's log may name it";
+		return "SELinux, AppArmor or a sandbox; the kernel log may name it";
 	if (rights->is_root)
-		return "docker run --cap-add SYS_PTRACE gives it";
-	if (rights->is_foreign || rights->ptrace_scope != SCOPE_DESCENDANTS)
+		return "use docker run --cap-add SYS_PTRACE";
+	if (rights->is_untrusted || rights->ptrace_scope != SCOPE_DESCENDANTS)
 		return "run prof as root (sudo)";
 	return "start it with prof record, or: sudo sysctl kernel.yama.ptrace_scope=0";
 }
@@ -44,13 +44,13 @@ static const char *help_of(const struct waiting_rights *rights)
 char *waiting_refusal_in(pid_t pid, const struct waiting_rights *rights)
 {
 	return xasprintf("process %d %s: %s (%s)", (int)pid,
-			 rights->is_sampled ? "is sampled at each context switch, not looked at"
-					    : "waits without stacks",
+			 rights->is_sampled ? "is sampled at each context switch instead of polled"
+					    : "has no off-CPU stacks",
 			 cause_of(rights), help_of(rights));
 }
 
-/* The text of a small file; empty if it cannot be read. */
-static void slurp(const char *path, char *text, size_t room)
+/* Reads a small file. The text is empty if the file cannot be read. */
+static void waiting_refusal_slurp(const char *path, char *text, size_t room)
 {
 	CLEANUP(close_file) FILE *file = fopen(path, "re");
 	size_t len = file ? fread(text, 1, room - 1, file) : 0;
@@ -60,7 +60,7 @@ static void slurp(const char *path, char *text, size_t room)
 
 enum { CAPABILITY_PTRACE = 19 };
 
-/* By /proc/self/status. */
+/* Checks the capabilities in /proc/self/status. */
 static bool may_trace(const char *status)
 {
 	const char *line = strstr(status, "\nCapEff:\t");
@@ -70,20 +70,24 @@ static bool may_trace(const char *status)
 	       capabilities >> CAPABILITY_PTRACE & 1;
 }
 
-/* By the users in /proc/PID/status. The name of the process comes before them, on a line of its
- * own: the kernel writes "\\n" in it. */
-static bool find_user(const char *status, struct waiting_rights *rights)
+/*
+ * Compares the user ids in /proc/PID/status. The name of the process is on an
+ * earlier line. It cannot fake a line, because the kernel escapes newlines in
+ * it.
+ */
+static bool waiting_refusal_find_user(const char *status, struct waiting_rights *rights)
 {
 	const char *line = strstr(status, "\nUid:\t");
 	unsigned real, effective, saved;
 
 	if (!line || sscanf(line, "\nUid:\t%u\t%u\t%u", &real, &effective, &saved) != 3)
 		return false;
-	rights->is_foreign = real != getuid() || effective != getuid() || saved != getuid();
+	rights->is_untrusted = real != getuid() || effective != getuid() || saved != getuid();
 	return true;
 }
 
-/* One look can be refused by chance, as at a thread that ends. */
+/* Checks the process itself, because a single snapshot can also fail for other
+ * reasons, for example because the thread exits. */
 bool waiting_is_refused(const char *proc, pid_t pid)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("%s/%d/syscall", proc, (int)pid);
@@ -102,11 +106,11 @@ char *waiting_refusal(const char *proc, pid_t pid, bool is_sampled)
 
 	if (!waiting_is_refused(proc, pid))
 		return NULL;
-	slurp(self, text, sizeof(text));
+	waiting_refusal_slurp(self, text, sizeof(text));
 	rights.may_trace = may_trace(text);
-	slurp(scope, text, sizeof(text));
+	waiting_refusal_slurp(scope, text, sizeof(text));
 	if (sscanf(text, "%d", &rights.ptrace_scope) != 1)
 		rights.ptrace_scope = 0;
-	slurp(status, text, sizeof(text));
-	return find_user(text, &rights) ? waiting_refusal_in(pid, &rights) : NULL;
+	waiting_refusal_slurp(status, text, sizeof(text));
+	return waiting_refusal_find_user(text, &rights) ? waiting_refusal_in(pid, &rights) : NULL;
 }

@@ -3,8 +3,9 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/idmap.h"
+#include "record/elapsed.h"
 #include "record/wait_stacks.h"
-#include "waiting/lookers.h"
+#include "waiting/pollers.h"
 #include "waiting/reason.h"
 #include "waiting/thread_times.h"
 
@@ -15,71 +16,81 @@
 #include <unistd.h>
 
 enum {
-	/* After a time in which nothing happened, the next round comes after this share of it … */
+	/* If nothing happened for some time, the next poll follows after this
+	 * fraction of that time. */
 	QUIET_SHARE = 4,
-	/* … or earlier. */
+	/* The maximum time between two polls. */
 	PAUSE_MS_MAX = 100,
-	/* Looks may take this share of a CPU, … */
+	/* Snapshots may take this share of a CPU. */
 	LOOKS_SHARE = 10,
-	/* … but thousands of threads are looked at once without delay. */
+	/* A burst allowance, so that thousands of threads get a snapshot
+	 * without delay. */
 	LOOKS_BURST_MS = 300,
-	/* What a look costs, and how much is copied in a nanosecond. Not measured: on a busy
-	 * machine looks take long, but cost no more. */
-	LOOK_COST_NS = 10000,
-	COPIED_PER_NS = 2,
-	/* The walk up its stack is measured. One that takes longer reads files for the first time.
+	/*
+	 * The assumed cost of a snapshot, and of copying a stack. Not measured,
+	 * because snapshots take longer on a busy machine without costing more.
 	 */
+	THREAD_SNAPSHOT_COST_NS = 10000,
+	COPIED_PER_NS = 2,
+	/* Limit for the measured time of unwinding a snapshot. Walks that take
+	 * longer read files for the first time. */
 	WALK_MS_MAX = 2,
-	/* Large stacks are copied as long as those under way have less than this. */
+	/* Limit for the total size of large stack copies in progress. */
 	ASKED_BYTES_MAX = 32 << 20,
 };
 
-/* A thread that has not run: the whole of its life is one wait. */
+/* A thread that has not run. Its whole life is one wait. */
 struct idle {
 	struct wait_part part;
 	label_set_id labels;
+	stack_id stack;
 };
 
 struct waits {
 	struct waits_options options;
 	struct session *session;
-	struct lookers *lookers;
+	struct pollers *pollers;
 	struct thread_times *times;
+	struct elapsed *elapsed; /* NULL if not recorded */
 	struct waiting_quality quality;
 
-	/* The threads that were asked for, in order; a ring. */
-	uint32_t asked[LOOKERS_ROOM];
+	/* Ring of the threads with a pending request, in order. */
+	uint32_t asked[POLLERS_ROOM];
 	unsigned asked_first, asked_count;
-	size_t asked_bytes;	  /* of large stacks */
-	const struct look *look;  /* taken, but records up to its end have not all come */
-	struct idmap stack_bytes; /* (tid, 0) → what to copy of a stack that is not small */
+	size_t asked_bytes; /* total size of their large stack copies */
+	const struct thread_snapshot
+		*snapshot;	  /* taken, but records up to its end are not complete yet */
+	struct idmap stack_bytes; /* (tid, 0) → size of the copy for a large stack */
 
 	bool is_paused;
 	uint64_t round_ns, next_round_ns;
-	uint64_t whole_round_ns; /* the last round that no bound has cut off */
-	uint64_t active_ns;	 /* when something happened last */
-	int64_t budget_ns;	 /* for looks */
+	uint64_t whole_round_ns; /* last poll that no limit has cut short */
+	uint64_t active_ns;	 /* last time at which something happened */
+	int64_t budget_ns;	 /* remaining time for snapshots */
 	pid_t refused;		 /* see waits_take_refused() */
 
-	struct idle *idle; /* while the end is settled */
+	struct idle *idle; /* used while the end is settled */
 	size_t idle_count, idle_room;
-	uint64_t ignored_ns; /* the time of idle threads that is left out */
+	uint64_t ignored_ns; /* omitted time of idle threads */
 };
 
-static void add_part(void *user, const struct wait_part *part);
+static void record_waits_add_part(void *user, const struct wait_part *part);
 
 struct waits *waits_new(const struct waits_options *options, struct session *session)
 {
-	struct lookers *lookers = lookers_new();
+	struct pollers *pollers = pollers_new();
 	struct waits *waits;
 
-	if (!lookers)
+	if (!pollers)
 		return NULL;
 	waits = xcalloc(1, sizeof(*waits));
 	waits->options = *options;
 	waits->session = session;
-	waits->lookers = lookers;
-	waits->times = thread_times_new(options->least_ns, (struct wait_sink){add_part, waits});
+	waits->pollers = pollers;
+	waits->times = thread_times_new(options->least_ns,
+					(struct wait_sink){record_waits_add_part, waits});
+	if (options->has_elapsed)
+		waits->elapsed = elapsed_new(session, options->finds_critical_path);
 	waits->round_ns = waits->whole_round_ns = clock_now_ns();
 	waits_pause(waits, waits->round_ns);
 	waits->budget_ns = LOOKS_BURST_MS * (int64_t)NS_PER_MS;
@@ -90,8 +101,9 @@ void waits_free(struct waits *waits)
 {
 	if (!waits)
 		return;
-	lookers_free(waits->lookers);
+	pollers_free(waits->pollers);
 	thread_times_free(waits->times);
+	elapsed_free(waits->elapsed);
 	idmap_deinit(&waits->stack_bytes);
 	free(waits->idle);
 	free(waits);
@@ -101,24 +113,27 @@ void waits_pause(struct waits *waits, uint64_t now_ns)
 {
 	waits->is_paused = true;
 	thread_times_pause(waits->times, now_ns);
+	elapsed_pause(waits->elapsed, now_ns);
 }
 
 void waits_resume(struct waits *waits, uint64_t now_ns)
 {
 	waits->is_paused = false;
-	/* The time since the last round is not one in which nothing was met. */
+	/* Ignores the time since the last poll, because nothing was polled in
+	 * the pause. */
 	waits->round_ns = waits->whole_round_ns = waits->active_ns = now_ns;
 	waits->next_round_ns = now_ns;
 	thread_times_resume(waits->times, now_ns);
+	elapsed_resume(waits->elapsed, now_ns);
 }
 
 /* ---- Results ---- */
 
-static stack_id stack_of(struct waits *waits, const struct wait_part *part)
+static stack_id record_waits_stack_of(struct waits *waits, const struct wait_part *part)
 {
 	stack_id stack = part->place;
 
-	if (part->kind == WAIT_WANTED_CPU)
+	if (part->kind == WAIT_RUNNABLE)
 		return wait_stack_wanting_cpu(waits->session,
 					      stack == PLACE_UNKNOWN ? STACK_EMPTY : stack,
 					      stack != PLACE_UNKNOWN && !part->was_running);
@@ -127,20 +142,21 @@ static stack_id stack_of(struct waits *waits, const struct wait_part *part)
 	return part->is_woken ? wait_stack_woken(waits->session, stack, part->waker) : stack;
 }
 
-static void count(struct waiting_quality *quality, const struct wait_part *part)
+static void record_waits_count(struct waiting_quality *quality, const struct wait_part *part)
 {
 	uint64_t *sums[] = {
-		[WAIT_PROVED] = &quality->proved_ns,	 [WAIT_SAMPLED] = &quality->sampled_ns,
-		[WAIT_SPREAD] = &quality->spread_ns,	 [WAIT_PLACELESS] = &quality->placeless_ns,
-		[WAIT_WANTED_CPU] = &quality->wanted_ns,
+		[WAIT_PROVED] = &quality->proved_ns,   [WAIT_SAMPLED] = &quality->sampled_ns,
+		[WAIT_SPREAD] = &quality->spread_ns,   [WAIT_PLACELESS] = &quality->placeless_ns,
+		[WAIT_RUNNABLE] = &quality->wanted_ns,
 	};
 
 	*sums[part->kind] += part->weight_ns;
-	if (part->kind != WAIT_WANTED_CPU)
+	if (part->kind != WAIT_RUNNABLE)
 		quality->waiting_ns += part->weight_ns;
 }
 
-static void put_sample(struct waits *waits, const struct wait_part *part, label_set_id labels)
+static void record_waits_put_sample(struct waits *waits, const struct wait_part *part,
+				    label_set_id labels, stack_id stack)
 {
 	struct profile *profile = session_profile(waits->session);
 	struct profile_interval interval = {
@@ -149,14 +165,14 @@ static void put_sample(struct waits *waits, const struct wait_part *part, label_
 		.weight = part->weight_ns,
 	};
 
-	count(&waits->quality, part);
-	interval.sample = profile_add_samples(profile, labels, stack_of(waits, part),
+	record_waits_count(&waits->quality, part);
+	interval.sample = profile_add_samples(profile, labels, stack,
 					      session_events(waits->session)[waits->options.event],
 					      part->count, part->weight_ns);
 	profile_add_interval(profile, &interval);
 }
 
-static label_set_id labels_of(struct waits *waits, const struct wait_part *part)
+static label_set_id record_waits_labels_of(struct waits *waits, const struct wait_part *part)
 {
 	struct profile *profile = session_profile(waits->session);
 	const struct profile_thread *first;
@@ -169,22 +185,25 @@ static label_set_id labels_of(struct waits *waits, const struct wait_part *part)
 	return profile_thread_labels(profile, part->pid, -1, name, name);
 }
 
-static void add_part(void *user, const struct wait_part *part)
+static void record_waits_add_part(void *user, const struct wait_part *part)
 {
 	struct waits *waits = user;
+	stack_id stack = record_waits_stack_of(waits, part);
 	label_set_id labels;
 
+	elapsed_feed_wait(waits->elapsed, part, stack);
 	if (waits->options.ignores_idle && part->is_idle) {
 		waits->ignored_ns += part->weight_ns;
 		return;
 	}
-	labels = labels_of(waits, part);
+	labels = record_waits_labels_of(waits, part);
 	if (!part->has_not_run) {
-		put_sample(waits, part, labels);
+		record_waits_put_sample(waits, part, labels, stack);
 		return;
 	}
 	GROW(waits->idle, waits->idle_count, waits->idle_room);
-	waits->idle[waits->idle_count++] = (struct idle){.part = *part, .labels = labels};
+	waits->idle[waits->idle_count++] =
+		(struct idle){.part = *part, .labels = labels, .stack = stack};
 }
 
 static int by_process_and_place(const void *a, const void *b)
@@ -199,7 +218,8 @@ static int by_process_and_place(const void *a, const void *b)
 	return (left->tid > right->tid) - (left->tid < right->tid);
 }
 
-/* One pseudo thread for several that have waited at the same place: "worker × 498 threads". */
+/* Uses one pseudo thread for several threads that waited at the same place:
+ * "worker × 498 threads". */
 static void put_idle_threads(struct waits *waits, const struct idle *first, size_t count)
 {
 	struct profile *profile = session_profile(waits->session);
@@ -210,7 +230,7 @@ static void put_idle_threads(struct waits *waits, const struct idle *first, size
 	label_set_id labels = profile_thread_labels(profile, first->part.pid, -1, process, name);
 
 	for (size_t i = 0; i < count; i++)
-		put_sample(waits, &first[i].part, labels);
+		record_waits_put_sample(waits, &first[i].part, labels, first[i].stack);
 }
 
 static void put_idle(struct waits *waits)
@@ -227,7 +247,8 @@ static void put_idle(struct waits *waits)
 		       waits->idle[end].part.place == part->place)
 			end++;
 		if (end - first == 1)
-			put_sample(waits, part, waits->idle[first].labels);
+			record_waits_put_sample(waits, part, waits->idle[first].labels,
+						waits->idle[first].stack);
 		else
 			put_idle_threads(waits, &waits->idle[first], end - first);
 		first = end;
@@ -240,7 +261,9 @@ void waits_settle(struct waits *waits, uint64_t now_ns, bool is_end)
 	const struct thread_times_sums *sums = thread_times_sums(waits->times);
 	struct waiting_quality *quality = &waits->quality;
 
+	elapsed_begin_settling(waits->elapsed, now_ns);
 	thread_times_settle(waits->times, now_ns, is_end);
+	elapsed_settle(waits->elapsed, now_ns, is_end);
 	put_idle(waits);
 	profile_sort_intervals(session_profile(waits->session));
 	quality->threads = sums->threads;
@@ -255,6 +278,12 @@ void waits_begin_profile(struct waits *waits, struct session *session)
 	waits->quality = (struct waiting_quality){0};
 	waits->ignored_ns = 0;
 	thread_times_forget_places(waits->times);
+	elapsed_begin_profile(waits->elapsed, session);
+}
+
+bool waits_lack_critical_path(const struct waits *waits)
+{
+	return elapsed_lacks_path(waits->elapsed);
 }
 
 struct waiting_quality waits_quality(const struct waits *waits)
@@ -264,23 +293,27 @@ struct waiting_quality waits_quality(const struct waits *waits)
 
 /* ---- Records ---- */
 
-/* Not a thread of prof's own. */
-static void begin_thread(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns,
+/* Ignores prof's own threads. */
+static void begin_thread(struct waits *waits, pid_t pid, pid_t tid, pid_t creator, uint64_t time_ns,
 			 enum thread_begin begin)
 {
-	if (pid != getpid())
-		thread_times_begin(waits->times, pid, tid, time_ns, begin);
+	if (pid == getpid())
+		return;
+	thread_times_begin(waits->times, pid, tid, time_ns, begin);
+	elapsed_begin_thread(waits->elapsed, pid, tid, creator, time_ns);
 }
 
 void waits_add_thread(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns)
 {
-	begin_thread(waits, pid, tid, time_ns, THREAD_IS_THERE);
+	begin_thread(waits, pid, tid, 0, time_ns, THREAD_IS_THERE);
 }
 
 void waits_feed(struct waits *waits, const struct record *record)
 {
 	struct thread_times *times = waits->times;
 
+	/* The waits that this record ends claim silences that it ends. */
+	elapsed_feed(waits->elapsed, record);
 	switch (record->type) {
 	case RECORD_SWITCH:
 		waits->active_ns = record->time_ns;
@@ -289,8 +322,8 @@ void waits_feed(struct waits *waits, const struct record *record)
 		break;
 	case RECORD_FORK:
 		if (!record->fork.existing && waits->options.follows_forks)
-			begin_thread(waits, record->pid, record->tid, record->time_ns,
-				     THREAD_IS_FORKED);
+			begin_thread(waits, record->pid, record->tid, record->fork.parent_tid,
+				     record->time_ns, THREAD_IS_FORKED);
 		break;
 	case RECORD_EXIT:
 		thread_times_end(times, record->tid, record->time_ns);
@@ -316,6 +349,7 @@ void waits_feed_again(struct waits *waits, const struct record *record)
 	if (record->type == RECORD_SAMPLE)
 		thread_times_sampled(waits->times, record->tid, record->time_ns,
 				     session_last_stack(waits->session));
+	elapsed_feed_again(waits->elapsed, record);
 }
 
 void waits_feed_leaving(struct waits *waits, pid_t tid, uint64_t time_ns, stack_id stack)
@@ -329,77 +363,87 @@ bool waits_know(const struct waits *waits, pid_t tid)
 	return thread_times_knows(waits->times, tid);
 }
 
-void waits_feed_wakeup(struct waits *waits, pid_t woken, uint64_t time_ns, stack_id waker)
+void waits_feed_wakeup(struct waits *waits, pid_t woken, uint64_t time_ns, stack_id waker,
+		       pid_t waker_tid)
 {
+	elapsed_feed_wakeup(waits->elapsed, woken, time_ns, waker_tid);
 	thread_times_woken(waits->times, woken, time_ns, waker);
 }
 
-/* ---- Looks ---- */
+/* ---- Snapshots ---- */
 
-static void take_place(struct waits *waits, uint32_t thread, const struct look *look)
+static void record_waits_take_place(struct waits *waits, uint32_t thread,
+				    const struct thread_snapshot *snapshot)
 {
-	const struct lock_holder *holder = &look->holder;
+	const struct lock_holder *holder = &snapshot->holder;
 	bool knows_holder = holder->pc && thread_times_waited(waits->times, holder->tid,
 							      holder->begin_ns, holder->end_ns);
-	struct wait_stack stack = wait_stack_of(waits->session, look, knows_holder);
+	struct wait_stack stack = wait_stack_of(waits->session, snapshot, knows_holder);
 	uint32_t *bytes;
 
+	if (holder->kind != LOCK_UNKNOWN)
+		elapsed_feed_holder(waits->elapsed, snapshot->request.tid,
+				    snapshot->request.since_ns, holder->tid);
 	if (!stack.lacks_bytes) {
 		thread_times_looked(waits->times, thread, LOOKED_PLACE, stack.stack,
-				    look->run_delay_ns);
+				    snapshot->run_delay_ns);
 		return;
 	}
-	bytes = idmap_put(&waits->stack_bytes, (uint64_t)look->request.tid, 0);
+	bytes = idmap_put(&waits->stack_bytes, (uint64_t)snapshot->request.tid, 0);
 	*bytes = stack.lacks_bytes;
 	thread_times_looked(waits->times, thread, LOOKED_NOTHING, PLACE_UNKNOWN, 0);
 }
 
-static void take_look(struct waits *waits, const struct look *look)
+static void take_thread_snapshot(struct waits *waits, const struct thread_snapshot *snapshot)
 {
 	uint32_t thread = waits->asked[waits->asked_first];
-	bool has_waited = thread_times_has_waited(waits->times, thread, look->end_ns);
-	enum look_outcome outcome = look->result == LOOK_RUNS ? LOOKED_RUNS : LOOKED_NOTHING;
-	bool is_refused = look->result == LOOK_REFUSED || look->result == LOOK_HANGS;
+	bool has_waited = thread_times_has_waited(waits->times, thread, snapshot->end_ns);
+	enum thread_snapshot_outcome outcome = snapshot->result == THREAD_SNAPSHOT_RUNS
+						       ? LOOKED_RUNS
+						       : LOOKED_NOTHING;
+	bool is_refused = snapshot->result == THREAD_SNAPSHOT_REFUSED ||
+			  snapshot->result == THREAD_SNAPSHOT_HANGS;
 
-	waits->asked_first = (waits->asked_first + 1) % LOOKERS_ROOM;
+	waits->asked_first = (waits->asked_first + 1) % POLLERS_ROOM;
 	waits->asked_count--;
-	waits->asked_bytes -= look->request.stack_bytes;
-	if (look->result == LOOK_REFUSED)
-		waits->refused = look->request.pid;
-	if (has_waited && look->result == LOOK_WAITS)
-		take_place(waits, thread, look);
+	waits->asked_bytes -= snapshot->request.stack_bytes;
+	if (snapshot->result == THREAD_SNAPSHOT_REFUSED)
+		waits->refused = snapshot->request.pid;
+	if (has_waited && snapshot->result == THREAD_SNAPSHOT_WAITS)
+		record_waits_take_place(waits, thread, snapshot);
 	else if (has_waited && is_refused)
 		thread_times_looked(waits->times, thread, LOOKED_PLACELESS,
-				    wait_stack_of_reason(waits->session, look->reason), 0);
+				    wait_stack_of_reason(waits->session, snapshot->reason), 0);
 	else
 		thread_times_looked(waits->times, thread, outcome, PLACE_UNKNOWN, 0);
 }
 
-static void spend_budget(struct waits *waits, const struct look *look, uint64_t walk_ns)
+static void spend_budget(struct waits *waits, const struct thread_snapshot *snapshot,
+			 uint64_t walk_ns)
 {
 	if (walk_ns > WALK_MS_MAX * NS_PER_MS)
 		walk_ns = WALK_MS_MAX * NS_PER_MS;
-	waits->budget_ns -= LOOK_COST_NS + (int64_t)look->stack_len / COPIED_PER_NS +
+	waits->budget_ns -= THREAD_SNAPSHOT_COST_NS + (int64_t)snapshot->stack_len / COPIED_PER_NS +
 			    (int64_t)walk_ns;
 }
 
 static void take_looks(struct waits *waits, uint64_t complete_ns)
 {
-	while (waits->look || (waits->look = lookers_take(waits->lookers))) {
+	while (waits->snapshot || (waits->snapshot = pollers_take(waits->pollers))) {
 		uint64_t cpu_ns = clock_thread_cpu_ns();
 
-		if (waits->look->end_ns > complete_ns)
+		if (waits->snapshot->end_ns > complete_ns)
 			return;
-		take_look(waits, waits->look);
-		spend_budget(waits, waits->look, clock_thread_cpu_ns() - cpu_ns);
-		waits->look = NULL;
+		take_thread_snapshot(waits, waits->snapshot);
+		spend_budget(waits, waits->snapshot, clock_thread_cpu_ns() - cpu_ns);
+		waits->snapshot = NULL;
 	}
 }
 
-static void ask(struct waits *waits, const struct wait_due *due)
+static void record_waits_ask(struct waits *waits, const struct wait_due *due)
 {
 	uint32_t bytes = idmap_get(&waits->stack_bytes, (uint64_t)due->tid, 0);
-	struct look_request request = {
+	struct thread_snapshot_request request = {
 		.pid = due->pid,
 		.tid = due->tid,
 		.since_ns = due->since_ns,
@@ -407,14 +451,14 @@ static void ask(struct waits *waits, const struct wait_due *due)
 		.wants_kernel_stack = waits->options.wants_kernel_stacks,
 	};
 
-	waits->asked[(waits->asked_first + waits->asked_count++) % LOOKERS_ROOM] = due->thread;
+	waits->asked[(waits->asked_first + waits->asked_count++) % POLLERS_ROOM] = due->thread;
 	waits->asked_bytes += request.stack_bytes;
-	lookers_ask(waits->lookers, &request);
+	pollers_ask(waits->pollers, &request);
 }
 
 static bool may_ask(const struct waits *waits)
 {
-	return waits->asked_count < LOOKERS_ROOM && waits->asked_bytes < ASKED_BYTES_MAX &&
+	return waits->asked_count < POLLERS_ROOM && waits->asked_bytes < ASKED_BYTES_MAX &&
 	       waits->budget_ns > 0;
 }
 
@@ -427,7 +471,8 @@ static void grow_budget(struct waits *waits, uint64_t now_ns)
 		waits->budget_ns = most_ns;
 }
 
-/* Asks for looks at all threads that wait and were not looked at, as far as the bounds allow. */
+/* Requests snapshots of all waiting threads that have none yet, within the
+ * limits. */
 static void ask_for_looks(struct waits *waits, uint64_t now_ns)
 {
 	uint64_t interval_ns = now_ns - waits->whole_round_ns;
@@ -440,7 +485,7 @@ static void ask_for_looks(struct waits *waits, uint64_t now_ns)
 			return;
 		}
 		waits->active_ns = now_ns;
-		ask(waits, &due);
+		record_waits_ask(waits, &due);
 	}
 }
 
@@ -468,10 +513,11 @@ uint64_t waits_tick(struct waits *waits, uint64_t now_ns, uint64_t complete_ns)
 		return 0;
 	if (now_ns >= waits->next_round_ns)
 		begin_round(waits, now_ns);
-	if (!waits->look)
+	if (!waits->snapshot)
 		return waits->next_round_ns;
-	/* Then the records up to the end of this look will be complete. */
-	ready_ns = waits->look->end_ns + (now_ns - complete_ns);
+	/* At this time the records up to the end of the snapshot will be
+	 * complete. */
+	ready_ns = waits->snapshot->end_ns + (now_ns - complete_ns);
 	return ready_ns < waits->next_round_ns ? ready_ns : waits->next_round_ns;
 }
 

@@ -1,23 +1,27 @@
 /*
- * Waiting: turns records of context switches into the time that threads had no CPU, and looks at
- * threads while they wait, so that this time gets stacks.
+ * Measures off-CPU time: computes from context-switch records when threads had
+ * no CPU, and takes snapshots of waiting threads to add stacks to that time.
  *
- * Records say when: a thread is off the CPU from one record of a switch to the next. A look says
- * where (waiting/lookers.h): the stack of a thread that does not run does not change, so one look
- * is true for the whole wait if no record of a switch lies between the wait's beginning and the
- * look's end. That is known as soon as all records up to that time were read.
+ * The time is exact: a thread is off the CPU from one switch record to the
+ * next. The stack comes from a thread snapshot (waiting/pollers.h). The stack
+ * of a thread does not change while it does not run. A snapshot is therefore
+ * valid for the whole wait if no switch record lies between the start of the
+ * wait and the end of the snapshot. This is known when all records up to that
+ * time were read.
  *
- * Waits that are longer than the pause between two rounds of looks are met for certain. Of shorter
- * ones each is met with a probability in proportion to its length, as samples meet functions; one
- * that was met stands for the time of those before it that were not. So the sum of a thread's
- * weights is exactly the time that it was off the CPU, and shares are true.
+ * Each wait longer than the interval between two polls gets a snapshot. A
+ * shorter wait gets one with a probability proportional to its length, like a
+ * function that is sampled. It then also stands for the time of the preceding
+ * waits without a snapshot. So the weights of a thread add up to exactly its
+ * off-CPU time, and shares are unbiased.
  *
- * The end of a wait, in which the thread could run but had no CPU yet, is known from its
- * /proc/TID/schedstat, and becomes the leaf [wanted a CPU]; so does the time after it was
- * preempted.
+ * At the end of a wait a thread is runnable but has no CPU yet. This time is
+ * known from /proc/TID/schedstat and gets the leaf [runnable], as does the
+ * time after a preemption.
  *
- * Rounds come every millisecond while anything happens, and less often the longer nothing does:
- * thousands of sleeping threads are looked at once and cost nothing after that.
+ * Threads are polled every millisecond while anything happens, and less often
+ * the longer nothing does. Thousands of sleeping threads get one snapshot each
+ * and cost nothing after that.
  */
 #ifndef PROF_RECORD_WAITS_H
 #define PROF_RECORD_WAITS_H
@@ -29,59 +33,73 @@
 struct waits;
 
 struct waits_options {
-	uint64_t tick_ns;  /* between two rounds of looks while something happens */
-	uint64_t least_ns; /* shorter waits are left out of the profile */
-	unsigned event;	   /* "off-cpu": as session_add_event() has numbered it */
+	uint64_t tick_ns;	  /* polling interval while something happens */
+	uint64_t least_ns;	  /* shorter waits are omitted from the profile */
+	unsigned event;		  /* "off-cpu": the number that session_add_event() assigned */
+	bool has_elapsed;	  /* add the event elapsed, too (elapsed.h) */
+	bool finds_critical_path; /* and the event critical-path */
 	bool wants_kernel_stacks;
 	bool follows_forks;
-	bool ignores_idle; /* leaves out threads that hardly ran */
+	bool ignores_idle; /* omit threads that hardly ran */
 };
 
-/* session is borrowed. NULL: the system lacks the resources. */
+/* Borrows the session. Returns NULL if the system lacks the resources. */
 struct waits *waits_new(const struct waits_options *options, struct session *session);
 void waits_free(struct waits *waits);
 DEFINE_CLEANUP(waits, waits_free)
 
-/* Waiting counts from waits_resume() to waits_pause(); at first it does not. Records must come all
- * the time (thread_times_pause()); threads are not looked at during a pause. */
+/*
+ * Off-CPU time counts between waits_resume() and waits_pause(), and not before
+ * the first waits_resume(). Records must be fed during a pause, too
+ * (thread_times_pause()). No snapshots are taken then.
+ */
 void waits_pause(struct waits *waits, uint64_t now_ns);
 void waits_resume(struct waits *waits, uint64_t now_ns);
 
-/* A thread that was there before the records; its life in the recording begins at this time. */
+/* Adds a thread that existed before the records. Its recorded life starts at
+ * time_ns. */
 void waits_add_thread(struct waits *waits, pid_t pid, pid_t tid, uint64_t time_ns);
 
-/* Takes the next record, before the session … */
+/* Takes the next record before the session does. */
 void waits_feed(struct waits *waits, const struct record *record);
-/* … and after it. */
+/* Takes the same record after the session. */
 void waits_feed_again(struct waits *waits, const struct record *record);
 
-/* The thread leaves its CPU with this stack: a sample tells (switch_stacks.h). Comes before the
- * record of the switch. */
+/* The thread leaves its CPU with this stack, according to a sample
+ * (switch_stacks.h). Must be called before the record of the switch is fed. */
 void waits_feed_leaving(struct waits *waits, pid_t tid, uint64_t time_ns, stack_id stack);
-/* Whether this thread's waiting is recorded. */
+/* Whether the off-CPU time of this thread is recorded. */
 bool waits_know(const struct waits *waits, pid_t tid);
-/* The thread was woken then; waker: wait_stack_of_waker(). Comes between the records in the order
- * of time. */
-void waits_feed_wakeup(struct waits *waits, pid_t woken, uint64_t time_ns, stack_id waker);
+/* The thread was woken at time_ns. waker is from wait_stack_of_waker(),
+ * waker_tid is 0 for an interrupt. Must be called between the records, in time order. */
+void waits_feed_wakeup(struct waits *waits, pid_t woken, uint64_t time_ns, stack_id waker,
+		       pid_t waker_tid);
 
 /*
- * After a batch of records: all up to complete_ns were fed. Takes the looks that have ended, and
- * asks for others if a round is due. Returns when to call it next, at the latest.
+ * Must be called after a batch of records. All records up to complete_ns were
+ * fed. Takes the finished snapshots and requests others if a poll is due.
+ * Returns the latest time of the next call.
  */
 uint64_t waits_tick(struct waits *waits, uint64_t now_ns, uint64_t complete_ns);
 
 /*
- * Adds to the profile what is known up to now_ns, and sorts its intervals; threads that still wait
- * have waited until then. is_end: the profile ends.
+ * Adds what is known up to now_ns to the profile and sorts its intervals.
+ * Threads that still wait have waited until then. is_end is set if the profile
+ * ends.
  */
 void waits_settle(struct waits *waits, uint64_t now_ns, bool is_end);
-/* After it was settled to its end, the session has got another profile, or is another one. */
+/* Must be called after the end of a profile was settled, when the session got
+ * another profile or was replaced. */
 void waits_begin_profile(struct waits *waits, struct session *session);
 
-/* A process that the kernel did not let be looked at since the last call; 0: none. */
+/* Returns a process whose snapshot the kernel refused since the last call, or
+ * 0. */
 pid_t waits_take_refused(struct waits *waits);
 
-/* Of the profile so far. */
+/* Whether the profile that was settled lacks its critical path: there were too
+ * many records. */
+bool waits_lack_critical_path(const struct waits *waits);
+/* Returns the quality of the current profile. */
 struct waiting_quality waits_quality(const struct waits *waits);
 
 #endif

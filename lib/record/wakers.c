@@ -12,18 +12,20 @@
 #include <unistd.h>
 
 enum {
-	/* Of the stack of a waker. */
-	STACK_BYTES = 8 << 10,
-	/* A process whose code is not found is not looked up again before. */
+	/* limit of the copy of a waker's stack */
+	WAKERS_STACK_BYTES = 8 << 10,
+	/* Minimum time before the mappings of the same process are read
+	 * again. */
 	SNAPSHOT_PAUSE_MS = 100,
-	/* Then all are forgotten. */
+	/* Limit of processes outside the target. All are dropped above it. */
 	STRANGERS_MAX = 16 << 10,
 };
 
 struct wakers {
 	struct wakeups *wakeups;
 	struct interrupt_code *interrupts;
-	struct idmap strangers; /* (pid, 0) → when its mappings were read, in ms */
+	struct idmap strangers; /* processes outside the target: (pid, 0) → when their mappings were
+				   read, in ms */
 	uint32_t stranger_count;
 };
 
@@ -31,18 +33,18 @@ struct error *wakers_open(const struct record_config *config, struct wakers **re
 {
 	CLEANUP(wakers_cleanup) struct wakers *wakers = xcalloc(1, sizeof(*wakers));
 	CLEANUP(close_file) FILE *kallsyms = NULL;
-	bool is_fixed = !config->command && !config->pid_count;
+	bool is_fixed = !config->target.command && !config->target.pid_count;
 	struct error *err = wakeups_open(
 		&(struct wakeups_options){
-			.fields = sampling_stack_fields(config, STACK_BYTES),
-			.woken = is_fixed ? config->tids : NULL,
-			.woken_count = is_fixed ? config->tid_count : 0,
+			.fields = sampling_stack_fields(config, WAKERS_STACK_BYTES),
+			.woken = is_fixed ? config->target.tids : NULL,
+			.woken_count = is_fixed ? config->target.tid_count : 0,
 		},
 		&wakers->wakeups);
 
 	if (err && geteuid() != 0) {
 		error_free(err);
-		return error_hint(error_new("only root may record who wakes threads (--wakers)"),
+		return error_hint(error_new("recording wakers (--wakers) needs root"),
 				  "run prof as root (sudo)");
 	}
 	if (err)
@@ -88,7 +90,8 @@ static bool finds_code(const struct record *waker, const struct pipeline *pipeli
 				     bytes_u64(&chain), &location);
 }
 
-/* Of a process whose mappings no record tells. */
+/* Reads the mappings of a process outside the target, for which there are no
+ * records. */
 static void meet_stranger(struct wakers *wakers, const struct record *waker,
 			  const struct pipeline *pipeline)
 {
@@ -108,7 +111,8 @@ static void meet_stranger(struct wakers *wakers, const struct record *waker,
 	address_spaces_snapshot(pipeline->spaces, waker->pid, waker->time_ns);
 }
 
-/* Leaves of the sample what the interrupt did. False: it was the thread itself. */
+/* Reduces the sample to the frames of the interrupt. Returns false if the
+ * wakeup was by the thread itself. */
 static bool cut_interrupt(const struct wakers *wakers, const struct wakeup *wakeup,
 			  struct record_sample *sample)
 {
@@ -122,17 +126,24 @@ static bool cut_interrupt(const struct wakers *wakers, const struct wakeup *wake
 	return true;
 }
 
-static stack_id stack_of(struct wakers *wakers, const struct wakeup *wakeup,
-			 const struct pipeline *pipeline, const struct waits *waits)
+static stack_id wakers_stack_of(struct wakers *wakers, const struct record *waker,
+				const struct pipeline *pipeline, const struct waits *waits)
+{
+	if (!waits_know(waits, waker->tid))
+		meet_stranger(wakers, waker, pipeline);
+	return wait_stack_of_waker(pipeline->session, waker,
+				   names_get(pipeline->names, waker->pid, waker->tid));
+}
+
+static void wakers_pass(struct wakers *wakers, const struct wakeup *wakeup,
+			const struct pipeline *pipeline, struct waits *waits)
 {
 	struct record waker = *wakeup->waker;
+	bool is_interrupt = cut_interrupt(wakers, wakeup, &waker.sample);
+	stack_id stack = is_interrupt ? wait_stack_of_waker(pipeline->session, &waker, NULL)
+				      : wakers_stack_of(wakers, &waker, pipeline, waits);
 
-	if (cut_interrupt(wakers, wakeup, &waker.sample))
-		return wait_stack_of_waker(pipeline->session, &waker, NULL);
-	if (!waits_know(waits, waker.tid))
-		meet_stranger(wakers, &waker, pipeline);
-	return wait_stack_of_waker(pipeline->session, &waker,
-				   names_get(pipeline->names, waker.pid, waker.tid));
+	waits_feed_wakeup(waits, wakeup->woken, waker.time_ns, stack, is_interrupt ? 0 : waker.tid);
 }
 
 void wakers_feed(struct wakers *wakers, uint64_t until_ns, const struct pipeline *pipeline,
@@ -142,8 +153,7 @@ void wakers_feed(struct wakers *wakers, uint64_t until_ns, const struct pipeline
 
 	while (wakeups_next(wakers->wakeups, until_ns, &wakeup))
 		if (waits_know(waits, wakeup.woken))
-			waits_feed_wakeup(waits, wakeup.woken, wakeup.waker->time_ns,
-					  stack_of(wakers, &wakeup, pipeline, waits));
+			wakers_pass(wakers, &wakeup, pipeline, waits);
 }
 
 uint64_t wakers_lost(const struct wakers *wakers)

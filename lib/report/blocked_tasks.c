@@ -13,19 +13,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Less is not worth a word: this time, and this part of the recording. */
+/*
+ * Blocking below this time, or below this share of the recording, is not
+ * reported.
+ */
 #define LEAST_NS NS_PER_MS
 enum { LEAST_PART = 1000 };
 
 /* Where a future waited. */
-struct place {
-	uint32_t task; /* index */
+struct blocked_tasks_place {
+	uint32_t task; /* its index */
 	uint32_t reason, call, caller;
 	uint64_t ns;
 };
 
-struct places {
-	struct place *items;
+struct blocked_tasks_places {
+	struct blocked_tasks_place *items;
 	size_t count, room;
 };
 
@@ -34,7 +37,10 @@ static bool must_not_block(enum task_kind kind)
 	return kind == TASK_FUTURE || kind == TASK_SHARED_ROOT;
 }
 
-/* By label: MARK_PROGRAM only of the program. */
+/*
+ * Returns the mark of each label. MARK_PROGRAM is only for functions of the
+ * program.
+ */
 static enum task_mark *find_marks(const struct display_labels *labels)
 {
 	enum task_mark *marks = xcalloc(labels->count, sizeof(*marks));
@@ -51,11 +57,12 @@ static enum task_mark *find_marks(const struct display_labels *labels)
 }
 
 /*
- * The innermost function of the program in a stack, and what it calls. Without debug information
- * the future may be inlined into the function of its executor: then what that calls.
+ * Finds the innermost function of the program in a stack, and the function that
+ * it calls. Without debug information the future may be inlined into the
+ * executor's function. Then it finds the function that this one calls.
  */
 static void find_call(const struct view *view, const enum task_mark *marks, stack_id stack,
-		      struct place *place)
+		      struct blocked_tasks_place *place)
 {
 	const struct display_labels *labels = &view->labels;
 
@@ -75,30 +82,32 @@ static void find_call(const struct view *view, const enum task_mark *marks, stac
 	}
 }
 
-static bool is_of_kernel(const struct display_labels *labels, uint32_t label)
+static bool blocked_tasks_is_of_kernel(const struct display_labels *labels, uint32_t label)
 {
 	return label != ROW_NO_LABEL && waiting_rank_of(labels, label) >= RANK_KERNEL;
 }
 
-static void add_place(struct places *places, const struct view *view, const enum task_mark *marks,
-		      uint32_t task, const struct profile_sample *sample)
+static void blocked_tasks_add_place(struct blocked_tasks_places *places, const struct view *view,
+				    const enum task_mark *marks, uint32_t task,
+				    const struct profile_sample *sample)
 {
 	stack_id end = waiting_reason(view->profile, sample->stack);
-	struct place place = {.task = task, .ns = sample->weight};
+	struct blocked_tasks_place place = {.task = task, .ns = sample->weight};
 
 	if (end == STACK_EMPTY)
 		return;
 	place.reason = view_leaf_label(view, end);
-	if (waiting_is_wanted_cpu(view->labels.items[place.reason].name))
+	if (waiting_is_runnable(view->labels.items[place.reason].name))
 		return;
 	find_call(view, marks, view->stacks[end].parent, &place);
-	if (is_of_kernel(&view->labels, place.call))
+	if (blocked_tasks_is_of_kernel(&view->labels, place.call))
 		place.call = ROW_NO_LABEL;
 	GROW(places->items, places->count, places->room);
 	places->items[places->count++] = place;
 }
 
-static void find_places(struct places *places, const struct view *view, const struct tasks *tasks)
+static void blocked_tasks_find_places(struct blocked_tasks_places *places, const struct view *view,
+				      const struct tasks *tasks)
 {
 	const struct profile_samples samples = profile_samples(view->profile);
 	CLEANUP(free_ptr) enum task_mark *marks = find_marks(&view->labels);
@@ -109,27 +118,27 @@ static void find_places(struct places *places, const struct view *view, const st
 
 		if (view_has(view, sample) && task != NO_TASK &&
 		    must_not_block(tasks->items[task].kind) && !tasks->may_block[sample->stack])
-			add_place(places, view, marks, task, sample);
+			blocked_tasks_add_place(places, view, marks, task, sample);
 	}
 }
 
-static int compare_numbers(uint32_t a, uint32_t b)
+static int blocked_tasks_compare_numbers(uint32_t a, uint32_t b)
 {
 	return (a > b) - (a < b);
 }
 
-static int by_place(const void *a, const void *b)
+static int blocked_tasks_by_place(const void *a, const void *b)
 {
-	const struct place *left = a, *right = b;
-	int ret = compare_numbers(left->task, right->task);
+	const struct blocked_tasks_place *left = a, *right = b;
+	int ret = blocked_tasks_compare_numbers(left->task, right->task);
 
-	ret = ret ? ret : compare_numbers(left->reason, right->reason);
-	ret = ret ? ret : compare_numbers(left->call, right->call);
-	return ret ? ret : compare_numbers(left->caller, right->caller);
+	ret = ret ? ret : blocked_tasks_compare_numbers(left->reason, right->reason);
+	ret = ret ? ret : blocked_tasks_compare_numbers(left->call, right->call);
+	return ret ? ret : blocked_tasks_compare_numbers(left->caller, right->caller);
 }
 
-/* The longest first; by name where they are equal. */
-static int by_time(const void *a, const void *b)
+/* The longest first; equal ones by name. */
+static int blocked_tasks_by_time(const void *a, const void *b)
 {
 	const struct blocked_task *left = a, *right = b;
 
@@ -140,8 +149,12 @@ static int by_time(const void *a, const void *b)
 
 /* ---- words ---- */
 
-/* The name of the function of the program, unless it is where the task begins. To be freed. */
-static char *caller_name(const struct view *view, const char *task, const struct place *place)
+/*
+ * Returns the name of the function of the program, unless the task starts
+ * there. The caller frees it.
+ */
+static char *caller_name(const struct view *view, const char *task,
+			 const struct blocked_tasks_place *place)
 {
 	const struct label *label;
 	char *name;
@@ -149,7 +162,7 @@ static char *caller_name(const struct view *view, const char *task, const struct
 	if (place->caller == ROW_NO_LABEL)
 		return NULL;
 	label = &view->labels.items[place->caller];
-	/* Of a body without its line it is unknown whether it is the task's. */
+	/* Without its line, it is unknown whether a body is the task's. */
 	if (!label->start_line && (*label->name == '{' || task_is_complete(label->name)))
 		return NULL;
 	name = task_name(
@@ -165,8 +178,10 @@ static char *caller_name(const struct view *view, const char *task, const struct
 	return name;
 }
 
-/* A function of Rust's library by the path that programs call it by: "std::sync::Mutex::lock". To
- * be freed. */
+/*
+ * Returns the public path of a function of Rust's library:
+ * "std::sync::Mutex::lock". The caller frees it.
+ */
 static char *public_name(const char *name)
 {
 	static const struct {
@@ -204,7 +219,8 @@ static bool is_worth_a_word(const struct blocked_task *task, const struct profil
 	       task->blocked_ns >= profile_get_info(profile)->duration_ns / LEAST_PART;
 }
 
-static void describe(struct blocked_task *task, const struct view *view, const struct place *place)
+static void blocked_tasks_describe(struct blocked_task *task, const struct view *view,
+				   const struct blocked_tasks_place *place)
 {
 	const struct label *labels = view->labels.items;
 	CLEANUP(free_ptr) char *caller = caller_name(view, task->name, place);
@@ -223,25 +239,26 @@ static void describe(struct blocked_task *task, const struct view *view, const s
 
 /* Adds up equal places of a task. Returns the number of all its places. */
 static size_t sum_task(struct blocked_task *task, const struct view *view,
-		       const struct place *places, size_t count)
+		       const struct blocked_tasks_place *places, size_t count)
 {
-	struct place longest = {0};
+	struct blocked_tasks_place longest = {0};
 	size_t i, end;
 
 	for (i = 0; i < count && places[i].task == places[0].task; i = end) {
-		struct place sum = places[i];
+		struct blocked_tasks_place sum = places[i];
 
-		for (end = i + 1; end < count && !by_place(&places[i], &places[end]); end++)
+		for (end = i + 1; end < count && !blocked_tasks_by_place(&places[i], &places[end]);
+		     end++)
 			sum.ns += places[end].ns;
 		task->blocked_ns += sum.ns;
 		longest = sum.ns > longest.ns ? sum : longest;
 	}
-	describe(task, view, &longest);
+	blocked_tasks_describe(task, view, &longest);
 	return i;
 }
 
 static void sum_places(struct blocked_tasks *blocked, const struct view *view,
-		       const struct places *places)
+		       const struct blocked_tasks_places *places)
 {
 	blocked->items = xcalloc(blocked->tasks->count, sizeof(*blocked->items));
 	for (size_t i = 0; i < places->count;) {
@@ -254,16 +271,17 @@ static void sum_places(struct blocked_tasks *blocked, const struct view *view,
 
 void blocked_tasks_init(struct blocked_tasks *blocked, const struct view *waiting)
 {
-	struct places places = {0};
+	struct blocked_tasks_places places = {0};
 
 	*blocked = (struct blocked_tasks){.tasks = xcalloc(1, sizeof(*blocked->tasks))};
 	tasks_find(blocked->tasks, waiting->profile);
 	if (blocked->tasks->count)
-		find_places(&places, waiting, blocked->tasks);
+		blocked_tasks_find_places(&places, waiting, blocked->tasks);
 	if (places.count) {
-		qsort(places.items, places.count, sizeof(*places.items), by_place);
+		qsort(places.items, places.count, sizeof(*places.items), blocked_tasks_by_place);
 		sum_places(blocked, waiting, &places);
-		qsort(blocked->items, blocked->count, sizeof(*blocked->items), by_time);
+		qsort(blocked->items, blocked->count, sizeof(*blocked->items),
+		      blocked_tasks_by_time);
 	}
 	free(places.items);
 }

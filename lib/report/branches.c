@@ -26,8 +26,8 @@ static enum prediction prediction_of(const struct profile *profile, label_set_id
 	return UNKNOWN;
 }
 
-static void add(struct branch_counts *counts, const struct profile_sample *sample,
-		enum prediction prediction, bool are_cycles)
+static void branches_add(struct branch_counts *counts, const struct profile_sample *sample,
+			 enum prediction prediction, bool are_cycles)
 {
 	if (are_cycles) {
 		counts->cycles += sample->weight;
@@ -38,7 +38,10 @@ static void add(struct branch_counts *counts, const struct profile_sample *sampl
 	counts->predicted += prediction == PREDICTED ? sample->weight : 0;
 }
 
-/* Calls add_to for each sample of a branch or its cycles that the view selects; view: NULL, all. */
+/*
+ * Calls add_to for each sample of a branch, or of its cycles, that the view
+ * selects. view may be NULL for all samples.
+ */
 static void for_each(const struct profile *profile, const struct view *view,
 		     struct branch_counts *(*counts_of)(void *user, stack_id stack), void *user)
 {
@@ -60,8 +63,8 @@ static void for_each(const struct profile *profile, const struct view *view,
 			continue;
 		sample.event = branches;
 		if (!view || view_has(view, &sample))
-			add(counts_of(user, sample.stack), &sample, predictions[sample.labels],
-			    are_cycles);
+			branches_add(counts_of(user, sample.stack), &sample,
+				     predictions[sample.labels], are_cycles);
 	}
 }
 
@@ -87,7 +90,7 @@ bool branch_mispredicted(const struct branch_counts *counts, double *ret)
 	return told;
 }
 
-struct builder {
+struct branches_builder {
 	const struct view *view;
 	struct branch_rows *rows;
 	size_t room;
@@ -95,7 +98,7 @@ struct builder {
 	struct branch_counts unplaced;
 };
 
-static struct branch_place place_of(const struct view *view, frame_id frame)
+static struct branch_place branches_place_of(const struct view *view, frame_id frame)
 {
 	const struct labelled_line *line =
 		&view->labels.lines[view->labels.first_line[frame + 1] - 1];
@@ -103,14 +106,14 @@ static struct branch_place place_of(const struct view *view, frame_id frame)
 	return (struct branch_place){.label = line->label, .line = line->line};
 }
 
-static struct branch_counts *row_of(void *user, stack_id id)
+static struct branch_counts *branches_row_of(void *user, stack_id id)
 {
-	struct builder *builder = user;
+	struct branches_builder *builder = user;
 	const struct profile_stacks stacks = profile_stacks(builder->view->profile);
 	stack_id from = stacks.items[id].parent;
 	uint32_t *row;
 
-	/* Of those that were left out, no place is known. */
+	/* Omitted branches have no known location. */
 	if (from == STACK_EMPTY)
 		return &builder->unplaced;
 	row = idmap_put(&builder->by_stack, id, 0);
@@ -118,14 +121,14 @@ static struct branch_counts *row_of(void *user, stack_id id)
 		*row = (uint32_t)builder->rows->count;
 		GROW(builder->rows->items, builder->rows->count, builder->room);
 		builder->rows->items[builder->rows->count++] = (struct branch_row){
-			.from = place_of(builder->view, stacks.items[from].frame),
-			.to = place_of(builder->view, stacks.items[id].frame),
+			.from = branches_place_of(builder->view, stacks.items[from].frame),
+			.to = branches_place_of(builder->view, stacks.items[id].frame),
 		};
 	}
 	return &builder->rows->items[*row].counts;
 }
 
-static int compare_numbers(uint32_t left, uint32_t right)
+static int branches_compare_numbers(uint32_t left, uint32_t right)
 {
 	return (left > right) - (left < right);
 }
@@ -133,11 +136,11 @@ static int compare_numbers(uint32_t left, uint32_t right)
 static int by_places(const void *a, const void *b)
 {
 	const struct branch_row *left = a, *right = b;
-	int order = compare_numbers(left->from.label, right->from.label);
+	int order = branches_compare_numbers(left->from.label, right->from.label);
 
-	order = order ? order : compare_numbers(left->from.line, right->from.line);
-	order = order ? order : compare_numbers(left->to.label, right->to.label);
-	return order ? order : compare_numbers(left->to.line, right->to.line);
+	order = order ? order : branches_compare_numbers(left->from.line, right->from.line);
+	order = order ? order : branches_compare_numbers(left->to.label, right->to.label);
+	return order ? order : branches_compare_numbers(left->to.line, right->to.line);
 }
 
 static int by_taken(const void *a, const void *b)
@@ -149,7 +152,7 @@ static int by_taken(const void *a, const void *b)
 	return by_places(a, b);
 }
 
-static void add_counts(struct branch_counts *sum, const struct branch_counts *more)
+static void branches_add_counts(struct branch_counts *sum, const struct branch_counts *more)
 {
 	sum->taken += more->taken;
 	sum->mispredicted += more->mispredicted;
@@ -157,7 +160,10 @@ static void add_counts(struct branch_counts *sum, const struct branch_counts *mo
 	sum->cycles += more->cycles;
 }
 
-/* Several addresses are one place. */
+/*
+ * Merges rows with the same pair of lines: several addresses can belong to one
+ * line.
+ */
 static void merge_equal(struct branch_rows *rows)
 {
 	size_t kept = 0;
@@ -165,7 +171,7 @@ static void merge_equal(struct branch_rows *rows)
 	qsort(rows->items, rows->count, sizeof(*rows->items), by_places);
 	for (size_t i = 1; i < rows->count; i++) {
 		if (by_places(&rows->items[kept], &rows->items[i]) == 0)
-			add_counts(&rows->items[kept].counts, &rows->items[i].counts);
+			branches_add_counts(&rows->items[kept].counts, &rows->items[i].counts);
 		else
 			rows->items[++kept] = rows->items[i];
 	}
@@ -174,17 +180,17 @@ static void merge_equal(struct branch_rows *rows)
 
 void branch_rows_init(struct branch_rows *rows, const struct view *view)
 {
-	struct builder builder = {.view = view, .rows = rows};
+	struct branches_builder builder = {.view = view, .rows = rows};
 
 	*rows = (struct branch_rows){0};
-	for_each(view->profile, view, row_of, &builder);
+	for_each(view->profile, view, branches_row_of, &builder);
 	idmap_deinit(&builder.by_stack);
 	rows->all = builder.unplaced;
 	if (!rows->count)
 		return;
 	merge_equal(rows);
 	for (size_t i = 0; i < rows->count; i++)
-		add_counts(&rows->all, &rows->items[i].counts);
+		branches_add_counts(&rows->all, &rows->items[i].counts);
 	qsort(rows->items, rows->count, sizeof(*rows->items), by_taken);
 }
 

@@ -34,7 +34,10 @@ static uint32_t add_child(struct call_tree *tree, uint32_t parent, uint32_t labe
 void call_tree_init(struct call_tree *tree, const struct display_labels *labels)
 {
 	*tree = (struct call_tree){.labels = labels};
-	/* Not to be found as a child of itself: no label has this number. */
+	/*
+	 * No label has this number, so the node cannot be found as a child of
+	 * itself.
+	 */
 	add_child(tree, CALL_TREE_TOP, CALL_TREE_NO_LABEL, 0, CHILD_CALLED);
 }
 
@@ -53,7 +56,7 @@ uint32_t call_tree_group(struct call_tree *tree, uint32_t group)
 	return add_child(tree, CALL_TREE_TOP, CALL_TREE_NO_LABEL, group, CHILD_GROUP);
 }
 
-static uint32_t add_frame(struct call_tree *tree, uint32_t node, frame_id frame)
+static uint32_t call_tree_add_frame(struct call_tree *tree, uint32_t node, frame_id frame)
 {
 	const struct display_labels *labels = tree->labels;
 
@@ -63,7 +66,7 @@ static uint32_t add_frame(struct call_tree *tree, uint32_t node, frame_id frame)
 	return node;
 }
 
-/* A profile may go on growing. */
+/* The profile may still grow. */
 static void make_room_for_stacks(struct call_tree *tree)
 {
 	uint32_t count = profile_stacks(tree->labels->profile).count;
@@ -86,7 +89,7 @@ uint32_t call_tree_node_of(struct call_tree *tree, uint32_t group_node, stack_id
 		stack = stack_path_up(&tree->path, stacks, stack);
 	node = stack == STACK_EMPTY ? group_node : tree->by_stack[stack];
 	while (stack_path_down(&tree->path, &stack)) {
-		node = add_frame(tree, node, stacks.items[stack].frame);
+		node = call_tree_add_frame(tree, node, stacks.items[stack].frame);
 		tree->by_stack[stack] = node;
 		tree->group_of[stack] = group_node;
 	}
@@ -169,7 +172,8 @@ void call_tree_sort(struct call_tree *tree, call_tree_order *order)
 	}
 }
 
-static const char *name_of(const struct call_tree *tree, const struct call_tree_node *node)
+static const char *call_tree_name_of(const struct call_tree *tree,
+				     const struct call_tree_node *node)
 {
 	return node->label == CALL_TREE_NO_LABEL ? "" : tree->labels->items[node->label].name;
 }
@@ -181,7 +185,7 @@ int call_tree_by_total(const struct call_tree *tree, uint32_t a, uint32_t b)
 
 	if (left->total.weight != right->total.weight)
 		return left->total.weight < right->total.weight ? 1 : -1;
-	order = strcmp(name_of(tree, left), name_of(tree, right));
+	order = strcmp(call_tree_name_of(tree, left), call_tree_name_of(tree, right));
 	return order ? order : (a > b) - (a < b);
 }
 
@@ -192,6 +196,6 @@ int call_tree_by_name(const struct call_tree *tree, uint32_t a, uint32_t b)
 
 	if (left->group != right->group)
 		return left->group < right->group ? -1 : 1;
-	order = strcmp(name_of(tree, left), name_of(tree, right));
+	order = strcmp(call_tree_name_of(tree, left), call_tree_name_of(tree, right));
 	return order ? order : (a > b) - (a < b);
 }

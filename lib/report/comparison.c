@@ -8,19 +8,24 @@
 #include <stdlib.h>
 
 enum {
-	/* With fewer samples a part cannot be significant, so it is not tested. */
+	/*
+	 * A part with fewer samples cannot be significant, so it is not tested.
+	 */
 	TESTABLE_SAMPLES = 12,
-	/* With more samples the normal distribution is exact enough. */
+	/* With more samples the normal distribution is accurate enough. */
 	EXACT_SAMPLES = 300,
 };
 
 enum { OLD, NEW, SIDES };
 
-/* The part of the noise that hits any function, such as interrupts, as a share of the whole. */
+/*
+ * The part of the noise that affects any function, such as interrupts, as a
+ * share of the whole.
+ */
 #define CONTAMINATION 0.25
 
 struct side {
-	double count; /* of recordings */
+	double count; /* number of recordings */
 	double samples, weight;
 };
 
@@ -29,14 +34,14 @@ struct comparison {
 	struct measurement *wholes;
 	size_t counts[SIDES];
 	struct side sides[SIDES];    /* of the wholes */
-	double variances[SIDES];     /* sums of theirs */
+	double variances[SIDES];     /* the sum of the variances of a side */
 	bool is_judged;		     /* both sides have several recordings */
 	double usual_overdispersion; /* of all parts; squared */
 	double last_df, last_quantile;
 };
 
-static struct side sum_up(const struct comparison *comparison, const struct measurement *part,
-			  unsigned which)
+static struct side comparison_sum_up(const struct comparison *comparison,
+				     const struct measurement *part, unsigned which)
 {
 	size_t first = which == OLD ? 0 : comparison->counts[OLD];
 	struct side side = {.count = (double)comparison->counts[which]};
@@ -65,7 +70,7 @@ struct comparison *comparison_new(const struct comparison_options *options,
 		comparison->variances[i < old_count ? OLD : NEW] += wholes[i].variance;
 	}
 	for (unsigned i = 0; i < SIDES; i++)
-		comparison->sides[i] = sum_up(comparison, comparison->wholes, i);
+		comparison->sides[i] = comparison_sum_up(comparison, comparison->wholes, i);
 	return comparison;
 }
 
@@ -76,12 +81,12 @@ void comparison_free(struct comparison *comparison)
 	free(comparison);
 }
 
-static bool is_of_shares(const struct comparison *comparison)
+static bool comparison_is_of_shares(const struct comparison *comparison)
 {
 	return comparison->options.kind == COMPARE_SHARES;
 }
 
-/* Without measured variances all degrees of freedom are the same. */
+/* If no variances were measured, all degrees of freedom are equal. */
 static double quantile(struct comparison *comparison, double df)
 {
 	if (df != comparison->last_df) {
@@ -91,23 +96,30 @@ static double quantile(struct comparison *comparison, double df)
 	return comparison->last_quantile;
 }
 
-/* The mean of a side: weight per recording, or share of the whole weight. */
+/*
+ * Returns the mean of a side: weight per recording, or share of the whole
+ * weight.
+ */
 static double mean_of(const struct comparison *comparison, const struct side *part, unsigned which)
 {
-	if (is_of_shares(comparison))
+	if (comparison_is_of_shares(comparison))
 		return part->weight / comparison->sides[which].weight;
 	return part->weight / part->count;
 }
 
-/* The factor from a relative error (of the odds, or of the weight) to an error of the mean. */
+/*
+ * Returns the factor from a relative error (of the odds, or of the weight) to
+ * an error of the mean.
+ */
 static double stretch(const struct comparison *comparison, double mean)
 {
-	return is_of_shares(comparison) ? mean * (1 - mean) : mean;
+	return comparison_is_of_shares(comparison) ? mean * (1 - mean) : mean;
 }
 
 /*
- * The relative variance from counting alone: of the odds, or of the weight, to which the unknown
- * rest after each thread's last sample adds.
+ * Returns the relative variance of the odds, or of the weight, that counting
+ * alone causes. The unknown rest after each thread's last sample adds to that
+ * of the weight.
  */
 static double counting(const struct comparison *comparison, double samples, double of,
 		       double variance)
@@ -116,16 +128,19 @@ static double counting(const struct comparison *comparison, double samples, doub
 
 	samples = samples < 1 ? 1 : samples;
 	rest = rest < 1 ? 1 : rest;
-	if (is_of_shares(comparison))
+	if (comparison_is_of_shares(comparison))
 		return 1 / samples + 1 / rest;
 	return rest / of / samples + variance / of / of;
 }
 
-/* The sum of squared deviations of a side's recordings from their mean, relative to it. */
+/*
+ * Returns the sum of squared deviations of a side's recordings from their mean,
+ * relative to it.
+ */
 static double squared_deviations(const struct comparison *comparison,
 				 const struct measurement *part, unsigned which)
 {
-	struct side side = sum_up(comparison, part, which);
+	struct side side = comparison_sum_up(comparison, part, which);
 	size_t first = which == OLD ? 0 : comparison->counts[OLD];
 	double mean = mean_of(comparison, &side, which), scale = stretch(comparison, mean);
 	double sum = 0;
@@ -133,7 +148,7 @@ static double squared_deviations(const struct comparison *comparison,
 	if (!(scale > 0))
 		return 0;
 	for (size_t i = first; i < first + comparison->counts[which]; i++) {
-		double of = is_of_shares(comparison) ? comparison->wholes[i].weight : 1;
+		double of = comparison_is_of_shares(comparison) ? comparison->wholes[i].weight : 1;
 		double deviation = ((of > 0 ? part[i].weight / of : 0) - mean) / scale;
 
 		sum += deviation * deviation;
@@ -141,14 +156,17 @@ static double squared_deviations(const struct comparison *comparison,
 	return sum;
 }
 
-/* The variance of a part between recordings that counting does not explain. May be negative. */
+/*
+ * Returns the variance of a part between recordings that counting does not
+ * explain. It may be negative.
+ */
 static double own_overdispersion(const struct comparison *comparison,
 				 const struct measurement *part)
 {
 	double df = (double)(comparison->counts[OLD] + comparison->counts[NEW]) - SIDES, sum = 0;
 
 	for (unsigned i = 0; i < SIDES; i++) {
-		struct side side = sum_up(comparison, part, i);
+		struct side side = comparison_sum_up(comparison, part, i);
 		double of = comparison->sides[i].samples / side.count;
 		double variance = comparison->variances[i] / side.count;
 
@@ -159,23 +177,28 @@ static double own_overdispersion(const struct comparison *comparison,
 	return sum / df;
 }
 
-static double samples_of(const struct comparison *comparison, const struct measurement *part)
+static double comparison_samples_of(const struct comparison *comparison,
+				    const struct measurement *part)
 {
-	return sum_up(comparison, part, OLD).samples + sum_up(comparison, part, NEW).samples;
+	return comparison_sum_up(comparison, part, OLD).samples +
+	       comparison_sum_up(comparison, part, NEW).samples;
 }
 
 struct part_overdispersion {
 	double value, samples;
 };
 
-static int by_value(const void *a, const void *b)
+static int comparison_by_value(const void *a, const void *b)
 {
 	const struct part_overdispersion *left = a, *right = b;
 
 	return (left->value > right->value) - (left->value < right->value);
 }
 
-/* The median by samples: what happens to half of them. Interrupts and page faults vary far more. */
+/*
+ * The median by samples describes half of them. Interrupts and page faults vary
+ * far more.
+ */
 void comparison_learn(struct comparison *comparison, const struct measurement *parts, size_t count)
 {
 	size_t columns = comparison->counts[OLD] + comparison->counts[NEW], known = 0;
@@ -187,7 +210,7 @@ void comparison_learn(struct comparison *comparison, const struct measurement *p
 	for (size_t i = 0; i < count; i++) {
 		struct part_overdispersion *part = &values[known];
 
-		part->samples = samples_of(comparison, parts + i * columns);
+		part->samples = comparison_samples_of(comparison, parts + i * columns);
 		if (part->samples < TESTABLE_SAMPLES)
 			continue;
 		part->value = own_overdispersion(comparison, parts + i * columns);
@@ -195,7 +218,7 @@ void comparison_learn(struct comparison *comparison, const struct measurement *p
 		known++;
 	}
 	if (known)
-		qsort(values, known, sizeof(*values), by_value);
+		qsort(values, known, sizeof(*values), comparison_by_value);
 	for (size_t i = 0; i < known && below < samples / 2; i++) {
 		below += values[i].samples;
 		comparison->usual_overdispersion = values[i].value > 0 ? values[i].value : 0;
@@ -207,10 +230,13 @@ double comparison_overdispersion(const struct comparison *comparison)
 	return sqrt(comparison->usual_overdispersion);
 }
 
-/* The variance from what hits any function, in the unit of means; it is a guess. */
+/*
+ * Returns the variance that interrupts and similar events cause in any
+ * function, in the unit of means. It is a guess.
+ */
 static double contamination(const struct comparison *comparison, unsigned which)
 {
-	double whole = is_of_shares(comparison)
+	double whole = comparison_is_of_shares(comparison)
 			       ? 1
 			       : mean_of(comparison, &comparison->sides[which], which);
 
@@ -218,11 +244,11 @@ static double contamination(const struct comparison *comparison, unsigned which)
 				     : pow(comparison->options.noise * CONTAMINATION * whole, 2);
 }
 
-/* What is known of a part on one side. */
+/* The estimate for a part on one side. */
 struct estimate {
 	struct side side;
-	double mean;	 /* as of mean_of() */
-	double one;	 /* what one more sample adds to the mean */
+	double mean;	 /* see mean_of() */
+	double one;	 /* the increase of the mean by one more sample */
 	double exposure; /* samples per mean of 1 */
 };
 
@@ -230,13 +256,13 @@ static struct estimate estimate_of(const struct comparison *comparison,
 				   const struct measurement *part, unsigned which)
 {
 	const struct side *whole = &comparison->sides[which];
-	struct estimate estimate = {.side = sum_up(comparison, part, which)};
+	struct estimate estimate = {.side = comparison_sum_up(comparison, part, which)};
 	double sample_weight = whole->weight / whole->samples;
 
 	if (estimate.side.samples > 0 && estimate.side.weight > 0)
 		sample_weight = estimate.side.weight / estimate.side.samples;
 	estimate.mean = mean_of(comparison, &estimate.side, which);
-	if (is_of_shares(comparison)) {
+	if (comparison_is_of_shares(comparison)) {
 		estimate.one = sample_weight / whole->weight;
 		estimate.exposure = whole->samples;
 	} else {
@@ -246,7 +272,10 @@ static struct estimate estimate_of(const struct comparison *comparison,
 	return estimate;
 }
 
-/* The exact test for small counts. For a part that is nearly the whole, the rest is counted. */
+/*
+ * Applies the exact test for small counts. For a part that is nearly the whole,
+ * the rest is counted.
+ */
 static double counts_tail(const struct comparison *comparison, const struct estimate *estimates)
 {
 	double share = estimates[NEW].exposure /
@@ -255,14 +284,17 @@ static double counts_tail(const struct comparison *comparison, const struct esti
 	double old_rest = comparison->sides[OLD].samples - old;
 	double new_rest = comparison->sides[NEW].samples - new;
 
-	if (is_of_shares(comparison) && old_rest + new_rest < old + new) {
+	if (comparison_is_of_shares(comparison) && old_rest + new_rest < old + new) {
 		old = old_rest;
 		new = new_rest;
 	}
 	return old + new <= EXACT_SAMPLES ? two_counts_tail(old, new, share) : 0;
 }
 
-/* The variance of a part's mean on one side. A part without samples varies as one sample would. */
+/*
+ * Returns the variance of a part's mean on one side. A part without samples
+ * varies as one sample would.
+ */
 static double variance_of(const struct comparison *comparison, const struct measurement *part,
 			  const struct estimate *estimate, unsigned which)
 {
@@ -278,7 +310,10 @@ static double variance_of(const struct comparison *comparison, const struct meas
 	return scale * scale * fmax(measured, expected) + contamination(comparison, which) / count;
 }
 
-/* Of Student's distribution: those of Welch if the variances were measured. */
+/*
+ * Returns the degrees of freedom of Student's distribution: those of Welch if
+ * the variances were measured.
+ */
 static double degrees_of_freedom(const struct comparison *comparison, const double *variances)
 {
 	const double dfs[SIDES] = {comparison->sides[OLD].count - 1,
@@ -293,8 +328,9 @@ struct change comparison_part(struct comparison *comparison, const struct measur
 						  estimate_of(comparison, part, NEW)};
 	const double variances[SIDES] = {variance_of(comparison, part, &estimates[OLD], OLD),
 					 variance_of(comparison, part, &estimates[NEW], NEW)};
-	double unit = is_of_shares(comparison) ? 1
-					       : mean_of(comparison, &comparison->sides[OLD], OLD);
+	double unit = comparison_is_of_shares(comparison)
+			      ? 1
+			      : mean_of(comparison, &comparison->sides[OLD], OLD);
 	double df = degrees_of_freedom(comparison, variances);
 	double error = sqrt(variances[OLD] + variances[NEW]);
 	double difference = estimates[NEW].mean - estimates[OLD].mean;
@@ -316,11 +352,12 @@ struct whole_estimate comparison_estimate_whole(const struct comparison *compari
 	const struct side *sides = comparison->sides;
 	bool is_judged = comparison->is_judged;
 	struct whole_estimate estimate = {
-		.ratio = is_of_shares(comparison) ? 1
-						  : mean_of(comparison, &sides[NEW], NEW) /
-							    mean_of(comparison, &sides[OLD], OLD),
+		.ratio = comparison_is_of_shares(comparison)
+				 ? 1
+				 : mean_of(comparison, &sides[NEW], NEW) /
+					   mean_of(comparison, &sides[OLD], OLD),
 		.samples = sides[OLD].samples + sides[NEW].samples,
-		.is_of_shares = is_of_shares(comparison),
+		.is_of_shares = comparison_is_of_shares(comparison),
 		.noise = comparison->options.noise,
 	};
 
@@ -328,7 +365,10 @@ struct whole_estimate comparison_estimate_whole(const struct comparison *compari
 		double df = sides[i].count - 1;
 
 		estimate.recordings[i] = sides[i].count;
-		/* Equal recordings differ by up to one sample, per thread if there is only one. */
+		/*
+		 * Recordings of the same work differ by up to one sample; a
+		 * single recording by one sample per thread.
+		 */
 		estimate.sampling[i] = (is_judged ? sides[i].count : comparison->variances[i]) /
 				       sides[i].samples / sides[i].samples;
 		if (is_judged)
@@ -338,7 +378,7 @@ struct whole_estimate comparison_estimate_whole(const struct comparison *compari
 	return estimate;
 }
 
-/* The relative variance of a side's mean. */
+/* Returns the relative variance of a side's mean. */
 static double whole_variance(const struct whole_estimate *estimate, unsigned which)
 {
 	double measured = estimate->measured[which].value / estimate->recordings[which];

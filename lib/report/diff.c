@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With fewer, a stack says nothing. */
+/* The minimum number of samples of a stack. */
 enum { FEWEST_SAMPLES = 12 };
 
-struct builder {
+struct report_diff_builder {
 	struct diff *diff;
 	const struct diff_options *options;
 	struct comparison *comparison;
@@ -19,14 +19,14 @@ struct builder {
 	size_t family_count;
 };
 
-static const struct measurement *of(const struct builder *builder, const struct measurement *table,
-				    uint32_t index)
+static const struct measurement *of(const struct report_diff_builder *builder,
+				    const struct measurement *table, uint32_t index)
 {
 	return &table[(size_t)index * builder->diff->columns];
 }
 
-static bool is_same(const struct builder *builder, const struct measurement *a,
-		    const struct measurement *b)
+static bool report_diff_is_same(const struct report_diff_builder *builder,
+				const struct measurement *a, const struct measurement *b)
 {
 	for (uint32_t i = 0; i < builder->diff->columns; i++)
 		if (a[i].samples != b[i].samples || a[i].weight != b[i].weight)
@@ -34,7 +34,7 @@ static bool is_same(const struct builder *builder, const struct measurement *a,
 	return true;
 }
 
-static bool is_nothing(const struct builder *builder, const struct measurement *part)
+static bool is_nothing(const struct report_diff_builder *builder, const struct measurement *part)
 {
 	for (uint32_t i = 0; i < builder->diff->columns; i++)
 		if (part[i].weight > 0)
@@ -42,13 +42,26 @@ static bool is_nothing(const struct builder *builder, const struct measurement *
 	return true;
 }
 
-static void join_family(struct builder *builder, struct change *change)
+static bool report_diff_is_unsampled(const struct report_diff_builder *builder, uint32_t label)
+{
+	return display_labels_is_unsampled(&builder->diff->labels, label);
+}
+
+static void add_unsampled(struct report_diff_builder *builder, const struct measurement *part)
+{
+	struct change change = comparison_part(builder->comparison, part);
+
+	builder->diff->unsampled.before += change.before;
+	builder->diff->unsampled.after += change.after;
+}
+
+static void join_family(struct report_diff_builder *builder, struct change *change)
 {
 	builder->family[builder->family_count++] = change;
 }
 
-/* A leaf's total is its self, which need not be looked at twice. */
-static void make_rows(struct builder *builder)
+/* A leaf's total equals its self, so only one of them is tested. */
+static void report_diff_make_rows(struct report_diff_builder *builder)
 {
 	struct diff *diff = builder->diff;
 	uint32_t labels = diff->labels.count;
@@ -63,11 +76,15 @@ static void make_rows(struct builder *builder)
 
 		if (is_nothing(builder, total))
 			continue;
+		if (report_diff_is_unsampled(builder, i)) {
+			add_unsampled(builder, total);
+			continue;
+		}
 		diff->count++;
 		row->label = i;
 		row->self = comparison_part(builder->comparison, self);
 		join_family(builder, &row->self);
-		if (is_same(builder, self, total))
+		if (report_diff_is_same(builder, self, total))
 			continue;
 		row->total = comparison_part(builder->comparison, total);
 		join_family(builder, &row->total);
@@ -95,8 +112,11 @@ static void list_stacks(struct diff *diff, const struct diff_sums *sums)
 	}
 }
 
-/* A caller of one function alone, without time of its own, is as much as that one. */
-static void make_stacks(struct builder *builder)
+/*
+ * Omits callers of a single function that have no time of their own, because
+ * their numbers are those of the function.
+ */
+static void make_stacks(struct report_diff_builder *builder)
 {
 	struct diff *diff = builder->diff;
 	const struct measurement *totals = builder->sums.stack_totals;
@@ -108,10 +128,12 @@ static void make_stacks(struct builder *builder)
 	for (uint32_t i = 1; i < diff->stack_count; i++) {
 		struct diff_stack *stack = &diff->stacks[i];
 
-		if (is_same(builder, of(builder, totals, i), of(builder, totals, stack->parent)))
+		if (report_diff_is_same(builder, of(builder, totals, i),
+					of(builder, totals, stack->parent)))
 			continue;
 		stack->change = comparison_part(builder->comparison, of(builder, totals, i));
-		join_family(builder, &stack->change);
+		if (!report_diff_is_unsampled(builder, stack->label))
+			join_family(builder, &stack->change);
 	}
 	comparison_judge(builder->comparison, builder->family, builder->family_count);
 	diff->stacks[DIFF_TOP].change = diff->whole;
@@ -120,18 +142,21 @@ static void make_stacks(struct builder *builder)
 			diff->stacks[i].change = diff->stacks[diff->stacks[i].parent].change;
 }
 
-/* What a reader looks for is what costs more itself, not who calls it. A change beyond its margin
- * is likely one, even where with so many functions looked at it may be chance. */
-enum rank { SELF_CHANGED, SELF_LIKELY, TOTAL_CHANGED, UNCHANGED };
+/*
+ * Readers want to know what costs more itself, not its callers. A change beyond
+ * its margin is probably real, although it may be chance when so many functions
+ * are tested.
+ */
+enum report_diff_rank { SELF_CHANGED, SELF_LIKELY, TOTAL_CHANGED, UNCHANGED };
 
-static double size_of(const struct change *change)
+static double report_diff_size_of(const struct change *change)
 {
 	return fabs(change->after - change->before);
 }
 
-static enum rank rank_of(const struct diff_row *row)
+static enum report_diff_rank report_diff_rank_of(const struct diff_row *row)
 {
-	double self = size_of(&row->self);
+	double self = report_diff_size_of(&row->self);
 
 	if (row->self.is_notable)
 		return SELF_CHANGED;
@@ -142,14 +167,15 @@ static enum rank rank_of(const struct diff_row *row)
 
 static double leading_change(const struct diff_row *row)
 {
-	return size_of(rank_of(row) == TOTAL_CHANGED ? &row->total : &row->self);
+	return report_diff_size_of(report_diff_rank_of(row) == TOTAL_CHANGED ? &row->total
+									     : &row->self);
 }
 
-static int by_change(const void *a, const void *b, void *context)
+static int report_diff_by_change(const void *a, const void *b, void *context)
 {
 	const struct diff_row *left = a, *right = b;
 	const struct display_labels *labels = context;
-	int order = (int)rank_of(left) - (int)rank_of(right);
+	int order = (int)report_diff_rank_of(left) - (int)report_diff_rank_of(right);
 	double left_change, right_change;
 
 	if (order)
@@ -171,7 +197,7 @@ static double mean_weight(const struct diff *diff, uint32_t first, uint32_t end)
 	return sum / (end - first);
 }
 
-static enum diff_verdict verdict_of(const struct diff *diff)
+static enum diff_verdict report_diff_verdict_of(const struct diff *diff)
 {
 	if (diff->whole.is_guess)
 		return DIFF_UNJUDGED;
@@ -183,7 +209,7 @@ static enum diff_verdict verdict_of(const struct diff *diff)
 	return DIFF_SAME;
 }
 
-static struct comparison *new_comparison(const struct builder *builder)
+static struct comparison *new_comparison(const struct report_diff_builder *builder)
 {
 	const struct diff *diff = builder->diff;
 	const double *errors = builder->options->weight_errors;
@@ -201,7 +227,7 @@ static struct comparison *new_comparison(const struct builder *builder)
 			      diff->columns - old_count);
 }
 
-static void compare(struct builder *builder)
+static void report_diff_compare(struct report_diff_builder *builder)
 {
 	struct diff *diff = builder->diff;
 	uint32_t old_count = builder->options->old_count;
@@ -214,15 +240,16 @@ static void compare(struct builder *builder)
 	diff->whole_estimate = comparison_estimate_whole(builder->comparison);
 	diff->whole = whole_estimate_change(&diff->whole_estimate,
 					    builder->options->comparison.confidence);
-	make_rows(builder);
+	report_diff_make_rows(builder);
 	make_stacks(builder);
 	diff->overdispersion = comparison_overdispersion(builder->comparison);
-	diff->verdict = verdict_of(diff);
+	diff->verdict = report_diff_verdict_of(diff);
 	if (diff->count)
-		qsort_r(diff->rows, diff->count, sizeof(*diff->rows), by_change, &diff->labels);
+		qsort_r(diff->rows, diff->count, sizeof(*diff->rows), report_diff_by_change,
+			&diff->labels);
 }
 
-static void builder_deinit(struct builder *builder)
+static void report_diff_builder_deinit(struct report_diff_builder *builder)
 {
 	comparison_free(builder->comparison);
 	diff_sums_deinit(&builder->sums);
@@ -232,7 +259,8 @@ static void builder_deinit(struct builder *builder)
 void diff_init(struct diff *diff, const struct profile *merged, const struct diff_options *options)
 {
 	const struct diff_measure measure = {options->by_samples, options->samples_per_weight};
-	CLEANUP(builder_deinit) struct builder builder = {.diff = diff, .options = options};
+	CLEANUP(report_diff_builder_deinit)
+	struct report_diff_builder builder = {.diff = diff, .options = options};
 
 	*diff = (struct diff){.columns = profile_event_count(merged)};
 	diff->wholes = xcalloc(diff->columns, sizeof(*diff->wholes));
@@ -240,7 +268,15 @@ void diff_init(struct diff *diff, const struct profile *merged, const struct dif
 	diff_sums_init(&builder.sums, &diff->labels, &measure, FEWEST_SAMPLES);
 	memcpy(diff->wholes, of(&builder, builder.sums.stack_totals, DIFF_TOP),
 	       diff->columns * sizeof(*diff->wholes));
-	compare(&builder);
+	report_diff_compare(&builder);
+}
+
+bool diff_row_is_whole(const struct diff *diff, const struct diff_row *row)
+{
+	const struct change *whole = &diff->whole;
+
+	return fabs(row->total.before - whole->before) < 0.001 &&
+	       fabs(row->total.after - whole->after) < 0.001;
 }
 
 void diff_deinit(struct diff *diff)

@@ -18,23 +18,23 @@ struct summing {
 	struct profile_samples samples;
 	bool *is_outermost;	    /* by stack: its leaf's function is not among its callers */
 	struct measurement *totals; /* by stack, of one column */
-	uint32_t *index;	    /* by stack: in sums->stacks, or LEFT_OUT */
+	uint32_t *index;	    /* by stack: index in sums->stacks, or LEFT_OUT */
 };
 
 /* In a merged profile a frame is one function. */
-static uint32_t label_of(const struct summing *summing, stack_id stack)
+static uint32_t diff_sums_label_of(const struct summing *summing, stack_id stack)
 {
 	frame_id frame = summing->stacks.items[stack].frame;
 
 	return summing->labels->lines[summing->labels->first_line[frame]].label;
 }
 
-static stack_id parent_of(const struct summing *summing, stack_id stack)
+static stack_id diff_sums_parent_of(const struct summing *summing, stack_id stack)
 {
 	return summing->stacks.items[stack].parent;
 }
 
-static void add(struct measurement *to, struct measurement more)
+static void diff_sums_add(struct measurement *to, struct measurement more)
 {
 	to->samples += more.samples;
 	to->weight += more.weight;
@@ -50,7 +50,10 @@ static struct measurement measured(const struct diff_measure *measure,
 	return (struct measurement){samples, measure->by_samples ? samples : weight};
 }
 
-/* Goes through the trie; on_path, by label, tells how often each is in the stack that it is at. */
+/*
+ * Walks the trie. on_path contains, by label, the number of occurrences in the
+ * current stack.
+ */
 static void find_outermost(const struct summing *summing)
 {
 	CLEANUP(free_ptr) stack_id *first = xcalloc(summing->stacks.count, sizeof(*first));
@@ -60,27 +63,27 @@ static void find_outermost(const struct summing *summing)
 	stack_id at;
 
 	for (stack_id i = summing->stacks.count; i-- > 1;) {
-		stack_id parent = parent_of(summing, i);
+		stack_id parent = diff_sums_parent_of(summing, i);
 
 		next[i] = first[parent];
 		first[parent] = i;
 	}
 	for (at = first[STACK_EMPTY]; at;) {
-		summing->is_outermost[at] = !on_path[label_of(summing, at)]++;
+		summing->is_outermost[at] = !on_path[diff_sums_label_of(summing, at)]++;
 		if (first[at]) {
 			at = first[at];
 			continue;
 		}
-		for (; at && !next[at]; at = parent_of(summing, at))
-			on_path[label_of(summing, at)]--;
+		for (; at && !next[at]; at = diff_sums_parent_of(summing, at))
+			on_path[diff_sums_label_of(summing, at)]--;
 		if (at)
-			on_path[label_of(summing, at)]--;
+			on_path[diff_sums_label_of(summing, at)]--;
 		at = next[at];
 	}
 }
 
-/* A parent's id is below its children's. */
-static void sum_up(const struct summing *summing, uint32_t column)
+/* A parent's id is lower than its children's. */
+static void diff_sums_sum_up(const struct summing *summing, uint32_t column)
 {
 	struct measurement *totals = summing->totals;
 
@@ -89,10 +92,10 @@ static void sum_up(const struct summing *summing, uint32_t column)
 		const struct profile_sample *sample = &summing->samples.items[i];
 
 		if (column == ALL_COLUMNS || sample->event == column)
-			add(&totals[sample->stack], measured(summing->measure, sample));
+			diff_sums_add(&totals[sample->stack], measured(summing->measure, sample));
 	}
 	for (stack_id i = summing->stacks.count; i-- > 1;)
-		add(&totals[parent_of(summing, i)], totals[i]);
+		diff_sums_add(&totals[diff_sums_parent_of(summing, i)], totals[i]);
 }
 
 static void choose_stacks(const struct summing *summing, double fewest_samples)
@@ -100,7 +103,7 @@ static void choose_stacks(const struct summing *summing, double fewest_samples)
 	struct diff_sums *sums = summing->sums;
 	uint32_t room = 0;
 
-	sum_up(summing, ALL_COLUMNS);
+	diff_sums_sum_up(summing, ALL_COLUMNS);
 	for (stack_id i = 0; i < summing->stacks.count; i++) {
 		summing->index[i] = LEFT_OUT;
 		if (i != STACK_EMPTY && summing->totals[i].samples < fewest_samples)
@@ -108,8 +111,8 @@ static void choose_stacks(const struct summing *summing, double fewest_samples)
 		GROW(sums->stacks, sums->stack_count, room);
 		summing->index[i] = sums->stack_count;
 		sums->stacks[sums->stack_count++] = (struct diff_sum){
-			.label = i == STACK_EMPTY ? 0 : label_of(summing, i),
-			.parent = summing->index[parent_of(summing, i)],
+			.label = i == STACK_EMPTY ? 0 : diff_sums_label_of(summing, i),
+			.parent = summing->index[diff_sums_parent_of(summing, i)],
 		};
 	}
 	sums->stack_totals = xcalloc((size_t)sums->stack_count * sums->columns,
@@ -120,19 +123,21 @@ static void add_column(const struct summing *summing, uint32_t column)
 {
 	struct diff_sums *sums = summing->sums;
 
-	sum_up(summing, column);
+	diff_sums_sum_up(summing, column);
 	for (stack_id i = 0; i < summing->stacks.count; i++) {
 		size_t index = summing->index[i];
 
 		if (index != LEFT_OUT)
 			sums->stack_totals[index * sums->columns + column] = summing->totals[i];
 		if (summing->is_outermost[i])
-			add(&sums->totals[(size_t)label_of(summing, i) * sums->columns + column],
-			    summing->totals[i]);
+			diff_sums_add(&sums->totals[(size_t)diff_sums_label_of(summing, i) *
+							    sums->columns +
+						    column],
+				      summing->totals[i]);
 	}
 }
 
-static bool has_waiting(const struct profile *profile)
+static bool diff_sums_has_waiting(const struct profile *profile)
 {
 	for (event_id i = 0; i < profile_event_count(profile); i++)
 		if (profile_get_event(profile, i)->kind == VALUE_OFF_CPU_TIME)
@@ -140,7 +145,10 @@ static bool has_waiting(const struct profile *profile)
 	return false;
 }
 
-/* The events of a merged profile are called after files; all are of one kind. */
+/*
+ * The events of a merged profile have the names of files, but all are of one
+ * kind.
+ */
 static bool has_memory(const struct profile *profile)
 {
 	enum value_kind kind = profile_get_event(profile, 0)->kind;
@@ -148,35 +156,35 @@ static bool has_memory(const struct profile *profile)
 	return kind == VALUE_BYTES || kind == VALUE_OBJECTS;
 }
 
-/* To be freed; NULL: the leaves. */
-static uint32_t *find_places(const struct display_labels *labels)
+/* Returns NULL if the leaves are the places. The caller frees the result. */
+static uint32_t *diff_sums_find_places(const struct display_labels *labels)
 {
-	if (has_waiting(labels->profile))
+	if (diff_sums_has_waiting(labels->profile))
 		return waiting_places(labels);
 	return profile_event_count(labels->profile) && has_memory(labels->profile)
 		       ? allocating_places(labels)
 		       : NULL;
 }
 
-/* places: of waiting and memory; else NULL. */
+/* places: for off-CPU time and memory, else NULL. */
 static uint32_t self_label(const struct summing *summing, const uint32_t *places, stack_id stack)
 {
-	return places ? summing->labels->lines[places[stack]].label : label_of(summing, stack);
+	return places ? summing->labels->lines[places[stack]].label
+		      : diff_sums_label_of(summing, stack);
 }
 
-static void add_selves(const struct summing *summing)
+static void diff_sums_add_selves(const struct summing *summing)
 {
 	struct diff_sums *sums = summing->sums;
-	CLEANUP(free_ptr) uint32_t *places = find_places(summing->labels);
+	CLEANUP(free_ptr) uint32_t *places = diff_sums_find_places(summing->labels);
 
 	for (uint64_t i = 0; i < summing->samples.count; i++) {
 		const struct profile_sample *sample = &summing->samples.items[i];
 
-		if (sample->stack != STACK_EMPTY)
-			add(&sums->selfs[(size_t)self_label(summing, places, sample->stack) *
-						 sums->columns +
-					 sample->event],
-			    measured(summing->measure, sample));
+		diff_sums_add(&sums->selfs[(size_t)self_label(summing, places, sample->stack) *
+						   sums->columns +
+					   sample->event],
+			      measured(summing->measure, sample));
 	}
 }
 
@@ -210,7 +218,7 @@ void diff_sums_init(struct diff_sums *sums, const struct display_labels *labels,
 	choose_stacks(&summing, fewest_samples);
 	for (uint32_t i = 0; i < sums->columns; i++)
 		add_column(&summing, i);
-	add_selves(&summing);
+	diff_sums_add_selves(&summing);
 }
 
 void diff_sums_deinit(struct diff_sums *sums)

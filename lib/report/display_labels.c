@@ -2,35 +2,39 @@
 
 #include "base/alloc.h"
 #include "base/strtab.h"
+#include "profile/unsampled.h"
 #include "report/short_name.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Set in the key of a label that is an address. Modules are dense: none has this bit. */
+/*
+ * Set in the key of a label that is an address. Module numbers are dense, so
+ * none has this bit.
+ */
 #define ADDRESS_LABEL (1u << 31)
 
-/* Functions of one key and module have one label. */
+/* Functions with the same key and module have one label. */
 struct function_key {
 	bool is_known;
-	uint32_t name; /* in the profile's strings, or in `plain` */
-	uint32_t line; /* of closures that are told apart by it; 0: of others */
+	uint32_t name; /* index in the profile's strings, or in `plain` */
+	uint32_t line; /* for closures that are distinguished by it, else 0 */
 };
 
-struct builder {
+struct display_labels_builder {
 	struct display_labels *labels;
 	const struct profile *profile;
 	struct idmap ids;     /* by (name or address, module) */
 	struct idmap modules; /* the first one by (path, kind) */
 	enum name_style style;
 	struct function_key *keys; /* by function */
-	struct strtab *plain;	   /* names without generics; NULL: not wanted */
+	struct strtab *plain;	   /* names without generics; NULL if they are not needed */
 	const char **full_names;   /* by label */
 	size_t full_room;
 	size_t room, line_count, line_room;
 };
 
-static uint32_t first_module(struct builder *builder, uint32_t id)
+static uint32_t first_module(struct display_labels_builder *builder, uint32_t id)
 {
 	const struct profile_module *module = profile_get_module(builder->profile, id);
 	uint32_t *first;
@@ -43,7 +47,8 @@ static uint32_t first_module(struct builder *builder, uint32_t id)
 	return *first;
 }
 
-static uint32_t add_label(struct builder *builder, const char *full_name, struct label label)
+static uint32_t display_labels_add_label(struct display_labels_builder *builder,
+					 const char *full_name, struct label label)
 {
 	struct display_labels *labels = builder->labels;
 
@@ -54,7 +59,7 @@ static uint32_t add_label(struct builder *builder, const char *full_name, struct
 	return labels->count++;
 }
 
-static struct function_key make_key(struct builder *builder,
+static struct function_key make_key(struct display_labels_builder *builder,
 				    const struct profile_function *function)
 {
 	const char *name = profile_string(builder->profile, function->name);
@@ -72,7 +77,8 @@ static struct function_key make_key(struct builder *builder,
 	return key;
 }
 
-static const char *name_of_key(const struct builder *builder, const struct function_key *key)
+static const char *name_of_key(const struct display_labels_builder *builder,
+			       const struct function_key *key)
 {
 	const char *name;
 
@@ -82,7 +88,8 @@ static const char *name_of_key(const struct builder *builder, const struct funct
 	return arena_strndup(&builder->labels->names, name, strlen(name));
 }
 
-static uint32_t label_of_function(struct builder *builder, uint32_t module, function_id id)
+static uint32_t label_of_function(struct display_labels_builder *builder, uint32_t module,
+				  function_id id)
 {
 	const struct profile_function *function = profile_get_function(builder->profile, id);
 	struct function_key *key = &builder->keys[id];
@@ -100,11 +107,13 @@ static uint32_t label_of_function(struct builder *builder, uint32_t module, func
 		.file = function->file,
 		.start_line = function->start_line,
 	};
-	*label = add_label(builder, profile_string(builder->profile, function->name), new);
+	*label = display_labels_add_label(builder, profile_string(builder->profile, function->name),
+					  new);
 	return *label;
 }
 
-static uint32_t label_of_address(struct builder *builder, uint32_t module, frame_id frame)
+static uint32_t label_of_address(struct display_labels_builder *builder, uint32_t module,
+				 frame_id frame)
 {
 	uint64_t address = profile_frame_function_address(builder->profile, frame);
 	uint32_t *label = idmap_put(&builder->ids, address, module | ADDRESS_LABEL);
@@ -114,12 +123,13 @@ static uint32_t label_of_address(struct builder *builder, uint32_t module, frame
 		const char *name = arena_strndup(&builder->labels->names, text, strlen(text));
 		struct label new = {.name = name, .module = module, .is_address = true};
 
-		*label = add_label(builder, name, new);
+		*label = display_labels_add_label(builder, name, new);
 	}
 	return *label;
 }
 
-static void add_line(struct builder *builder, struct labelled_line line)
+static void display_labels_add_line(struct display_labels_builder *builder,
+				    struct labelled_line line)
 {
 	struct display_labels *labels = builder->labels;
 
@@ -127,25 +137,27 @@ static void add_line(struct builder *builder, struct labelled_line line)
 	labels->lines[builder->line_count++] = line;
 }
 
-static void add_lines(struct builder *builder, frame_id id)
+static void display_labels_add_lines(struct display_labels_builder *builder, frame_id id)
 {
 	struct profile_frame frame = profile_get_frame(builder->profile, id);
 	uint32_t module = first_module(builder, frame.module);
 
 	if (!frame.line_count)
-		add_line(builder,
-			 (struct labelled_line){.label = label_of_address(builder, module, id)});
+		display_labels_add_line(
+			builder,
+			(struct labelled_line){.label = label_of_address(builder, module, id)});
 	for (unsigned i = frame.line_count; i-- > 0;)
-		add_line(builder, (struct labelled_line){
-					  .label = label_of_function(builder, module,
-								     frame.lines[i].function),
-					  .line = frame.lines[i].line & INT32_MAX,
-					  .is_inlined = i + 1 < frame.line_count,
-					  .folded = frame.lines[i].folded,
-				  });
+		display_labels_add_line(builder,
+					(struct labelled_line){
+						.label = label_of_function(builder, module,
+									   frame.lines[i].function),
+						.line = frame.lines[i].line & INT32_MAX,
+						.is_inlined = i + 1 < frame.line_count,
+						.folded = frame.lines[i].folded,
+					});
 }
 
-static void builder_deinit(struct builder *builder)
+static void display_labels_builder_deinit(struct display_labels_builder *builder)
 {
 	idmap_deinit(&builder->ids);
 	idmap_deinit(&builder->modules);
@@ -154,13 +166,13 @@ static void builder_deinit(struct builder *builder)
 	free(builder->full_names);
 }
 
-/* The line of a label that is told apart by it. */
+/* Returns the line if it distinguishes the label, else 0. */
 static uint32_t closure_line(const struct label *label)
 {
 	return !label->is_address && name_is_closure(label->name) ? label->start_line : 0;
 }
 
-static void show_names(const struct builder *builder)
+static void show_names(const struct display_labels_builder *builder)
 {
 	struct display_labels *labels = builder->labels;
 	struct display_name *names = xcalloc(labels->count, sizeof(*names));
@@ -185,8 +197,9 @@ void display_labels_init(struct display_labels *labels, const struct profile *pr
 void display_labels_init_named(struct display_labels *labels, const struct profile *profile,
 			       enum name_style style)
 {
-	CLEANUP(builder_deinit)
-	struct builder builder = {.labels = labels, .profile = profile, .style = style};
+	CLEANUP(display_labels_builder_deinit)
+	struct display_labels_builder builder = {
+		.labels = labels, .profile = profile, .style = style};
 	uint32_t frames = profile_frame_count(profile);
 
 	if (style == NAMES_NO_GENERICS)
@@ -196,7 +209,7 @@ void display_labels_init_named(struct display_labels *labels, const struct profi
 	*labels = (struct display_labels){.profile = profile};
 	labels->first_line = xcalloc((size_t)frames + 1, sizeof(*labels->first_line));
 	for (frame_id i = 0; i < frames; i++) {
-		add_lines(&builder, i);
+		display_labels_add_lines(&builder, i);
 		labels->first_line[i + 1] = (uint32_t)builder.line_count;
 	}
 	show_names(&builder);
@@ -233,6 +246,12 @@ enum code_kind display_labels_code(const struct display_labels *labels, uint32_t
 	default:
 		return is_inlined ? CODE_INLINED : CODE_USER;
 	}
+}
+
+bool display_labels_is_unsampled(const struct display_labels *labels, uint32_t label)
+{
+	return display_labels_kind(labels, label) == PROFILE_MODULE_SYNTHETIC &&
+	       unsampled_is_name(labels->items[label].name);
 }
 
 const char *display_module_name(const struct profile *profile, uint32_t id)

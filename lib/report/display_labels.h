@@ -1,10 +1,10 @@
 /*
- * Display labels: each distinct (function, module) of a profile once, for tables and graphs.
- * Several modules of one path are one module here.
+ * Display labels: each distinct (function, module) of a profile, for tables and
+ * graphs. Modules with the same path are one module here.
  *
- * A frame has one label per line, outermost first: the function at the address, then the functions
- * inlined into it. The label of a frame without lines is the address of its function
- * (profile_frame_function_address()).
+ * A frame has one label per line, outermost first: the function at the address,
+ * then the functions inlined into it. The label of a frame without lines is the
+ * address of its function (profile_frame_function_address()).
  */
 #ifndef PROF_REPORT_DISPLAY_LABELS_H
 #define PROF_REPORT_DISPLAY_LABELS_H
@@ -15,45 +15,60 @@
 #include "report/display_names.h"
 
 struct label {
-	const char *name;    /* a function's, or [module+0x1234]; full, but without generic
-				arguments if the style is NAMES_NO_GENERICS */
-	const char *shown;   /* what outputs show: the name in the style */
-	uint32_t module;     /* the first of those of its path */
-	string_id file;	     /* of the function; "" when unknown */
-	uint32_t start_line; /* 0 when unknown */
+	/*
+	 * The full name of a function, without generic arguments if the style
+	 * is NAMES_NO_GENERICS, or [module+0x1234].
+	 */
+	const char *name;
+	const char *shown;   /* the name in the style of outputs */
+	uint32_t module;     /* the first module with its path */
+	string_id file;	     /* of the function; "" if unknown */
+	uint32_t start_line; /* 0 if unknown */
 	bool is_address;     /* the name is unknown */
 };
 
-/* One function at one place of a stack. */
+/* One function at one position of a stack. */
 struct labelled_line {
 	uint32_t label;
-	uint32_t line : 31; /* in its file; 0 when unknown */
+	uint32_t line : 31; /* in its file; 0 if unknown */
 	uint32_t is_inlined : 1;
-	uint32_t folded; /* as profile_line's */
+	uint32_t folded; /* see profile_line.folded */
 };
 
 struct display_labels {
 	const struct profile *profile;
 	struct label *items; /* dense, in the order of the frames */
 	uint32_t count;
-	struct labelled_line *lines; /* those of all frames, outermost first … */
-	uint32_t *first_line;	     /* … of frame i from here to first_line[i + 1] */
+	struct labelled_line *lines; /* the lines of all frames, outermost first */
+	/*
+	 * Frame i has the lines from first_line[i] to before first_line[i + 1].
+	 */
+	uint32_t *first_line;
 	struct arena names;
 };
 
-/* With full names. Borrows the profile, whose frames must not change. */
+/*
+ * Initializes labels with full names. Borrows the profile, whose frames must
+ * not change.
+ */
 void display_labels_init(struct display_labels *labels, const struct profile *profile);
-/* With names in a style. Without generics, the instances of a function are one label; closures of
- * one name that begin at different lines are several, if the style is not NAMES_FULL. */
+/*
+ * Initializes labels with names in a style. Without generics, all
+ * instantiations of a function have one label. Unless the style is NAMES_FULL,
+ * closures with the same name that start at different lines have different
+ * labels.
+ */
 void display_labels_init_named(struct display_labels *labels, const struct profile *profile,
 			       enum name_style style);
 void display_labels_deinit(struct display_labels *labels);
 
-/* The name of a module in tables: its file name without the directory; "[kernel]". Borrowed from
- * the profile. */
+/*
+ * Returns the name of a module in tables: its file name without the directory,
+ * or "[kernel]". It is borrowed from the profile.
+ */
 const char *display_module_name(const struct profile *profile, uint32_t module);
 
-/* The kind of the module that the label is in, for colours. */
+/* Returns the kind of the label's module, for colours. */
 enum profile_module_kind display_labels_kind(const struct display_labels *labels, uint32_t label);
 
 /* The kind of code, for the legends of graphs. */
@@ -68,5 +83,7 @@ enum code_kind {
 };
 enum code_kind display_labels_code(const struct display_labels *labels, uint32_t label,
 				   bool is_inlined);
+/* Returns whether the label stands for unsampled weight (profile/unsampled.h). */
+bool display_labels_is_unsampled(const struct display_labels *labels, uint32_t label);
 
 #endif

@@ -23,7 +23,7 @@ struct resolver {
 	enum name_style style;
 	struct arena *arena;
 	unsigned char *details; /* by name */
-	bool *lines;		/* by name: shows its line */
+	bool *lines;		/* by name: whether it shows its line */
 };
 
 static char *name_in_detail(const struct resolver *resolver, const struct display_name *name,
@@ -56,7 +56,7 @@ static char *with_line(const char *name, uint32_t line)
 	return xasprintf("%.*s:%" PRIu32 "%s", (int)(end - name), name, line, end);
 }
 
-static void show_text(struct resolver *resolver, uint32_t i)
+static void display_names_show_text(struct resolver *resolver, uint32_t i)
 {
 	struct display_name *name = &resolver->names[i];
 	CLEANUP(free_ptr)
@@ -69,7 +69,10 @@ static void show_text(struct resolver *resolver, uint32_t i)
 			      : name->plain;
 }
 
-/* An identifier of C: in any detail it is the same. */
+/*
+ * Returns whether the name is a C identifier, which is the same at every level
+ * of detail.
+ */
 static bool is_identifier(const char *name)
 {
 	while ((*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
@@ -78,7 +81,7 @@ static bool is_identifier(const char *name)
 	return !*name;
 }
 
-static void show(struct resolver *resolver, uint32_t i)
+static void display_names_show(struct resolver *resolver, uint32_t i)
 {
 	struct display_name *name = &resolver->names[i];
 
@@ -86,15 +89,15 @@ static void show(struct resolver *resolver, uint32_t i)
 		name->shown = name->plain;
 		return;
 	}
-	show_text(resolver, i);
+	display_names_show_text(resolver, i);
 }
 
-/* Names by one of their strings. */
+/* Names grouped by one of their strings. */
 struct groups {
 	struct strtab *texts;
 	uint32_t *of_name; /* the group of each name */
 	uint32_t *first;   /* the first name of each group */
-	bool *differ;	   /* the names of a group are not all the same */
+	bool *differ;	   /* whether the names of a group differ */
 };
 
 static void groups_init(struct groups *groups, uint32_t count)
@@ -123,8 +126,8 @@ static uint32_t add_to_group(struct groups *groups, uint32_t name, const char *t
 	return group;
 }
 
-/* Closures of one name and several lines show them. */
-static void find_lines(struct resolver *resolver)
+/* Closures with the same name and different lines show the line. */
+static void display_names_find_lines(struct resolver *resolver)
 {
 	CLEANUP(groups_deinit) struct groups groups;
 
@@ -139,7 +142,10 @@ static void find_lines(struct resolver *resolver)
 		resolver->lines[i] = groups.differ[groups.of_name[i]] && resolver->names[i].line;
 }
 
-/* Names that look the same and are not get one more detail. False: there are none. */
+/*
+ * Adds one level of detail to names that differ but look the same. Returns
+ * false if there are none.
+ */
 static bool add_detail(struct resolver *resolver)
 {
 	CLEANUP(groups_deinit) struct groups groups;
@@ -155,7 +161,7 @@ static bool add_detail(struct resolver *resolver)
 	for (uint32_t i = 0; i < resolver->count; i++)
 		if (groups.differ[groups.of_name[i]] && resolver->details[i] < FULL) {
 			resolver->details[i]++;
-			show(resolver, i);
+			display_names_show(resolver, i);
 			any = true;
 		}
 	return any;
@@ -165,7 +171,7 @@ static void show_in_full(struct resolver *resolver)
 {
 	for (uint32_t i = 0; i < resolver->count; i++) {
 		resolver->details[i] = FULL;
-		show(resolver, i);
+		display_names_show(resolver, i);
 	}
 }
 
@@ -180,10 +186,13 @@ void display_names_resolve(struct display_name *names, uint32_t count, enum name
 		return;
 	resolver.details = xcalloc(count, sizeof(*resolver.details));
 	resolver.lines = xcalloc(count, sizeof(*resolver.lines));
-	find_lines(&resolver);
+	display_names_find_lines(&resolver);
 	for (uint32_t i = 0; i < count; i++)
-		show(&resolver, i);
-	/* A name with more detail can look like another one's short name: few rounds more. */
+		display_names_show(&resolver, i);
+	/*
+	 * A name with more detail can equal another short name, so a few more
+	 * rounds may be needed.
+	 */
 	for (unsigned round = 0; add_detail(&resolver); round++)
 		if (round == MOST_ROUNDS)
 			show_in_full(&resolver);

@@ -4,8 +4,10 @@
 
 #include <stdlib.h>
 
-/* A function has the name of its label; frames without lines have a label, too. */
-static void take_names(struct function_names *names)
+/*
+ * A function has the name of its label. Frames without lines have a label, too.
+ */
+static void function_names_take_names(struct function_names *names)
 {
 	const struct display_labels *labels = &names->labels;
 
@@ -29,7 +31,7 @@ void function_names_init(struct function_names *names, const struct profile *pro
 		return;
 	display_labels_init_named(&names->labels, profile, style);
 	names->shown = xcalloc(profile_function_count(profile), sizeof(*names->shown));
-	take_names(names);
+	function_names_take_names(names);
 }
 
 void function_names_deinit(struct function_names *names)

@@ -1,6 +1,6 @@
 /*
- * The names of a profile's functions in a style, for formats that write functions and not display
- * labels.
+ * The names of a profile's functions in a style, for formats that write
+ * functions instead of display labels.
  */
 #ifndef PROF_REPORT_FUNCTION_NAMES_H
 #define PROF_REPORT_FUNCTION_NAMES_H
@@ -10,7 +10,7 @@
 struct function_names {
 	const struct profile *profile;
 	struct display_labels labels;
-	const char **shown; /* by function; NULL: all have their full names */
+	const char **shown; /* by function; NULL means all have their full names */
 };
 
 /* Borrows the profile. */

@@ -4,31 +4,31 @@
 
 #include <stdlib.h>
 
-struct builder {
+struct function_sums_builder {
 	const struct view *view;
 	struct function_sums *sums;
-	struct idmap ids; /* of rows: by (file, line), or by (vaddr, module) */
+	struct idmap ids; /* ids of rows by (file, line), or by (vaddr, module) */
 	uint32_t *row_of_line;
 };
 
-static void builder_init(struct builder *builder, const struct view *view,
+static void builder_init(struct function_sums_builder *builder, const struct view *view,
 			 struct function_sums *sums)
 {
 	uint32_t lines = view->labels.first_line[profile_frame_count(view->profile)];
 
-	*builder = (struct builder){.view = view, .sums = sums};
+	*builder = (struct function_sums_builder){.view = view, .sums = sums};
 	builder->row_of_line = xcalloc(lines, sizeof(*builder->row_of_line));
 	for (uint32_t i = 0; i < lines; i++)
 		builder->row_of_line[i] = TALLY_NO_ROW;
 }
 
-static void builder_deinit(struct builder *builder)
+static void function_sums_builder_deinit(struct function_sums_builder *builder)
 {
 	idmap_deinit(&builder->ids);
 	free(builder->row_of_line);
 }
 
-static uint32_t line_row(struct builder *builder, string_id file, uint32_t line)
+static uint32_t line_row(struct function_sums_builder *builder, string_id file, uint32_t line)
 {
 	struct function_sums *sums = builder->sums;
 	uint32_t *row = idmap_put(&builder->ids, file, line);
@@ -41,8 +41,10 @@ static uint32_t line_row(struct builder *builder, string_id file, uint32_t line)
 	return *row;
 }
 
-/* The labels of a frame are in the order outermost first, its lines innermost first. */
-static void find_lines(struct builder *builder, const bool *chosen)
+/*
+ * The labels of a frame are ordered outermost first, its lines innermost first.
+ */
+static void function_sums_find_lines(struct function_sums_builder *builder, const bool *chosen)
 {
 	const struct profile *profile = builder->view->profile;
 	const struct display_labels *labels = &builder->view->labels;
@@ -67,7 +69,7 @@ static void find_lines(struct builder *builder, const bool *chosen)
 	}
 }
 
-static uint32_t address_row(struct builder *builder, uint32_t module, frame_id frame)
+static uint32_t address_row(struct function_sums_builder *builder, uint32_t module, frame_id frame)
 {
 	struct function_sums *sums = builder->sums;
 	uint64_t vaddr = profile_frame_address(builder->view->profile, frame);
@@ -82,7 +84,7 @@ static uint32_t address_row(struct builder *builder, uint32_t module, frame_id f
 	return *row;
 }
 
-static void find_addresses(struct builder *builder, const bool *chosen)
+static void find_addresses(struct function_sums_builder *builder, const bool *chosen)
 {
 	const struct display_labels *labels = &builder->view->labels;
 	uint32_t frames = profile_frame_count(builder->view->profile);
@@ -98,7 +100,7 @@ static void find_addresses(struct builder *builder, const bool *chosen)
 	}
 }
 
-static int compare_lines(const void *a, const void *b)
+static int function_sums_compare_lines(const void *a, const void *b)
 {
 	const struct line_sum *left = a, *right = b;
 
@@ -118,21 +120,22 @@ static int compare_addresses(const void *a, const void *b)
 
 static void list_lines(struct function_sums *sums, const struct view *view, const bool *chosen)
 {
-	CLEANUP(builder_deinit) struct builder builder;
+	CLEANUP(function_sums_builder_deinit) struct function_sums_builder builder;
 	CLEANUP(free_ptr) struct tally *tallies = NULL;
 
 	builder_init(&builder, view, sums);
-	find_lines(&builder, chosen);
+	function_sums_find_lines(&builder, chosen);
 	tallies = tally_rows(view, builder.row_of_line, sums->line_count);
 	for (uint32_t i = 0; i < sums->line_count; i++)
 		sums->lines[i].sum = tallies[i];
 	if (sums->line_count)
-		qsort(sums->lines, sums->line_count, sizeof(*sums->lines), compare_lines);
+		qsort(sums->lines, sums->line_count, sizeof(*sums->lines),
+		      function_sums_compare_lines);
 }
 
 static void list_addresses(struct function_sums *sums, const struct view *view, const bool *chosen)
 {
-	CLEANUP(builder_deinit) struct builder builder;
+	CLEANUP(function_sums_builder_deinit) struct function_sums_builder builder;
 	CLEANUP(free_ptr) struct tally *tallies = NULL;
 
 	builder_init(&builder, view, sums);
@@ -145,9 +148,10 @@ static void list_addresses(struct function_sums *sums, const struct view *view, 
 		      compare_addresses);
 }
 
-static void sum_up(struct function_sums *sums, const struct view *view, const bool *chosen)
+static void function_sums_sum_up(struct function_sums *sums, const struct view *view,
+				 const bool *chosen)
 {
-	CLEANUP(builder_deinit) struct builder builder;
+	CLEANUP(function_sums_builder_deinit) struct function_sums_builder builder;
 	const struct display_labels *labels = &view->labels;
 	uint32_t lines = labels->first_line[profile_frame_count(view->profile)];
 	CLEANUP(free_ptr) struct tally *sum = NULL;
@@ -163,7 +167,7 @@ static void sum_up(struct function_sums *sums, const struct view *view, const bo
 void function_sums_init(struct function_sums *sums, const struct view *view, const bool *chosen)
 {
 	*sums = (struct function_sums){0};
-	sum_up(sums, view, chosen);
+	function_sums_sum_up(sums, view, chosen);
 	list_lines(sums, view, chosen);
 	list_addresses(sums, view, chosen);
 }

@@ -4,36 +4,39 @@
 
 #include <string.h>
 
-/* Half of the weight: the harness itself computes, too, and prepares input. */
-#define LEAST_SHARE 0.5
+/*
+ * Half of the weight, because the harness itself also computes and prepares
+ * input.
+ */
+#define HARNESS_LEAST_SHARE 0.5
 
 struct harness {
 	const char *name;
-	const char *prefix; /* of its functions' names */
+	const char *prefix; /* common start of its functions' names */
 };
 
-static const struct harness table[] = {
+static const struct harness harnesses[] = {
 	{"criterion", "criterion::"},	   {"divan", "divan::"},
 	{"libtest", "test::bench::"},	   {"Google Benchmark", "benchmark::internal::"},
 	{"Go's testing", "testing.(*B)."},
 };
 
-enum { HARNESSES = ARRAY_SIZE(table) };
+enum { HARNESSES = ARRAY_SIZE(harnesses) };
 
-/* A bit per harness. */
+/* One bit per harness. */
 typedef uint8_t harness_set;
 
-/* "<criterion::Function as …>::bench" is criterion's, too. */
+/* "<criterion::Function as …>::bench" belongs to criterion, too. */
 static harness_set harness_of_name(const char *name)
 {
 	name += strspn(name, "<&_");
 	for (unsigned i = 0; i < HARNESSES; i++)
-		if (!strncmp(name, table[i].prefix, strlen(table[i].prefix)))
+		if (!strncmp(name, harnesses[i].prefix, strlen(harnesses[i].prefix)))
 			return (harness_set)(1u << i);
 	return 0;
 }
 
-/* By function; to be freed. */
+/* Returns the harness of each function. The caller frees the result. */
 static harness_set *find_functions(const struct profile *profile)
 {
 	uint32_t count = profile_function_count(profile);
@@ -56,7 +59,10 @@ static harness_set set_of_frame(const struct profile *profile, const harness_set
 	return set;
 }
 
-/* By stack: the harnesses that have a frame in it. To be freed. */
+/*
+ * Returns for each stack the harnesses that have a frame in it. The caller
+ * frees the result.
+ */
 static harness_set *find_stacks(const struct profile *profile)
 {
 	CLEANUP(free_ptr) harness_set *functions = find_functions(profile);
@@ -86,7 +92,7 @@ const char *harness_of(const struct profile *profile, event_id event)
 				parts[j] += (double)sample->weight;
 	}
 	for (unsigned i = 0; i < HARNESSES; i++)
-		if (whole > 0 && parts[i] >= LEAST_SHARE * whole)
-			return table[i].name;
+		if (whole > 0 && parts[i] >= HARNESS_LEAST_SHARE * whole)
+			return harnesses[i].name;
 	return NULL;
 }

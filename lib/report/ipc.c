@@ -4,15 +4,15 @@
 
 #include <string.h>
 
-/* What an event counts, where and in which modes. */
-struct counter {
+/* The quantity that an event counts, its PMU and its modes. */
+struct ipc_counter {
 	bool counts_cycles;
-	const char *pmu; /* "": the CPU's */
+	const char *pmu; /* "" for the CPU's default PMU */
 	size_t pmu_len;
-	unsigned modes; /* bits of the letters that restrict it */
+	unsigned modes; /* one bit for each letter that restricts the modes */
 };
 
-/* "cycles", alone or before terms and modifiers. */
+/* Finds "cycles" or "instructions", alone or before terms and modifiers. */
 static bool find_quantity(const char *text, bool *counts_cycles)
 {
 	static const struct {
@@ -41,13 +41,15 @@ static unsigned modes_of(const char *modifiers)
 	return modes;
 }
 
-/* "cycles:u", "cycles/period=1000/u", "cpu_core/cycles,period=1000/u" */
-static bool find_counter(const char *name, struct counter *ret)
+/*
+ * Parses "cycles:u", "cycles/period=1000/u", "cpu_core/cycles,period=1000/u".
+ */
+static bool find_counter(const char *name, struct ipc_counter *ret)
 {
 	const char *slash = strchr(name, '/');
 	const char *modifiers = slash ? strrchr(name, '/') : strchr(name, ':');
 
-	*ret = (struct counter){.pmu = name, .modes = modifiers ? modes_of(modifiers) : 0};
+	*ret = (struct ipc_counter){.pmu = name, .modes = modifiers ? modes_of(modifiers) : 0};
 	if (find_quantity(name, &ret->counts_cycles))
 		return true;
 	if (!slash || !find_quantity(slash + 1, &ret->counts_cycles))
@@ -56,14 +58,14 @@ static bool find_counter(const char *name, struct counter *ret)
 	return true;
 }
 
-static bool counter_of_event(const struct profile *profile, event_id event, struct counter *ret)
+static bool counter_of_event(const struct profile *profile, event_id event, struct ipc_counter *ret)
 {
 	return find_counter(profile_string(profile, profile_get_event(profile, event)->name), ret);
 }
 
 bool ipc_counterpart(const struct profile *profile, event_id shown, event_id *ret)
 {
-	struct counter one, other;
+	struct ipc_counter one, other;
 
 	if (!counter_of_event(profile, shown, &one))
 		return false;
@@ -80,27 +82,20 @@ bool ipc_counterpart(const struct profile *profile, event_id shown, event_id *re
 
 struct error *ipc_init(struct ipc *ipc, const struct view *other, const struct row_by *by)
 {
-	struct counter counter;
-	struct error *err;
+	struct ipc_counter counter;
 
-	*ipc = (struct ipc){.is_known = true, .other = *other};
+	*ipc = (struct ipc){0};
 	if (counter_of_event(other->profile, other->event, &counter))
 		ipc->shows_cycles = !counter.counts_cycles;
-	err = rows_init_by(&ipc->rows, &ipc->other, by);
-	if (!err)
-		rows_sort(&ipc->rows, ROWS_BY_NAME);
-	return err;
+	return event_rows_init(&ipc->other, other, by);
 }
 
 void ipc_deinit(struct ipc *ipc)
 {
-	if (!ipc->is_known)
-		return;
-	rows_deinit(&ipc->rows);
-	view_deinit(&ipc->other);
+	event_rows_deinit(&ipc->other);
 }
 
-static bool divide(const struct ipc *ipc, struct sum shown, struct sum other, double *ret)
+static bool ipc_divide(const struct ipc *ipc, struct sum shown, struct sum other, double *ret)
 {
 	struct sum cycles = ipc->shows_cycles ? shown : other;
 	struct sum instructions = ipc->shows_cycles ? other : shown;
@@ -114,12 +109,12 @@ static bool divide(const struct ipc *ipc, struct sum shown, struct sum other, do
 
 bool ipc_of_row(const struct ipc *ipc, const struct row *shown, double *ret)
 {
-	const struct row *other = rows_find(&ipc->rows, shown);
+	const struct row *other = event_rows_find(&ipc->other, shown);
 
-	return other && divide(ipc, shown->self, other->self, ret);
+	return other && ipc_divide(ipc, shown->self, other->self, ret);
 }
 
 bool ipc_of_all(const struct ipc *ipc, const struct rows *shown, double *ret)
 {
-	return divide(ipc, shown->all, ipc->rows.all, ret);
+	return ipc_divide(ipc, shown->all, ipc->other.rows.all, ret);
 }

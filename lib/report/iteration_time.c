@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Not negative. */
-static bool read_number(const struct json_value *object, const char *name, double *ret)
+/* Accepts only numbers that are not negative. */
+static bool iteration_time_read_number(const struct json_value *object, const char *name,
+				       double *ret)
 {
 	struct json_value value;
 	char digits[64];
@@ -24,7 +25,7 @@ static bool read_number(const struct json_value *object, const char *name, doubl
 	return isfinite(*ret) && *ret >= 0;
 }
 
-/* null where it was not estimated. */
+/* The member is null if criterion has not estimated it. */
 static bool read_estimate(const struct json_value *root, const char *name,
 			  struct iteration_time *ret)
 {
@@ -32,8 +33,8 @@ static bool read_estimate(const struct json_value *root, const char *name,
 	double point, error;
 
 	if (!json_find(root, name, &estimate) ||
-	    !read_number(&estimate, "point_estimate", &point) ||
-	    !read_number(&estimate, "standard_error", &error) || !(point > 0))
+	    !iteration_time_read_number(&estimate, "point_estimate", &point) ||
+	    !iteration_time_read_number(&estimate, "standard_error", &error) || !(point > 0))
 		return false;
 	*ret = (struct iteration_time){point, error / point};
 	return isfinite(ret->error);

@@ -1,8 +1,8 @@
 /*
- * The time per iteration that criterion has measured of a benchmark: what its file estimates.json
- * says. It is the estimate that criterion prints: the slope of time over iterations, or the mean
- * where each sample had the same number of iterations.
- * Source: criterion 0.5 to 0.8, src/estimate.rs.
+ * Reads the time per iteration that criterion has measured for a benchmark from
+ * its file estimates.json. It is the estimate that criterion prints: the slope
+ * of time over iterations, or the mean if each sample had the same number of
+ * iterations. Source: criterion 0.5 to 0.8, src/estimate.rs.
  */
 #ifndef PROF_REPORT_ITERATION_TIME_H
 #define PROF_REPORT_ITERATION_TIME_H
@@ -15,7 +15,7 @@ struct iteration_time {
 	double error; /* its standard error within the run, as a share of it */
 };
 
-/* Any text. False: it is not such a file. */
+/* Accepts any text. Returns false if it is not such a file. */
 bool iteration_time_read(const char *text, size_t len, struct iteration_time *ret);
 
 #endif

@@ -2,8 +2,10 @@
 
 #include "base/alloc.h"
 
+#include <ctype.h>
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +20,7 @@ char *label_text(const struct profile *profile, const struct profile_label *labe
 enum well_known { COMM, THREAD, PID, TID, WELL_KNOWN };
 
 static const char *const well_known[WELL_KNOWN] = {
-	[COMM] = "comm", [THREAD] = "thread", [PID] = "pid", [TID] = "tid"};
+	[COMM] = COMM_LABEL, [THREAD] = THREAD_LABEL, [PID] = PID_LABEL, [TID] = TID_LABEL};
 
 static enum well_known well_known_of(const char *key)
 {
@@ -34,7 +36,9 @@ bool label_is_well_known(const char *key)
 	return well_known_of(key) < WELL_KNOWN;
 }
 
-/* unit: "" of a text, and of a number without one. Returns false to see no more values. */
+/*
+ * unit: "" for a text, and for a number without a unit. Returns false to stop.
+ */
 typedef bool visit_value(void *user, const char *text, const char *unit);
 
 static bool visit_number(visit_value *visit, void *user, int64_t number, const char *unit)
@@ -98,7 +102,7 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* "bytes, comm, pid"; to be freed. */
+/* Returns "bytes, comm, pid". The caller frees it. */
 static char *list_keys(const struct profile *profile)
 {
 	CLEANUP(strtab_cleanup) struct strtab *keys = strtab_new();
@@ -142,24 +146,40 @@ struct error *label_check_key(const struct profile *profile, const char *key)
 
 /* ---- conditions ---- */
 
-struct search {
-	const char *glob; /* NULL: any value */
+struct label_values_search {
+	const char *glob; /* NULL matches any value */
 	bool found;
 };
 
-/* A value with brackets does not match itself as a pattern. */
-static bool matches(const char *glob, const char *text)
+/* Returns whether text is a number in the range "MIN-MAX". */
+static bool label_values_is_within(const char *range, const char *text)
+{
+	uint64_t least, most, number;
+	int end = 0, number_end = 0;
+
+	return isdigit((unsigned char)*range) && isdigit((unsigned char)*text) &&
+	       sscanf(range, "%" SCNu64 "-%" SCNu64 "%n", &least, &most, &end) == 2 &&
+	       !range[end] && sscanf(text, "%" SCNu64 "%n", &number, &number_end) == 1 &&
+	       !text[number_end] && least <= number && number <= most;
+}
+
+/*
+ * Compares the text first, because a value with brackets does not match itself
+ * as a pattern.
+ */
+static bool label_values_matches(const char *glob, const char *text)
 {
 	return !strcmp(glob, text) || fnmatch(glob, text, 0) == 0;
 }
 
 static bool match_value(void *user, const char *text, const char *unit)
 {
-	struct search *search = user;
+	struct label_values_search *search = user;
 	CLEANUP(free_ptr) char *with_unit = *unit ? xasprintf("%s %s", text, unit) : NULL;
 
-	search->found = !search->glob || matches(search->glob, text) ||
-			(with_unit && matches(search->glob, with_unit));
+	search->found = !search->glob || label_values_matches(search->glob, text) ||
+			label_values_is_within(search->glob, text) ||
+			(with_unit && label_values_matches(search->glob, with_unit));
 	return !search->found;
 }
 
@@ -170,7 +190,7 @@ struct error *label_filter(const struct profile *profile, const char *condition,
 	struct error *err = label_check_key(profile, key);
 
 	for (label_set_id i = 0; !err && i < profile_label_set_count(profile); i++) {
-		struct search search = {.glob = glob ? glob + 1 : NULL};
+		struct label_values_search search = {.glob = glob ? glob + 1 : NULL};
 
 		if (!label_sets[i])
 			continue;
@@ -187,7 +207,7 @@ struct joined {
 	size_t len, room;
 };
 
-static void append(struct joined *joined, const char *text)
+static void label_values_append(struct joined *joined, const char *text)
 {
 	for (; *text; text++) {
 		GROW(joined->text, joined->len, joined->room);
@@ -199,10 +219,10 @@ static bool append_value(void *user, const char *text, const char *unit)
 {
 	struct joined *joined = user;
 
-	append(joined, joined->len ? ", " : "");
-	append(joined, text);
-	append(joined, *unit ? " " : "");
-	append(joined, unit);
+	label_values_append(joined, joined->len ? ", " : "");
+	label_values_append(joined, text);
+	label_values_append(joined, *unit ? " " : "");
+	label_values_append(joined, unit);
 	return true;
 }
 

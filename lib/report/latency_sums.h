@@ -1,6 +1,6 @@
 /*
- * The durations of measured calls (profile/latency.h): how many calls of a view are in each class,
- * and which class a share of them does not exceed.
+ * The durations of measured calls (profile/latency.h): the number of calls of a
+ * view in each bucket, and quantiles.
  */
 #ifndef PROF_REPORT_LATENCY_SUMS_H
 #define PROF_REPORT_LATENCY_SUMS_H
@@ -11,12 +11,12 @@
 struct latency_sums {
 	uint64_t calls[LATENCY_CLASSES];
 	uint64_t count;
-	unsigned first, last; /* classes with calls */
+	unsigned first, last; /* buckets with calls */
 };
 
-/* count is 0: the view is not of calls. */
+/* Returns a count of 0 if the view is not of calls. */
 struct latency_sums latency_sums_of(const struct view *view);
-/* The class of the call that is slower than this share of all, 0 to 1. There must be calls. */
+/* Returns the bucket of the quantile `share`, 0 to 1. There must be calls. */
 unsigned latency_sums_quantile(const struct latency_sums *sums, double share);
 
 #endif

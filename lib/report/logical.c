@@ -9,11 +9,11 @@
 #include <string.h>
 
 /* How far a stack has been mapped: up to the glue at its leaf. */
-struct place {
+struct logical_place {
 	stack_id stack;	      /* of the result */
-	uint32_t pending;     /* lines of glue since its leaf … */
-	uint32_t runtime;     /* … of this runtime; NO_RUNTIME: of none … */
-	bool is_of_scheduler; /* … by a scheduler, else by an entry */
+	uint32_t pending;     /* number of glue lines after the leaf */
+	uint32_t runtime;     /* the runtime of this glue, or NO_RUNTIME */
+	bool is_of_scheduler; /* the glue is a scheduler's, else an entry's */
 };
 
 struct folder {
@@ -21,28 +21,32 @@ struct folder {
 	struct profile *to;
 	struct display_labels labels;
 	struct fates fates;
-	uint32_t *program_end; /* by frame: after its innermost line of the program; 0: none */
-	bool *leads;	       /* by stack: to a function of the program below it */
-	struct place *places;  /* by stack */
-	uint32_t *samples;     /* of the result, by our sample */
+	/*
+	 * For each frame, the index after its innermost line of the program, or
+	 * 0.
+	 */
+	uint32_t *program_end;
+	bool *leads; /* by stack: whether it leads to a function of the program below it */
+	struct logical_place *places; /* by stack */
+	uint32_t *samples;	      /* index in the result for each sample */
 	struct transfer transfer;
 	struct idmap modules;
 	struct profile_line *lines; /* of the frame that is being mapped, outermost first */
 	uint32_t line_count, line_room;
 };
 
-/* Where user space enters the kernel, by name: x86-64, aarch64. */
+/* The kernel's entry points, by name: x86-64, aarch64. */
 static const char *const kernel_entries[] = {"entry_SYSCALL_64",    "entry_INT80", "asm_exc_",
 					     "asm_sysvec_",	    "el0t_64_",	   "ret_from_fork",
 					     "asm_common_interrupt"};
 
-/* "[libfoo.so+0x1a2b]" */
+/* Returns whether the name is an address: "[libfoo.so+0x1a2b]". */
 static bool is_address(const char *name)
 {
 	return *name == '[' && strstr(name, "+0x");
 }
 
-/* By spelling, in a file that says no more. */
+/* Decides by name only, for files without the kinds of frames. */
 static bool looks_fixed(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(kernel_entries); i++)
@@ -67,7 +71,7 @@ static enum fate fate_of_address(const char *name)
 	return code_class_of(module, "").role == ROLE_WORK ? FATE_ADDRESS : FATE_PROGRAM;
 }
 
-/* The row of a runtime, from its first function on. */
+/* Returns the row of a runtime, and creates it for its first function. */
 static uint32_t runtime_called(struct fates *fates, const char *name, uint32_t module)
 {
 	CLEANUP(free_ptr) char *row = xasprintf("[%s runtime]", name);
@@ -102,7 +106,10 @@ static enum fate fate_of_label(const struct display_labels *labels, uint32_t id,
 	return fates[class.role];
 }
 
-/* The main() of a program in Rust calls std::rt, which calls the one in the source. */
+/*
+ * The main() of a Rust program calls std::rt, which calls the main() in the
+ * source.
+ */
 static void find_main_of_rust(const struct display_labels *labels, struct fates *fates)
 {
 	uint32_t modules = profile_module_count(labels->profile);
@@ -145,7 +152,7 @@ void fates_deinit(struct fates *fates)
 	*fates = (struct fates){0};
 }
 
-static bool is_glue(enum fate fate)
+static bool logical_is_glue(enum fate fate)
 {
 	return fate == FATE_ADAPTOR || fate == FATE_ENTRY || fate == FATE_SCHEDULER;
 }
@@ -165,7 +172,7 @@ static uint32_t find_program_end(const struct folder *folder, frame_id frame)
 	return 0;
 }
 
-/* A parent's id is below its children's. */
+/* A parent's id is lower than its children's. */
 static void find_leads(struct folder *folder)
 {
 	const struct profile_stacks stacks = profile_stacks(folder->from);
@@ -185,8 +192,10 @@ static void find_leads(struct folder *folder)
 	}
 }
 
-/* The row of a runtime that leads to nothing. */
-static frame_id runtime_frame(struct folder *folder, const struct place *place)
+/*
+ * Returns the row for a runtime whose glue leads to no function of the program.
+ */
+static frame_id runtime_frame(struct folder *folder, const struct logical_place *place)
 {
 	const struct runtime_row *row = &folder->fates.runtimes[place->runtime];
 	string_id name = strtab_add(profile_strings(folder->to), row->name);
@@ -200,20 +209,20 @@ static frame_id runtime_frame(struct folder *folder, const struct place *place)
 				   &line, 1);
 }
 
-static struct place place_at(stack_id stack)
+static struct logical_place logical_place_at(stack_id stack)
 {
-	return (struct place){.stack = stack, .runtime = NO_RUNTIME};
+	return (struct logical_place){.stack = stack, .runtime = NO_RUNTIME};
 }
 
-/* Glue that leads to nothing but notes and the kernel, or to nothing at all. */
-static void end_glue(struct folder *folder, struct place *place)
+/* Ends glue that leads only to notes and the kernel, or to nothing. */
+static void end_glue(struct folder *folder, struct logical_place *place)
 {
 	if (place->runtime != NO_RUNTIME && (place->is_of_scheduler || place->stack == STACK_EMPTY))
 		place->stack = profile_push(folder->to, place->stack, runtime_frame(folder, place));
-	*place = place_at(place->stack);
+	*place = logical_place_at(place->stack);
 }
 
-static void add_glue(struct place *place, const struct label_fate *fate)
+static void add_glue(struct logical_place *place, const struct label_fate *fate)
 {
 	place->pending++;
 	if (fate->runtime == NO_RUNTIME || (place->is_of_scheduler && fate->fate != FATE_SCHEDULER))
@@ -222,7 +231,8 @@ static void add_glue(struct place *place, const struct label_fate *fate)
 	place->is_of_scheduler = fate->fate == FATE_SCHEDULER;
 }
 
-static void keep_line(struct folder *folder, struct place *place, const struct profile_line *line)
+static void keep_line(struct folder *folder, struct logical_place *place,
+		      const struct profile_line *line)
 {
 	GROW(folder->lines, folder->line_count, folder->line_room);
 	folder->lines[folder->line_count++] = (struct profile_line){
@@ -230,24 +240,27 @@ static void keep_line(struct folder *folder, struct place *place, const struct p
 		.line = line->line,
 		.folded = place->pending,
 	};
-	*place = place_at(place->stack);
+	*place = logical_place_at(place->stack);
 }
 
-/* Whether a line of this label, at this place of a stack, is folded. */
-static bool is_folded(const struct folder *folder, const struct place *place, uint32_t label,
-		      bool leads)
+/* Returns whether a line with this label is folded at this place of a stack. */
+static bool is_folded(const struct folder *folder, const struct logical_place *place,
+		      uint32_t label, bool leads)
 {
 	enum fate fate = folder->fates.items[label].fate;
 
 	if (fate != FATE_WORK && fate != FATE_ADDRESS)
-		return is_glue(fate);
+		return logical_is_glue(fate);
 	if (place->is_of_scheduler && !leads)
 		return true;
 	return fate == FATE_ADDRESS && leads && place->stack == STACK_EMPTY && !folder->line_count;
 }
 
-/* The lines of a frame that stay are the lines of a frame of the result. */
-static void push_lines(struct folder *folder, struct place *place, const struct profile_frame *of)
+/*
+ * The lines of a frame that stay become the lines of one frame of the result.
+ */
+static void push_lines(struct folder *folder, struct logical_place *place,
+		       const struct profile_frame *of)
 {
 	uint32_t module = transfer_module(&folder->transfer, of->module);
 	CLEANUP(free_ptr) struct profile_line *lines = NULL;
@@ -263,15 +276,15 @@ static void push_lines(struct folder *folder, struct place *place, const struct 
 	folder->line_count = 0;
 }
 
-static void push_whole(struct folder *folder, struct place *place, frame_id frame)
+static void push_whole(struct folder *folder, struct logical_place *place, frame_id frame)
 {
 	place->stack = profile_push(folder->to, place->stack,
 				    transfer_frame(&folder->transfer, frame));
-	*place = place_at(place->stack);
+	*place = logical_place_at(place->stack);
 }
 
-static bool stays_whole(const struct folder *folder, const struct place *place, frame_id frame,
-			bool leads)
+static bool stays_whole(const struct folder *folder, const struct logical_place *place,
+			frame_id frame, bool leads)
 {
 	const uint32_t *first_line = folder->labels.first_line;
 
@@ -283,7 +296,7 @@ static bool stays_whole(const struct folder *folder, const struct place *place, 
 	return true;
 }
 
-static void map_lines(struct folder *folder, struct place *place, frame_id id, bool leads)
+static void map_lines(struct folder *folder, struct logical_place *place, frame_id id, bool leads)
 {
 	const struct profile_frame frame = profile_get_frame(folder->from, id);
 	uint32_t first = folder->labels.first_line[id];
@@ -300,7 +313,7 @@ static void map_lines(struct folder *folder, struct place *place, frame_id id, b
 }
 
 /* A frame without lines has one label. */
-static void map_address(struct folder *folder, struct place *place, frame_id id, bool leads)
+static void map_address(struct folder *folder, struct logical_place *place, frame_id id, bool leads)
 {
 	uint32_t line = folder->labels.first_line[id];
 
@@ -310,7 +323,7 @@ static void map_address(struct folder *folder, struct place *place, frame_id id,
 		push_whole(folder, place, id);
 }
 
-static void map_frame(struct folder *folder, struct place *place, frame_id id, bool leads)
+static void map_frame(struct folder *folder, struct logical_place *place, frame_id id, bool leads)
 {
 	const struct label_fate *fate = fate_of_line(folder, folder->labels.first_line[id]);
 
@@ -331,20 +344,20 @@ static void map_stacks(struct folder *folder)
 	const struct profile_stacks stacks = profile_stacks(folder->from);
 
 	folder->places = xcalloc(stacks.count, sizeof(*folder->places));
-	folder->places[STACK_EMPTY] = place_at(STACK_EMPTY);
+	folder->places[STACK_EMPTY] = logical_place_at(STACK_EMPTY);
 	for (stack_id i = 1; i < stacks.count; i++) {
 		folder->places[i] = folder->places[stacks.items[i].parent];
 		map_frame(folder, &folder->places[i], stacks.items[i].frame, folder->leads[i]);
 	}
 }
 
-/* The stack of samples whose leaf is here. */
-static stack_id end_of(struct folder *folder, stack_id stack)
+/* Returns the stack for samples whose leaf is here. */
+static stack_id logical_end_of(struct folder *folder, stack_id stack)
 {
-	struct place place = folder->places[stack];
+	struct logical_place place = folder->places[stack];
 
 	end_glue(folder, &place);
-	if (place.stack == STACK_EMPTY && stack != STACK_EMPTY)
+	if (place.stack == STACK_EMPTY)
 		push_whole(folder, &place, profile_stacks(folder->from).items[stack].frame);
 	return place.stack;
 }
@@ -359,7 +372,7 @@ static void copy_samples(struct folder *folder)
 
 		folder->samples[i] = profile_add_samples(
 			folder->to, transfer_label_set(&folder->transfer, sample->labels),
-			end_of(folder, sample->stack),
+			logical_end_of(folder, sample->stack),
 			transfer_event(&folder->transfer, sample->event), sample->samples,
 			sample->weight);
 	}
@@ -409,7 +422,10 @@ static void copy_polls(struct folder *folder)
 	}
 }
 
-/* Events, modules and threads keep their numbers as far as they differ from each other. */
+/*
+ * Copies events, modules and threads, which keep their numbers unless some are
+ * equal.
+ */
 static void copy_tables(struct folder *folder)
 {
 	for (event_id i = 0; i < profile_event_count(folder->from); i++)
@@ -448,46 +464,64 @@ struct profile *logical_profile(const struct profile *from)
 	return folder.to;
 }
 
-/* "[not sampled]" alone is no stack of calls. */
-static bool is_note(const struct view *view, stack_id stack)
+/* Adds the lines of a frame, without those that the view does not change. */
+static void logical_count_lines(struct glue_share *sum, const struct display_labels *labels,
+				const struct fates *fates, frame_id frame)
 {
-	return view->stacks[stack].parent == STACK_EMPTY &&
-	       profile_get_frame(view->profile, view->stacks[stack].frame).module ==
-		       PROFILE_SYNTHETIC;
+	for (uint32_t i = labels->first_line[frame]; i < labels->first_line[frame + 1]; i++) {
+		enum fate fate = fates->items[labels->lines[i].label].fate;
+
+		sum->lines += fate != FATE_FIXED;
+		sum->glue += logical_is_glue(fate);
+	}
 }
 
-static stack_id hottest_stack(const struct view *view)
+/* Returns the lines of each stack. A parent's id is lower than its children's. */
+static struct glue_share *logical_lines_of_stacks(const struct profile *profile)
 {
-	uint32_t count = profile_stacks(view->profile).count;
-	stack_id hottest = STACK_EMPTY;
-	uint64_t most = 0;
+	const struct profile_stacks stacks = profile_stacks(profile);
+	struct glue_share *sums = xcalloc(stacks.count, sizeof(*sums));
+	struct display_labels labels;
+	struct fates fates;
 
-	for (stack_id i = 1; i < count; i++) {
-		uint64_t self = view->stacks[i].total.weight ? view_self(view, i).weight : 0;
-
-		if (self > most && !is_note(view, i)) {
-			hottest = i;
-			most = self;
-		}
+	display_labels_init(&labels, profile);
+	fates_init(&fates, &labels);
+	for (stack_id i = 1; i < stacks.count; i++) {
+		sums[i] = sums[stacks.items[i].parent];
+		logical_count_lines(&sums[i], &labels, &fates, stacks.items[i].frame);
 	}
-	return hottest;
+	fates_deinit(&fates);
+	display_labels_deinit(&labels);
+	return sums;
 }
 
-struct glue_share glue_of_hottest(const struct view *view)
+struct glue_share glue_share_of(const struct profile *profile)
 {
-	const struct display_labels *labels = &view->labels;
-	struct glue_share share = {0};
+	const struct profile_samples samples = profile_samples(profile);
+	CLEANUP(free_ptr) struct glue_share *of_stacks = logical_lines_of_stacks(profile);
+	struct glue_share mean = {0};
+	double weight = 0;
 
-	for (stack_id i = hottest_stack(view); i != STACK_EMPTY; i = view->stacks[i].parent) {
-		frame_id frame = view->stacks[i].frame;
-		const char *runtime;
+	for (uint64_t i = 0; i < samples.count; i++) {
+		const struct profile_sample *sample = &samples.items[i];
+		const struct glue_share *stack = &of_stacks[sample->stack];
 
-		for (uint32_t at = labels->first_line[frame]; at < labels->first_line[frame + 1];
-		     at++) {
-			share.lines++;
-			share.glue +=
-				is_glue(fate_of_label(labels, labels->lines[at].label, &runtime));
-		}
+		/* "[not sampled]" alone is not a stack of calls. */
+		if (sample->event != 0 || stack->lines <= 0)
+			continue;
+		weight += (double)sample->weight;
+		mean.lines += stack->lines * (double)sample->weight;
+		mean.glue += stack->glue * (double)sample->weight;
 	}
-	return share;
+	if (weight > 0)
+		mean = (struct glue_share){mean.lines / weight, mean.glue / weight};
+	return mean;
+}
+
+bool glue_share_is_most(const struct glue_share *share)
+{
+	/* The start of a C program is three frames, which are worth no view. */
+	enum { LEAST_GLUE = 4 };
+
+	return share->glue >= LEAST_GLUE && 2 * share->glue > share->lines;
 }

@@ -1,53 +1,66 @@
 /*
- * The logical view: a profile without glue (profile/code_origin.h), in which a stack consists of
- * the functions that the program's author knows. The 65 frames of a task of tokio are then four.
+ * The logical view: a profile without glue (profile/code_origin.h), in which a
+ * stack consists of the functions that the program's author knows.
  *
- * Each stack is mapped from its root on:
- * - Glue is folded into the next function below it that is not glue: the one that it leads to.
+ * Each stack is mapped from its root:
+ * - Glue is folded into the next function below it that is not glue, which is
+ *   the function that it leads to.
  * - Adaptors at the leaf are part of their caller.
- * - A scheduler that leads to no function of the program keeps one row that names its runtime,
- *   "[tokio runtime]". The work of libraries for it (an allocation, a lock) is part of that row,
- *   the kernel's is not.
- * - So does an entry at the root of a stack that consists of glue alone.
- * - The main() that the compiler of Rust writes is glue: it calls the program's own.
- * Functions of the kernel, reasons of waiting and other notes stay as they are. Folded stacks do
- * not say what these are; then names in brackets and the entries of the kernel are known by their
- * spelling.
+ * - A scheduler that leads to no function of the program keeps one row with the
+ *   name of its runtime, "[tokio runtime]". The work of libraries for it (an
+ *   allocation, a lock) is part of that row; the kernel's work is not.
+ * - An entry at the root of a stack that consists only of glue keeps such a
+ *   row, too.
+ * - The main() that the Rust compiler writes is glue, because it calls the
+ *   program's main().
  *
- * Samples, weights, events, threads, labels and times are those of the original: all totals are
- * equal. Each line says how many lines were folded into it (profile_line.folded).
+ * Functions of the kernel, reasons of waits and other notes stay as they are.
+ * Folded stacks do not contain these kinds; there, names in brackets and the
+ * kernel's entry points are recognized by their names.
  *
- * The time is linear in the stacks; names are matched once per distinct function.
+ * Samples, weights, events, threads, labels and times are those of the original
+ * profile, so all totals are equal. Each line contains how many lines were
+ * folded into it (profile_line.folded).
+ *
+ * The time is linear in the stacks. Names are matched once per distinct
+ * function.
  */
 #ifndef PROF_REPORT_LOGICAL_H
 #define PROF_REPORT_LOGICAL_H
 
-#include "report/view.h"
+#include "report/display_labels.h"
 
-/* To be freed. The frames of `from` must be symbolized. */
+/*
+ * Returns the logical profile, which the caller frees. The frames of `from`
+ * must be symbolized.
+ */
 struct profile *logical_profile(const struct profile *from);
 
 /*
- * How a label is treated, for outputs that can show both views: web/page/logical.js maps stacks as
- * logical.c does.
+ * How a label is treated, for outputs that can show both views.
+ * web/page/logical.js maps stacks like logical.c.
  */
 enum fate {
 	FATE_PROGRAM,
 	FATE_WORK,
-	FATE_ADDRESS, /* of a library without symbols: WORK, but at the root of a stack an entry */
+	/*
+	 * An address in a library without symbols: WORK, but an entry at the
+	 * root of a stack.
+	 */
+	FATE_ADDRESS,
 	FATE_ADAPTOR,
 	FATE_ENTRY,
 	FATE_SCHEDULER,
-	FATE_FIXED, /* the kernel's, or a note: never leads to the program */
+	FATE_FIXED, /* the kernel, or a note: never leads to the program */
 };
 struct fates {
 	struct label_fate {
 		enum fate fate;
-		uint32_t runtime; /* of an entry and a scheduler: index in runtimes */
+		uint32_t runtime; /* for an entry and a scheduler: index in runtimes */
 	} * items;		  /* by label */
 	struct runtime_row {
 		char *name;	 /* "[tokio runtime]" */
-		uint32_t module; /* of the first function of it */
+		uint32_t module; /* of the runtime's first function */
 	} * runtimes;
 	uint32_t runtime_count, runtime_room;
 };
@@ -55,10 +68,19 @@ struct fates {
 void fates_init(struct fates *fates, const struct display_labels *labels);
 void fates_deinit(struct fates *fates);
 
-/* The lines of the stack with the largest weight of its own in a view, and how many are glue. */
+/*
+ * The mean number of lines, and of glue lines, in the stacks of event 0,
+ * weighted like its samples. Functions of the kernel and notes do not count.
+ */
 struct glue_share {
-	uint32_t lines, glue;
+	double lines, glue;
 };
-struct glue_share glue_of_hottest(const struct view *view);
+struct glue_share glue_share_of(const struct profile *profile);
+/*
+ * Returns whether outputs for people open on the logical view: more than half
+ * of the lines are glue, and more than those that start a C program. Outputs
+ * for programs never do.
+ */
+bool glue_share_is_most(const struct glue_share *share);
 
 #endif

@@ -5,8 +5,11 @@
 
 #include <string.h>
 
-/* What is not in brackets, up to the parameters' end: "std::vector::push_back". Those at the
- * beginning hold a type, as "<Vec as Index>::index": what is in them goes too. */
+/*
+ * Copies what is outside brackets, up to the end of the parameters:
+ * "std::vector::push_back". A bracket at the start contains a type, "<Vec as
+ * Index>::index", and is omitted, too.
+ */
 static void leave_out_brackets(const char *name, char *to)
 {
 	unsigned depth = 0;
@@ -40,7 +43,7 @@ bool match_own_name(const char *name, const char *word)
 	len = strlen(plain);
 	if (is_end_of(plain, len, word))
 		return true;
-	/* Without what follows the parameters: "const", "[clone .cold]". */
+	/* Omits the text after the parameters: "const", "[clone .cold]". */
 	len = strcspn(plain, " ");
 	return is_end_of(plain, len, word);
 }

@@ -1,5 +1,5 @@
 /*
- * Matching of function names against what users type.
+ * Matches function names against user input.
  */
 #ifndef PROF_REPORT_MATCH_H
 #define PROF_REPORT_MATCH_H
@@ -7,9 +7,10 @@
 #include <stdbool.h>
 
 /*
- * True if the word is the unqualified name of the function, or an end of its qualified name,
- * without template arguments and parameters: "push_back" and "vector::push_back" match
- * "std::vector<int>::push_back(int&&)", "back" does not.
+ * Returns whether the word is the unqualified name of the function, or an end
+ * of its qualified name, without template arguments and parameters: "push_back"
+ * and "vector::push_back" match "std::vector<int>::push_back(int&&)", "back"
+ * does not.
  */
 bool match_own_name(const char *name, const char *word);
 

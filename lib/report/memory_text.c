@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-/* As it is given: powers of two. */
+/* Periods are powers of two, like in the option. */
 static char *period_text(uint64_t bytes)
 {
 	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
@@ -17,7 +17,10 @@ static char *period_text(uint64_t bytes)
 	return xasprintf("%" PRIu64 " %s", bytes, units[unit]);
 }
 
-/* How the event was sampled; "": unknown. The quality of a recording says how often. */
+/*
+ * Returns how the event was sampled, or "" if it is unknown. The quality of a
+ * recording contains the numbers.
+ */
 static char *sampling_text(const struct profile *profile, event_id event)
 {
 	const struct profile_event *sampled = profile_get_event(profile, event);
@@ -32,7 +35,10 @@ static char *sampling_text(const struct profile *profile, event_id event)
 			 humanize_count(view_event_sum(profile, event).samples).text, per);
 }
 
-/* The sum of both; NULL: one is missing. space: MEMORY_ALLOC_SPACE or MEMORY_INUSE_SPACE. */
+/*
+ * Returns the sum of both events, or NULL if one is missing. space:
+ * MEMORY_ALLOC_SPACE or MEMORY_INUSE_SPACE.
+ */
 static char *sum_text(const struct profile *profile, enum memory_event space, event_id *bytes)
 {
 	event_id objects;

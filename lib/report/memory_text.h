@@ -1,5 +1,6 @@
 /*
- * A profile of memory in words: what was allocated, what was in use, and how it was sampled.
+ * Texts about a memory profile: what was allocated, what was in use, and the
+ * sampling period.
  */
 #ifndef PROF_REPORT_MEMORY_TEXT_H
 #define PROF_REPORT_MEMORY_TEXT_H
@@ -7,11 +8,15 @@
 #include "profile/memory_events.h"
 
 /*
- * Both are NULL if the profile lacks the event of bytes or that of objects. To be freed.
- * "5.3 GB in 1,102,748 objects, one sample per 512 KiB"
+ * Both functions return NULL if the profile lacks the event of bytes or of
+ * objects. The caller frees the result. This one returns "5.3 GB in 1,102,748
+ * objects, one sample per 512 KiB".
  */
 char *memory_allocated_text(const struct profile *profile);
-/* "229 MB in 93,940 objects at the end, 4.3 % of what was allocated", "nothing at the end" */
+/*
+ * Returns "229 MB in 93,940 objects at the end, 4.3 % of what was allocated",
+ * or "nothing at the end".
+ */
 char *memory_inuse_text(const struct profile *profile);
 
 #endif

@@ -12,7 +12,7 @@
 /* A file of the result. */
 struct merged_module {
 	string_id build_id; /* of the first input that has the file */
-	bool is_one_file;   /* in all inputs that have it */
+	bool is_one_file;   /* the same build-id in all inputs that have it */
 };
 
 struct merger {
@@ -24,25 +24,29 @@ struct merger {
 	struct idmap frames;	 /* by (name of the function, module) */
 };
 
-/* One input, as it goes into the result. */
+/* One input of the merge. */
 struct source {
 	const struct merge_input *input;
 	const struct profile *profile;
-	const char *main_name; /* what its program is called in the result; NULL: as here */
-	const char *process;   /* the same of its processes */
-	uint32_t *modules;     /* those of the result, by our number */
-	string_id *names;      /* of functions in the result; 0: not used so far */
-	frame_id *frames;      /* of the result: those that frame i becomes, root first … */
-	uint32_t *first_frame; /* … from here to first_frame[i + 1] */
+	const char *main_name; /* the name of its program in the result; NULL if unchanged */
+	const char *process;   /* the name of its processes in the result; NULL if unchanged */
+	uint32_t *modules;     /* modules of the result, by module of the input */
+	string_id *names;      /* function names in the result; 0 if not used yet */
+	frame_id *frames;      /* frames of the result, root first */
+	/*
+	 * Frame i of the input becomes those from first_frame[i] to before
+	 * first_frame[i + 1].
+	 */
+	uint32_t *first_frame;
 	size_t frame_count, frame_room;
 };
 
-static char *module_name(const struct profile *profile, uint32_t id)
+static char *merge_module_name(const struct profile *profile, uint32_t id)
 {
 	return stable_file_name(profile_string(profile, profile_get_module(profile, id)->path));
 }
 
-/* UINT32_MAX: none. */
+/* Returns UINT32_MAX if there is none. */
 static uint32_t main_module(const struct profile *profile)
 {
 	for (uint32_t i = 0; i < profile_module_count(profile); i++)
@@ -54,7 +58,7 @@ static uint32_t main_module(const struct profile *profile)
 static bool has_module_called(const struct profile *profile, const char *name)
 {
 	for (uint32_t i = 0; i < profile_module_count(profile); i++) {
-		CLEANUP(free_ptr) char *other = module_name(profile, i);
+		CLEANUP(free_ptr) char *other = merge_module_name(profile, i);
 
 		if (!strcmp(other, name))
 			return true;
@@ -63,9 +67,10 @@ static bool has_module_called(const struct profile *profile, const char *name)
 }
 
 /*
- * Two builds of a program lie in two files. They are each other's counterpart unless a recording
- * has both of them: a whole machine has no one program. The result lives as long as the strings of
- * the merged profile.
+ * Returns the main program's name in the result. Two builds of a program are
+ * two files. They correspond to each other unless a recording contains both; a
+ * recording of the whole machine has no main program. The result lives as long
+ * as the strings of the merged profile.
  */
 static const char *main_in_result(struct merger *merger, const struct profile *profile,
 				  const struct profile *last)
@@ -77,14 +82,17 @@ static const char *main_in_result(struct merger *merger, const struct profile *p
 
 	if (profile == last || ours == UINT32_MAX || theirs == UINT32_MAX)
 		return NULL;
-	our_name = module_name(profile, ours);
-	their_name = module_name(last, theirs);
+	our_name = merge_module_name(profile, ours);
+	their_name = merge_module_name(last, theirs);
 	if (has_module_called(profile, their_name) || has_module_called(last, our_name))
 		return NULL;
 	return strtab_get(strings, strtab_add(strings, their_name));
 }
 
-/* The only name that its processes have; NULL: there are several. */
+/*
+ * Returns the only name of the profile's processes, or NULL if there are
+ * several.
+ */
 static const char *only_process(const struct profile *profile)
 {
 	const char *name = NULL;
@@ -100,7 +108,7 @@ static const char *only_process(const struct profile *profile)
 	return name;
 }
 
-static bool has_modules(const struct profile *profile)
+static bool merge_has_modules(const struct profile *profile)
 {
 	for (frame_id i = 0; i < profile_frame_count(profile); i++) {
 		uint32_t module = profile_get_frame(profile, i).module;
@@ -112,17 +120,17 @@ static bool has_modules(const struct profile *profile)
 	return false;
 }
 
-static string_id add_text(struct merger *merger, const char *text)
+static string_id merge_add_text(struct merger *merger, const char *text)
 {
 	return strtab_add(profile_strings(merger->to), text);
 }
 
-static uint32_t add_module(struct merger *merger, const struct source *source,
-			   const struct profile_module *module, string_id name)
+static uint32_t merge_add_module(struct merger *merger, const struct source *source,
+				 const struct profile_module *module, string_id name)
 {
 	const struct profile *profile = source->profile;
 	uint32_t *id = idmap_put(&merger->module_ids, name, module->kind);
-	string_id build_id = add_text(merger, profile_string(profile, module->build_id));
+	string_id build_id = merge_add_text(merger, profile_string(profile, module->build_id));
 
 	if (*id != IDMAP_NONE) {
 		struct merged_module *known = &merger->modules[*id];
@@ -138,14 +146,14 @@ static uint32_t add_module(struct merger *merger, const struct source *source,
 		merger->to, *id,
 		&(struct profile_module){
 			.kind = merger->by_name_alone ? PROFILE_MODULE_NONE : module->kind,
-			.path = add_text(merger, profile_string(profile, module->path)),
+			.path = merge_add_text(merger, profile_string(profile, module->path)),
 			.build_id = build_id,
 			.is_main = module->is_main,
 		});
 	return *id;
 }
 
-static void add_modules(struct merger *merger, struct source *source)
+static void merge_add_modules(struct merger *merger, struct source *source)
 {
 	const struct profile *profile = source->profile;
 	uint32_t count = profile_module_count(profile);
@@ -153,17 +161,17 @@ static void add_modules(struct merger *merger, struct source *source)
 	source->modules = xcalloc(count, sizeof(*source->modules));
 	for (uint32_t i = 0; i < count; i++) {
 		const struct profile_module *module = profile_get_module(profile, i);
-		CLEANUP(free_ptr) char *name = module_name(profile, i);
+		CLEANUP(free_ptr) char *name = merge_module_name(profile, i);
 		bool is_renamed = module->is_main && source->main_name;
 
-		source->modules[i] =
-			add_module(merger, source, module,
-				   add_text(merger, is_renamed ? source->main_name : name));
+		source->modules[i] = merge_add_module(
+			merger, source, module,
+			merge_add_text(merger, is_renamed ? source->main_name : name));
 	}
 }
 
-static frame_id add_frame(struct merger *merger, uint32_t module, string_id name,
-			  const struct profile_function *function)
+static frame_id merge_add_frame(struct merger *merger, uint32_t module, string_id name,
+				const struct profile_function *function)
 {
 	uint32_t key = merger->by_name_alone ? 0 : module;
 	uint32_t *frame = idmap_put(&merger->frames, name, key);
@@ -176,8 +184,8 @@ static frame_id add_frame(struct merger *merger, uint32_t module, string_id name
 	return *frame;
 }
 
-static frame_id add_function(struct merger *merger, struct source *source, uint32_t module,
-			     function_id id)
+static frame_id merge_add_function(struct merger *merger, struct source *source, uint32_t module,
+				   function_id id)
 {
 	const struct profile *profile = source->profile;
 	const struct profile_function *function = profile_get_function(profile, id);
@@ -186,18 +194,21 @@ static frame_id add_function(struct merger *merger, struct source *source, uint3
 		CLEANUP(free_ptr)
 		char *name = stable_function_name(profile_string(profile, function->name));
 
-		source->names[id] = add_text(merger, name);
+		source->names[id] = merge_add_text(merger, name);
 	}
-	return add_frame(merger, module, source->names[id],
-			 &(struct profile_function){
-				 .name = source->names[id],
-				 .system_name = source->names[id],
-				 .file = add_text(merger, profile_string(profile, function->file)),
-				 .start_line = function->start_line,
-			 });
+	return merge_add_frame(
+		merger, module, source->names[id],
+		&(struct profile_function){
+			.name = source->names[id],
+			.system_name = source->names[id],
+			.file = merge_add_text(merger, profile_string(profile, function->file)),
+			.start_line = function->start_line,
+		});
 }
 
-/* To be freed; without the brackets of "[vdso]". */
+/*
+ * Returns the file name without the brackets of "[vdso]". The caller frees it.
+ */
 static char *plain_file_name(const char *path)
 {
 	const char *name = path[0] == '[' ? path + 1 : basename(path);
@@ -205,8 +216,8 @@ static char *plain_file_name(const char *path)
 	return *name ? xstrndup(name, strcspn(name, "]")) : xstrdup("unknown");
 }
 
-static frame_id add_address(struct merger *merger, const struct source *source, uint32_t module,
-			    frame_id id)
+static frame_id merge_add_address(struct merger *merger, const struct source *source,
+				  uint32_t module, frame_id id)
 {
 	const struct profile_module *merged = profile_get_module(merger->to, module);
 	CLEANUP(free_ptr) char *file = plain_file_name(profile_string(merger->to, merged->path));
@@ -215,10 +226,10 @@ static frame_id add_address(struct merger *merger, const struct source *source, 
 			     ? xasprintf("[%s+0x%" PRIx64 "]", file,
 					 profile_frame_function_address(source->profile, id))
 			     : xasprintf("[%s]", file);
-	string_id text = add_text(merger, name);
+	string_id text = merge_add_text(merger, name);
 
-	return add_frame(merger, module, text,
-			 &(struct profile_function){.name = text, .system_name = text});
+	return merge_add_frame(merger, module, text,
+			       &(struct profile_function){.name = text, .system_name = text});
 }
 
 static frame_id add_note(struct merger *merger, const struct source *source,
@@ -230,7 +241,7 @@ static frame_id add_note(struct merger *merger, const struct source *source,
 	return profile_synthetic_frame(merger->to, profile_string(source->profile, function->name));
 }
 
-static void put_frame(struct source *source, frame_id frame)
+static void merge_put_frame(struct source *source, frame_id frame)
 {
 	GROW(source->frames, source->frame_count, source->frame_room);
 	source->frames[source->frame_count++] = frame;
@@ -242,17 +253,18 @@ static void add_frame_of(struct merger *merger, struct source *source, frame_id 
 	uint32_t module;
 
 	if (frame.module == PROFILE_SYNTHETIC) {
-		put_frame(source, add_note(merger, source, &frame));
+		merge_put_frame(source, add_note(merger, source, &frame));
 		return;
 	}
 	module = source->modules[frame.module];
 	if (!frame.line_count)
-		put_frame(source, add_address(merger, source, module, id));
+		merge_put_frame(source, merge_add_address(merger, source, module, id));
 	for (unsigned i = frame.line_count; i-- > 0;)
-		put_frame(source, add_function(merger, source, module, frame.lines[i].function));
+		merge_put_frame(source, merge_add_function(merger, source, module,
+							   frame.lines[i].function));
 }
 
-static void add_frames(struct merger *merger, struct source *source)
+static void merge_add_frames(struct merger *merger, struct source *source)
 {
 	uint32_t count = profile_frame_count(source->profile);
 
@@ -264,8 +276,8 @@ static void add_frames(struct merger *merger, struct source *source)
 	}
 }
 
-/* By our number; to be freed. */
-static stack_id *add_stacks(struct merger *merger, const struct source *source)
+/* Returns the stack in the result for each stack. The caller frees it. */
+static stack_id *merge_add_stacks(struct merger *merger, const struct source *source)
 {
 	const struct profile_stacks all_stacks = profile_stacks(source->profile);
 	uint32_t count = all_stacks.count;
@@ -283,8 +295,11 @@ static stack_id *add_stacks(struct merger *merger, const struct source *source)
 	return stacks;
 }
 
-/* By label set: the stack with its value as the only frame; to be freed. */
-static stack_id *add_values(struct merger *merger, const struct source *source)
+/*
+ * Returns for each label set the stack whose only frame is its value. The
+ * caller frees it.
+ */
+static stack_id *merge_add_values(struct merger *merger, const struct source *source)
 {
 	const struct label_values *values = source->input->values;
 	uint32_t count = profile_label_set_count(source->profile);
@@ -315,17 +330,18 @@ static label_set_id *add_label_sets(struct merger *merger, const struct source *
 	return label_sets;
 }
 
-static uint64_t scaled(uint64_t value, double scale)
+static uint64_t merge_scaled(uint64_t value, double scale)
 {
 	return (uint64_t)llround((double)value * scale);
 }
 
-static void add_samples(struct merger *merger, const struct source *source)
+static void merge_add_samples(struct merger *merger, const struct source *source)
 {
 	const struct profile_samples samples = profile_samples(source->profile);
 	const struct merge_input *input = source->input;
 	CLEANUP(free_ptr)
-	stack_id *stacks = input->values ? add_values(merger, source) : add_stacks(merger, source);
+	stack_id *stacks = input->values ? merge_add_values(merger, source)
+					 : merge_add_stacks(merger, source);
 	CLEANUP(free_ptr) label_set_id *label_sets = add_label_sets(merger, source);
 
 	for (uint64_t i = 0; i < samples.count; i++) {
@@ -336,24 +352,26 @@ static void add_samples(struct merger *merger, const struct source *source)
 			continue;
 		profile_add_samples(merger->to, label_sets[sample->labels],
 				    stacks[input->values ? sample->labels : sample->stack],
-				    input->column, scaled(sample->samples, input->sample_scale),
-				    scaled(sample->weight, input->weight_scale));
+				    input->column,
+				    merge_scaled(sample->samples, input->sample_scale),
+				    merge_scaled(sample->weight, input->weight_scale));
 	}
 }
 
 static void add_columns(struct merger *merger, const struct merge_column *columns, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		profile_add_event(
-			merger->to,
-			&(struct profile_event){
-				.name = add_text(merger, columns[i].name),
-				.kind = columns[i].kind,
-				.unit = columns[i].unit ? add_text(merger, columns[i].unit) : 0,
-			});
+		profile_add_event(merger->to,
+				  &(struct profile_event){
+					  .name = merge_add_text(merger, columns[i].name),
+					  .kind = columns[i].kind,
+					  .unit = columns[i].unit
+							  ? merge_add_text(merger, columns[i].unit)
+							  : 0,
+				  });
 }
 
-/* All inputs must agree before one is renamed. */
+/* Processes are renamed only if all inputs agree. */
 static void find_process(struct source *sources, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -390,16 +408,17 @@ struct profile *merge_profiles(const struct merge_input *inputs, size_t input_co
 		sources[i].profile = inputs[i].profile;
 		sources[i].main_name = main_in_result(&merger, inputs[i].profile,
 						      inputs[input_count - 1].profile);
-		merger.by_name_alone = merger.by_name_alone || !has_modules(inputs[i].profile);
+		merger.by_name_alone = merger.by_name_alone ||
+				       !merge_has_modules(inputs[i].profile);
 	}
 	find_process(sources, input_count);
-	/* The last one has the first word on what is called how. */
+	/* The last input comes first, so that its names are used. */
 	for (size_t i = input_count; i-- > 0;)
-		add_modules(&merger, &sources[i]);
+		merge_add_modules(&merger, &sources[i]);
 	for (size_t i = input_count; i-- > 0;) {
 		if (!inputs[i].values)
-			add_frames(&merger, &sources[i]);
-		add_samples(&merger, &sources[i]);
+			merge_add_frames(&merger, &sources[i]);
+		merge_add_samples(&merger, &sources[i]);
 		source_deinit(&sources[i]);
 	}
 	return merger.to;

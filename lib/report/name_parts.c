@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { MOST_LEVELS = 128 };
+enum { NAME_PARTS_MOST_LEVELS = 128 };
 
 struct span span_of(const char *text)
 {
@@ -56,7 +56,7 @@ static char closing(char opening)
 	}
 }
 
-/* "operator<<", "operator()"; 0: none. */
+/* Returns the length of "operator<<" or "operator()", or 0. */
 static size_t operator_bytes(struct span at)
 {
 	static const char *const signs[] = {"()", "[]", "->*", "->", "<=>", "<<=", ">>=", "<<",
@@ -72,7 +72,10 @@ static size_t operator_bytes(struct span at)
 	return len;
 }
 
-/* "operator bool", "operator new[]": also the type that it converts to. */
+/*
+ * Returns the length of "operator bool" or "operator new[]", including the
+ * target type of a conversion.
+ */
 static size_t long_operator_bytes(struct span at)
 {
 	size_t len = operator_bytes(at), group;
@@ -89,8 +92,11 @@ static size_t long_operator_bytes(struct span at)
 	return (size_t)(rest.at - at.at);
 }
 
-/* What looks like a bracket and is none: "->", '<' as a constant, "operator<". */
-static size_t plain_bytes(struct span at)
+/*
+ * Returns the length of text that looks like a bracket but is not one: "->",
+ * '<' as a constant, "operator<".
+ */
+static size_t name_parts_plain_bytes(struct span at)
 {
 	size_t left = span_bytes(at);
 
@@ -105,13 +111,13 @@ static size_t plain_bytes(struct span at)
 
 size_t name_bracket_bytes(struct span from)
 {
-	char open[MOST_LEVELS];
+	char open[NAME_PARTS_MOST_LEVELS];
 	size_t depth = 0;
 	struct span at = from;
 
 	while (at.at < at.end) {
 		size_t plain = depth && (at.at == from.at || !name_is_word(at.at[-1]))
-				       ? plain_bytes(at)
+				       ? name_parts_plain_bytes(at)
 				       : 0;
 		char c = *at.at;
 
@@ -121,13 +127,13 @@ size_t name_bracket_bytes(struct span from)
 		}
 		at.at++;
 		if (closing(c)) {
-			if (depth == MOST_LEVELS)
+			if (depth == NAME_PARTS_MOST_LEVELS)
 				return 0;
 			open[depth++] = closing(c);
 		} else if (depth && c == open[depth - 1]) {
 			depth--;
 		} else if (c == ')' || c == ']' || c == '}') {
-			/* A "<" was a sign. */
+			/* That "<" was not a bracket. */
 			while (depth && open[depth - 1] == '>')
 				depth--;
 			if (!depth || open[--depth] != c)
@@ -168,7 +174,10 @@ bool name_part_is_closure(const struct name_part *part)
 	       span_begins(part->word, "<lambda");
 }
 
-/* What follows the parameters: " const", " [clone .cold]". */
+/*
+ * Returns the length of the text after the parameters: " const", " [clone
+ * .cold]".
+ */
 static size_t qualifier_bytes(struct span at)
 {
 	static const char *const words[] = {" const", " volatile", " &&",
@@ -196,7 +205,7 @@ static bool end_part(struct parser *parser)
 
 	parser->part = (struct name_part){{parser->rest.at, parser->rest.at}, {0}};
 	if (!span_bytes(part.word)) {
-		/* Rust: "::<T>" are the arguments of the part before. */
+		/* In Rust, "::<T>" are the arguments of the previous part. */
 		if (span_bytes(part.args) && parts->count)
 			parts->items[parts->count - 1].args = part.args;
 		return true;
@@ -207,7 +216,10 @@ static bool end_part(struct parser *parser)
 	return true;
 }
 
-/* "<…>": a type at the beginning or after "::" if another part follows; otherwise arguments. */
+/*
+ * Parses "<…>": a type at the start, or after "::" if another part follows;
+ * otherwise arguments.
+ */
 static void take_angles(struct parser *parser, size_t len)
 {
 	struct span group = {parser->rest.at, parser->rest.at + len};
@@ -222,7 +234,7 @@ static void take_angles(struct parser *parser, size_t len)
 		parser->part.args = group;
 }
 
-/* "(anonymous namespace)", or parameters. */
+/* Parses "(anonymous namespace)" or parameters. */
 static void take_parentheses(struct parser *parser, size_t len)
 {
 	struct span group = {parser->rest.at, parser->rest.at + len};
@@ -234,7 +246,7 @@ static void take_parentheses(struct parser *parser, size_t len)
 		parser->parts->has_parameters = true;
 }
 
-static void take_word(struct parser *parser, size_t len)
+static void name_parts_take_word(struct parser *parser, size_t len)
 {
 	if (!span_bytes(parser->part.word))
 		parser->part.word.at = parser->rest.at;
@@ -242,7 +254,9 @@ static void take_word(struct parser *parser, size_t len)
 	parser->part.word.end = parser->rest.at;
 }
 
-/* After a space: a qualifier, or all before was the return type. */
+/*
+ * After a space: a qualifier follows, or the text so far was the return type.
+ */
 static void take_space(struct parser *parser)
 {
 	size_t len = qualifier_bytes(parser->rest);
@@ -276,7 +290,7 @@ static bool take_any(struct parser *parser)
 	else if (c == '[' && span_bytes(parser->part.word))
 		parser->rest.at += group; /* "[abi:cxx11]" */
 	else
-		take_word(parser, group ? group : plain ? plain : 1);
+		name_parts_take_word(parser, group ? group : plain ? plain : 1);
 	return true;
 }
 

@@ -11,7 +11,10 @@ static unsigned *find_ranks(const struct display_labels *labels, place_rank *ran
 	return ranks;
 }
 
-/* The innermost of the best lines of a frame, or its caller's place if that is better. */
+/*
+ * Returns the innermost line with the best rank in a frame, or its caller's
+ * place if that is better.
+ */
 static struct place place_in(const struct display_labels *labels, const unsigned *ranks,
 			     frame_id frame, struct place callers)
 {
@@ -26,7 +29,7 @@ static struct place place_in(const struct display_labels *labels, const unsigned
 	return best;
 }
 
-/* A parent's id is below its children's. */
+/* A parent's id is lower than its children's. */
 struct place *places_find(const struct display_labels *labels, place_rank *rank_of, unsigned worst)
 {
 	const struct profile_stacks stacks = profile_stacks(labels->profile);

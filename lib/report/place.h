@@ -1,6 +1,7 @@
 /*
- * Which line of a stack stands for it: the innermost one of those with the lowest rank. It has the
- * self value where the leaf says nothing (waiting_place.h, allocating_place.h).
+ * Finds the line that represents a stack: the innermost one of the lines with
+ * the lowest rank. It gets the self value if the leaf is not informative
+ * (waiting_place.h, allocating_place.h).
  */
 #ifndef PROF_REPORT_PLACE_H
 #define PROF_REPORT_PLACE_H
@@ -14,10 +15,13 @@ struct place {
 	unsigned rank;
 };
 
-/* Of a label; asked once for each. */
+/* Returns the rank of a label. It is called once for each label. */
 typedef unsigned place_rank(const struct display_labels *labels, uint32_t label);
 
-/* By stack; to be freed. STACK_EMPTY has no line and the rank `worst`, which is the highest. */
+/*
+ * Returns the place of each stack. The caller frees the result. STACK_EMPTY has
+ * no line and the rank `worst`, which is the highest.
+ */
 struct place *places_find(const struct display_labels *labels, place_rank *rank_of, unsigned worst);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The name of the main program; NULL: unknown. */
+/* Returns the name of the main program, or NULL if it is unknown. */
 static const char *main_name(const struct profile *profile)
 {
 	for (uint32_t i = 0; i < profile_module_count(profile); i++) {
@@ -25,7 +25,7 @@ const char *process_name(const struct profile *profile, const struct profile_thr
 	return name || thread->pid < 0 ? name : "";
 }
 
-static int compare_names(const void *a, const void *b)
+static int process_names_compare_names(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -35,17 +35,18 @@ static void sort_names(struct process_names *processes)
 	uint32_t count = 0;
 
 	if (processes->count)
-		qsort(processes->names, processes->count, sizeof(*processes->names), compare_names);
+		qsort(processes->names, processes->count, sizeof(*processes->names),
+		      process_names_compare_names);
 	for (uint32_t i = 0; i < processes->count; i++)
 		if (!count || strcmp(processes->names[count - 1], processes->names[i]) != 0)
 			processes->names[count++] = processes->names[i];
 	processes->count = count;
 }
 
-static uint32_t index_of(const struct process_names *processes, const char *name)
+static uint32_t process_names_index_of(const struct process_names *processes, const char *name)
 {
 	const char **found = bsearch(&name, processes->names, processes->count,
-				     sizeof(*processes->names), compare_names);
+				     sizeof(*processes->names), process_names_compare_names);
 
 	return (uint32_t)(found - processes->names);
 }
@@ -67,7 +68,8 @@ void process_names_init(struct process_names *processes, const struct profile *p
 	for (label_set_id i = 0; i < count; i++) {
 		const char *name = process_name(profile, profile_thread_of(profile, i));
 
-		processes->of_labels[i] = name ? index_of(processes, name) : processes->count;
+		processes->of_labels[i] = name ? process_names_index_of(processes, name)
+					       : processes->count;
 	}
 }
 

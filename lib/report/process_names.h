@@ -1,5 +1,6 @@
 /*
- * The name of each label set's process: the first level of call trees that start with processes.
+ * The name of each label set's process: the first level of call trees that
+ * start with processes.
  */
 #ifndef PROF_REPORT_PROCESS_NAMES_H
 #define PROF_REPORT_PROCESS_NAMES_H
@@ -7,9 +8,10 @@
 #include "profile/profile.h"
 
 /*
- * The name of a thread's process. Where the file names no process: the main program; "" if that is
- * unknown as well. NULL if the profile knows no processes at all (pprof files of other producers
- * may hold stacks alone). Borrowed from the profile.
+ * Returns the name of a thread's process, borrowed from the profile. If the
+ * file does not contain it, returns the name of the main program, or "" if that
+ * is unknown as well. Returns NULL if the profile has no processes at all,
+ * because pprof files of other tools may contain only stacks.
  */
 const char *process_name(const struct profile *profile, const struct profile_thread *thread);
 
@@ -17,7 +19,7 @@ const char *process_name(const struct profile *profile, const struct profile_thr
 struct process_names {
 	const char **names; /* distinct, in bytewise order */
 	uint32_t count;
-	uint32_t *of_labels; /* by label set: index of the name; count: unknown */
+	uint32_t *of_labels; /* by label set: index of the name; `count` if unknown */
 };
 
 void process_names_init(struct process_names *processes, const struct profile *profile);

@@ -7,15 +7,18 @@
 
 #define NO_ENTRY UINT32_MAX
 
-/* One place of the trie that belongs to a node: a line of the last frame of a stack. */
-struct entry {
+/*
+ * One position in the trie that belongs to a node: a line of the last frame of
+ * a stack.
+ */
+struct pruned_tree_entry {
 	stack_id stack;
 	uint32_t line; /* in labels->lines */
 	uint32_t next; /* of the same node */
 	struct sum sum;
 };
 
-/* A node whose children are not known yet. */
+/* A node whose children have not been determined yet. */
 struct branch {
 	uint32_t label;
 	bool is_inlined;
@@ -25,30 +28,34 @@ struct branch {
 	struct sum total;
 };
 
-struct builder {
+struct pruned_tree_builder {
 	const struct view *view;
 	const struct display_labels *labels;
 	const bool *chosen;
 	uint32_t
-		*on_path; /* by label of chosen functions: calls in the current stack of the walk */
+		/*
+		 * For each label of chosen functions, the number of calls in
+		 * the current stack of the walk.
+		 */
+		*on_path;
 	bool upwards;
 	uint64_t min_weight;
 	struct pruned_tree *tree;
 
-	struct entry *entries;
+	struct pruned_tree_entry *entries;
 	uint32_t entry_count, entry_room;
-	uint32_t first_free;	 /* of the entries that can be used again */
+	uint32_t first_free;	 /* of the entries that can be reused */
 	struct branch *branches; /* a stack; the topmost ones are children of one node */
 	size_t branch_count, branch_room, first_child;
-	struct idmap children; /* the place in branches, by (label, is_inlined) */
+	struct idmap children; /* index in branches, by (label, is_inlined) */
 };
 
-static frame_id frame_of(const struct builder *builder, stack_id stack)
+static frame_id pruned_tree_frame_of(const struct pruned_tree_builder *builder, stack_id stack)
 {
 	return builder->view->stacks[stack].frame;
 }
 
-static struct branch *child_of(struct builder *builder, uint32_t parent, uint32_t label,
+static struct branch *child_of(struct pruned_tree_builder *builder, uint32_t parent, uint32_t label,
 			       bool is_inlined)
 {
 	uint32_t *place = idmap_put(&builder->children, label, is_inlined);
@@ -65,7 +72,7 @@ static struct branch *child_of(struct builder *builder, uint32_t parent, uint32_
 	return &builder->branches[*place];
 }
 
-static uint32_t new_entry(struct builder *builder, struct entry entry)
+static uint32_t new_entry(struct pruned_tree_builder *builder, struct pruned_tree_entry entry)
 {
 	uint32_t free_entry = builder->first_free;
 
@@ -79,10 +86,11 @@ static uint32_t new_entry(struct builder *builder, struct entry entry)
 	return builder->entry_count++;
 }
 
-static struct entry take_entry(struct builder *builder, uint32_t *list)
+static struct pruned_tree_entry pruned_tree_take_entry(struct pruned_tree_builder *builder,
+						       uint32_t *list)
 {
 	uint32_t taken = *list;
-	struct entry entry = builder->entries[taken];
+	struct pruned_tree_entry entry = builder->entries[taken];
 
 	*list = entry.next;
 	builder->entries[taken].next = builder->first_free;
@@ -90,7 +98,8 @@ static struct entry take_entry(struct builder *builder, uint32_t *list)
 	return entry;
 }
 
-static void add_to_branch(struct builder *builder, struct branch *branch, struct entry entry)
+static void add_to_branch(struct pruned_tree_builder *builder, struct branch *branch,
+			  struct pruned_tree_entry entry)
 {
 	uint32_t folded = builder->labels->lines[entry.line].folded;
 
@@ -101,8 +110,12 @@ static void add_to_branch(struct builder *builder, struct branch *branch, struct
 	branch->first_entry = new_entry(builder, entry);
 }
 
-/* Steps from a node to a child or, if the function calls itself, to a further place of the node. */
-static void step(struct builder *builder, uint32_t node, uint32_t *rest, struct entry entry)
+/*
+ * Steps from a node to a child or, if the function calls itself, to another
+ * position of the node.
+ */
+static void pruned_tree_step(struct pruned_tree_builder *builder, uint32_t node, uint32_t *rest,
+			     struct pruned_tree_entry entry)
 {
 	struct labelled_line line = builder->labels->lines[entry.line];
 
@@ -115,31 +128,34 @@ static void step(struct builder *builder, uint32_t node, uint32_t *rest, struct 
 	}
 }
 
-static void step_down(struct builder *builder, uint32_t node, uint32_t *rest, struct entry at)
+static void step_down(struct pruned_tree_builder *builder, uint32_t node, uint32_t *rest,
+		      struct pruned_tree_entry at)
 {
 	const struct view *view = builder->view;
 	const uint32_t *first_line = builder->labels->first_line;
 
-	if (at.line + 1 < first_line[frame_of(builder, at.stack) + 1]) {
+	if (at.line + 1 < first_line[pruned_tree_frame_of(builder, at.stack) + 1]) {
 		at.line++;
-		step(builder, node, rest, at);
+		pruned_tree_step(builder, node, rest, at);
 		return;
 	}
 	sum_add(&builder->tree->nodes[node].self, at.sum);
 	for (stack_id i = view->stacks[at.stack].first_child; i; i = view->stacks[i].next_sibling) {
 		sum_subtract(&builder->tree->nodes[node].self, view->stacks[i].total);
-		step(builder, node, rest,
-		     (struct entry){.stack = i,
-				    .line = first_line[frame_of(builder, i)],
-				    .sum = view->stacks[i].total});
+		pruned_tree_step(builder, node, rest,
+				 (struct pruned_tree_entry){
+					 .stack = i,
+					 .line = first_line[pruned_tree_frame_of(builder, i)],
+					 .sum = view->stacks[i].total});
 	}
 }
 
-static void step_up(struct builder *builder, uint32_t node, uint32_t *rest, struct entry at)
+static void step_up(struct pruned_tree_builder *builder, uint32_t node, uint32_t *rest,
+		    struct pruned_tree_entry at)
 {
 	const uint32_t *first_line = builder->labels->first_line;
 
-	if (at.line > first_line[frame_of(builder, at.stack)]) {
+	if (at.line > first_line[pruned_tree_frame_of(builder, at.stack)]) {
 		at.line--;
 	} else {
 		at.stack = builder->view->stacks[at.stack].parent;
@@ -147,18 +163,18 @@ static void step_up(struct builder *builder, uint32_t node, uint32_t *rest, stru
 			sum_add(&builder->tree->nodes[node].self, at.sum);
 			return;
 		}
-		at.line = first_line[frame_of(builder, at.stack) + 1] - 1;
+		at.line = first_line[pruned_tree_frame_of(builder, at.stack) + 1] - 1;
 	}
-	step(builder, node, rest, at);
+	pruned_tree_step(builder, node, rest, at);
 }
 
-static void find_children(struct builder *builder, uint32_t node, uint32_t first_entry)
+static void find_children(struct pruned_tree_builder *builder, uint32_t node, uint32_t first_entry)
 {
 	uint32_t rest = first_entry;
 
 	builder->first_child = builder->branch_count;
 	while (rest != NO_ENTRY) {
-		struct entry at = take_entry(builder, &rest);
+		struct pruned_tree_entry at = pruned_tree_take_entry(builder, &rest);
 
 		if (builder->upwards)
 			step_up(builder, node, &rest, at);
@@ -167,7 +183,7 @@ static void find_children(struct builder *builder, uint32_t node, uint32_t first
 	}
 }
 
-/* The heaviest one last, because it is taken from the stack first. */
+/* The heaviest one comes last, because it is popped first. */
 static int compare_branches(const void *a, const void *b, void *labels)
 {
 	const struct branch *left = a, *right = b;
@@ -183,8 +199,11 @@ static int compare_branches(const void *a, const void *b, void *labels)
 	return left->is_inlined - right->is_inlined;
 }
 
-/* Sorts the children that were found last and drops those below the least weight. */
-static uint32_t keep_children(struct builder *builder, struct sum *closed)
+/*
+ * Sorts the children that were added last and drops those below the minimum
+ * weight.
+ */
+static uint32_t keep_children(struct pruned_tree_builder *builder, struct sum *closed)
 {
 	struct branch *first = builder->branches ? builder->branches + builder->first_child : NULL;
 	size_t count = builder->branch_count - builder->first_child, kept = 0;
@@ -197,7 +216,7 @@ static uint32_t keep_children(struct builder *builder, struct sum *closed)
 		}
 		sum_add(closed, first[i].total);
 		while (first[i].first_entry != NO_ENTRY)
-			take_entry(builder, &first[i].first_entry);
+			pruned_tree_take_entry(builder, &first[i].first_entry);
 	}
 	if (kept > 1)
 		qsort_r(first, kept, sizeof(*first), compare_branches, (void *)builder->labels);
@@ -205,7 +224,7 @@ static uint32_t keep_children(struct builder *builder, struct sum *closed)
 	return (uint32_t)kept;
 }
 
-static uint32_t add_node(struct builder *builder, const struct branch *branch)
+static uint32_t add_node(struct pruned_tree_builder *builder, const struct branch *branch)
 {
 	struct pruned_tree *tree = builder->tree;
 	bool is_root = branch->parent == PRUNED_TREE_NO_PARENT;
@@ -222,7 +241,7 @@ static uint32_t add_node(struct builder *builder, const struct branch *branch)
 	return (uint32_t)tree->count++;
 }
 
-static void open_branches(struct builder *builder)
+static void open_branches(struct pruned_tree_builder *builder)
 {
 	struct pruned_tree *tree = builder->tree;
 
@@ -238,7 +257,7 @@ static void open_branches(struct builder *builder)
 	}
 }
 
-static void builder_deinit(struct builder *builder)
+static void pruned_tree_builder_deinit(struct pruned_tree_builder *builder)
 {
 	free(builder->on_path);
 	free(builder->entries);
@@ -248,30 +267,30 @@ static void builder_deinit(struct builder *builder)
 
 void pruned_tree_calls(struct pruned_tree *tree, const struct view *view, uint64_t min_weight)
 {
-	CLEANUP(builder_deinit)
-	struct builder builder = {.view = view,
-				  .labels = &view->labels,
-				  .min_weight = min_weight,
-				  .tree = tree,
-				  .first_free = NO_ENTRY};
+	CLEANUP(pruned_tree_builder_deinit)
+	struct pruned_tree_builder builder = {.view = view,
+					      .labels = &view->labels,
+					      .min_weight = min_weight,
+					      .tree = tree,
+					      .first_free = NO_ENTRY};
 
-	*tree = (struct pruned_tree){.closed = view_self(view, STACK_EMPTY)};
+	*tree = (struct pruned_tree){0};
 	for (stack_id i = view->stacks[STACK_EMPTY].first_child; i;
 	     i = view->stacks[i].next_sibling) {
-		uint32_t line = builder.labels->first_line[frame_of(&builder, i)];
+		uint32_t line = builder.labels->first_line[pruned_tree_frame_of(&builder, i)];
 		uint32_t label = builder.labels->lines[line].label;
 
-		add_to_branch(
-			&builder, child_of(&builder, PRUNED_TREE_NO_PARENT, label, false),
-			(struct entry){.stack = i, .line = line, .sum = view->stacks[i].total});
+		add_to_branch(&builder, child_of(&builder, PRUNED_TREE_NO_PARENT, label, false),
+			      (struct pruned_tree_entry){
+				      .stack = i, .line = line, .sum = view->stacks[i].total});
 	}
 	open_branches(&builder);
 }
 
-static void enter(void *user, stack_id stack)
+static void pruned_tree_enter(void *user, stack_id stack)
 {
-	struct builder *builder = user;
-	frame_id frame = frame_of(builder, stack);
+	struct pruned_tree_builder *builder = user;
+	frame_id frame = pruned_tree_frame_of(builder, stack);
 	const struct display_labels *labels = builder->labels;
 
 	for (uint32_t i = labels->first_line[frame]; i < labels->first_line[frame + 1]; i++) {
@@ -280,16 +299,17 @@ static void enter(void *user, stack_id stack)
 		if (builder->chosen[label] && !builder->on_path[label]++)
 			add_to_branch(builder,
 				      child_of(builder, PRUNED_TREE_NO_PARENT, label, false),
-				      (struct entry){.stack = stack,
-						     .line = i,
-						     .sum = builder->view->stacks[stack].total});
+				      (struct pruned_tree_entry){
+					      .stack = stack,
+					      .line = i,
+					      .sum = builder->view->stacks[stack].total});
 	}
 }
 
-static void leave(void *user, stack_id stack)
+static void pruned_tree_leave(void *user, stack_id stack)
 {
-	struct builder *builder = user;
-	frame_id frame = frame_of(builder, stack);
+	struct pruned_tree_builder *builder = user;
+	frame_id frame = pruned_tree_frame_of(builder, stack);
 	const struct display_labels *labels = builder->labels;
 
 	for (uint32_t i = labels->first_line[frame]; i < labels->first_line[frame + 1]; i++)
@@ -300,18 +320,18 @@ static void leave(void *user, stack_id stack)
 static void pruned_tree_around(struct pruned_tree *tree, const struct view *view,
 			       const bool *chosen, uint64_t min_weight, bool upwards)
 {
-	CLEANUP(builder_deinit)
-	struct builder builder = {.view = view,
-				  .labels = &view->labels,
-				  .chosen = chosen,
-				  .upwards = upwards,
-				  .min_weight = min_weight,
-				  .tree = tree,
-				  .first_free = NO_ENTRY};
+	CLEANUP(pruned_tree_builder_deinit)
+	struct pruned_tree_builder builder = {.view = view,
+					      .labels = &view->labels,
+					      .chosen = chosen,
+					      .upwards = upwards,
+					      .min_weight = min_weight,
+					      .tree = tree,
+					      .first_free = NO_ENTRY};
 
 	*tree = (struct pruned_tree){0};
 	builder.on_path = xcalloc(view->labels.count, sizeof(*builder.on_path));
-	view_walk(view, enter, leave, &builder);
+	view_walk(view, pruned_tree_enter, pruned_tree_leave, &builder);
 	open_branches(&builder);
 }
 
@@ -325,6 +345,50 @@ void pruned_tree_callers(struct pruned_tree *tree, const struct view *view, cons
 			 uint64_t min_weight)
 {
 	pruned_tree_around(tree, view, chosen, min_weight, true);
+}
+
+/* A heaviest callee follows its caller. */
+static uint32_t hot_path_length(const struct pruned_tree *tree)
+{
+	uint32_t length = 0;
+
+	while (length < tree->count &&
+	       tree->nodes[length].parent == (length ? length - 1 : PRUNED_TREE_NO_PARENT))
+		length++;
+	return length;
+}
+
+static void prune_node(struct pruned_node *parent, const struct pruned_node *node)
+{
+	parent->children--;
+	sum_add(&parent->closed, node->total);
+}
+
+bool pruned_tree_open_hot_path(struct pruned_tree *tree, uint64_t min_weight)
+{
+	CLEANUP(free_ptr) uint32_t *moved_to = xcalloc(tree->count, sizeof(*moved_to));
+	uint32_t hot = hot_path_length(tree);
+	size_t kept = 0, count = tree->count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct pruned_node node = tree->nodes[i];
+		bool is_root = node.parent == PRUNED_TREE_NO_PARENT;
+		bool is_near = is_root || node.parent < hot;
+
+		moved_to[i] = PRUNED_TREE_NO_PARENT;
+		if (!is_root && moved_to[node.parent] == PRUNED_TREE_NO_PARENT)
+			continue;
+		if (!is_root)
+			node.parent = moved_to[node.parent];
+		if (!is_near && node.total.weight < min_weight) {
+			prune_node(&tree->nodes[node.parent], &node);
+			continue;
+		}
+		moved_to[i] = (uint32_t)kept;
+		tree->nodes[kept++] = node;
+	}
+	tree->count = kept;
+	return kept < count;
 }
 
 void pruned_tree_deinit(struct pruned_tree *tree)

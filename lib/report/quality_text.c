@@ -6,23 +6,45 @@
 #include "report/view.h"
 #include "report/waiting.h"
 
+#include <stdio.h>
 #include <string.h>
 
-static char *part(const char *what, uint64_t count, uint64_t whole)
+static void quality_text_put_count(FILE *out, const struct quality_count *count, uint64_t value,
+				   uint64_t samples)
 {
-	if (!count)
-		return xasprintf(", 0 %s", what);
-	return xasprintf(", %s %s (%s)", humanize_count(count).text, what,
-			 humanize_share(count, whole).text);
+	int before = (int)strcspn(count->text, "#");
+
+	fprintf(out, ", %.*s%s%s", before, count->text, humanize_count(value).text,
+		count->text + before + 1);
+	if (value && count->flags & COUNT_SHARE)
+		fprintf(out, " (%s)", humanize_share(value, samples).text);
+	if (value && count->flags & COUNT_SHARE_BESIDE)
+		fprintf(out, " (%s)", humanize_share(value, samples + value).text);
 }
 
-/* What is worth a word only if it happened. */
-static char *counted(uint64_t count, const char *what)
+/*
+ * Returns ", 0 lost, 3 truncated (0.1 %), …": counts that are not 0, and those
+ * that matter even if they are 0. The caller frees it.
+ */
+static char *counts_text(const struct quality_count *count, const void *quality, uint64_t samples)
 {
-	return count ? xasprintf(", %s %s", humanize_count(count).text, what) : xstrdup("");
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	for (; count->key; count++) {
+		uint64_t value = quality_count_value(quality, count);
+
+		if (count->text && (value || count->flags & COUNT_ALWAYS))
+			quality_text_put_count(out, count, value, samples);
+	}
+	fclose(out);
+	return text;
 }
 
-/* Each thread lacks the end of its last period, which is too little to be worth a word. */
+/*
+ * Each thread lacks the end of its last period, which is too little to report.
+ */
 enum { UNSAMPLED_SHARE = 100 };
 
 static char *unsampled(const struct event_quality *event)
@@ -38,51 +60,26 @@ char *quality_memory_text(const struct profile_quality *quality)
 {
 	const struct event_quality *event = quality_of_event(quality,
 							     memory_event_name(MEMORY_ALLOC_SPACE));
-	CLEANUP(free_ptr) char *lost = NULL;
-	CLEANUP(free_ptr) char *truncated = NULL;
-	CLEANUP(free_ptr) char *unnamed = NULL;
+	CLEANUP(free_ptr) char *counts = NULL;
 
 	if (!event)
 		return NULL;
-	lost = part("lost", event->lost, event->samples + event->lost);
-	truncated = part("truncated", event->truncated, event->samples);
-	unnamed = part("without a symbol", event->unnamed, event->samples);
-	return xasprintf("%s sampled allocations%s%s%s", humanize_count(event->samples).text, lost,
-			 truncated, unnamed);
+	counts = counts_text(event_quality_counts, event, event->samples);
+	return xasprintf("%s sampled allocations%s%s", humanize_count(event->samples).text,
+			 event->lost ? "" : ", 0 lost", counts);
 }
 
 char *quality_text(const struct profile_quality *quality)
 {
-	uint64_t samples = quality->samples;
-	CLEANUP(free_ptr) char *memory = samples ? NULL : quality_memory_text(quality);
-	CLEANUP(free_ptr) char *lost = part("lost", quality->lost, samples + quality->lost);
+	CLEANUP(free_ptr) char *memory = quality->samples ? NULL : quality_memory_text(quality);
 	CLEANUP(free_ptr)
-	char *changes = counted(quality->lost_changes, "records of processes lost");
-	CLEANUP(free_ptr) char *truncated = part("truncated", quality->truncated, samples);
-	CLEANUP(free_ptr)
-	char *completed = counted(quality->completed, "completed from the live stack");
-	CLEANUP(free_ptr) char *spliced = counted(quality->spliced, "completed by frame pointers");
-	CLEANUP(free_ptr) char *unnamed = part("without a symbol", quality->unnamed, samples);
-	CLEANUP(free_ptr)
-	char *compat = quality->compat ? part("of 32-bit processes", quality->compat, samples)
-				       : xstrdup("");
-	CLEANUP(free_ptr)
-	char *shortened = counted(quality->shortened, "without their middle");
-	CLEANUP(free_ptr)
-	char *idle = counted(quality->idle, "of idle CPUs left out");
-	CLEANUP(free_ptr)
-	char *throttled = quality->throttled ? xasprintf(", throttled %s times by the kernel",
-							 humanize_count(quality->throttled).text)
-					     : xstrdup("");
-
+	char *counts = counts_text(profile_quality_counts, quality, quality->samples);
 	CLEANUP(free_ptr)
 	char *missing = quality->event_count == 1 ? unsampled(quality->events) : xstrdup("");
 
 	if (memory)
 		return STEAL(memory);
-	return xasprintf("%s samples%s%s%s%s%s%s%s%s%s%s%s", humanize_count(samples).text, lost,
-			 changes, truncated, completed, spliced, unnamed, compat, shortened,
-			 throttled, idle, missing);
+	return xasprintf("%s samples%s%s", humanize_count(quality->samples).text, counts, missing);
 }
 
 bool quality_is_of_waiting(const struct profile_quality *quality)
@@ -114,12 +111,15 @@ char *quality_counted_text(const struct profile *profile, event_id event)
 		return NULL;
 	total = profile_humanize_weight(profile, event, quality->counted);
 	what = is_time ? "of CPU time" : name;
-	/* Estimates of a total by samples are above it as often as below. */
+	/* An estimate from samples can exceed the true total. */
 	if (quality->sampled > quality->counted)
 		return xasprintf("%s %s; %s samples add up to %s", total.text, what,
 				 is_time ? "its" : "their",
 				 profile_humanize_weight(profile, event, quality->sampled).text);
-	/* As in the rows: [kernel] and [not sampled] may add up to more than what is missing. */
+	/*
+	 * [kernel] and [not sampled] may add up to more than what is missing;
+	 * the rows do the same.
+	 */
 	whole = view_event_sum(profile, event).weight;
 	return xasprintf("%s %s, %s of %s sampled", total.text, what,
 			 humanize_share(quality->sampled,
@@ -132,8 +132,7 @@ char *quality_event_headline(const struct profile *profile, event_id event)
 {
 	const struct profile_info *info = profile_get_info(profile);
 	const struct event_quality *quality;
-	CLEANUP(free_ptr) char *truncated = NULL;
-	CLEANUP(free_ptr) char *unnamed = NULL;
+	CLEANUP(free_ptr) char *counts = NULL;
 	CLEANUP(free_ptr) char *missing = NULL;
 	const char *name;
 
@@ -145,9 +144,8 @@ char *quality_event_headline(const struct profile *profile, event_id event)
 	quality = quality_of_event(&info->quality, name);
 	if (!quality)
 		return xstrdup(name);
-	truncated = part("truncated", quality->truncated, quality->samples);
-	unnamed = part("without a symbol", quality->unnamed, quality->samples);
+	counts = counts_text(event_quality_counts, quality, quality->samples);
 	missing = unsampled(quality);
-	return xasprintf("%s: %s samples%s%s%s", name, humanize_count(quality->samples).text,
-			 truncated, unnamed, missing);
+	return xasprintf("%s: %s samples%s%s", name, humanize_count(quality->samples).text, counts,
+			 missing);
 }

@@ -6,12 +6,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Aggregated samples that decay below this are removed: a single sample after three half-lives. */
+/*
+ * Aggregated samples that decay below this are removed: a single sample after
+ * three half-lives.
+ */
 enum { FAINTEST = RECENT_SCALE / 8 };
 
 /*
- * Samples that have decayed to 0 are removed together, when there are half as many as others, plus
- * this number.
+ * Samples that have decayed to 0 are removed together, when they are half as
+ * many as the others plus this number.
  */
 enum { FEW_SAMPLES = 64 };
 
@@ -47,7 +50,10 @@ void recent_free(struct recent *recent)
 	free(recent);
 }
 
-/* Copies the remaining samples, and only what they refer to, into a new profile. */
+/*
+ * Copies the remaining samples, and only what they refer to, into a new
+ * profile.
+ */
 static void tidy_up(struct recent *recent)
 {
 	const struct profile_samples samples = profile_samples(recent->held);
@@ -81,8 +87,9 @@ static struct seen *seen_of(struct recent *recent, uint64_t sample)
 }
 
 /*
- * How many samples have come. A wait that goes on counts when it begins, but has new weight each
- * time: it then counts again, as a sample would, and so decays from then on.
+ * Returns the number of new samples. A wait in progress counts when it starts,
+ * but has new weight each time. It then counts again like a sample, and decays
+ * from then on.
  */
 static uint64_t new_samples(const struct profile_sample *sample, const struct seen *seen)
 {
@@ -91,7 +98,7 @@ static uint64_t new_samples(const struct profile_sample *sample, const struct se
 	return sample->weight > seen->weight;
 }
 
-/* Weights that were reduced (profile_reduce_weight()) bring nothing new. */
+/* Reduced weights (profile_reduce_weight()) are not new weight. */
 static uint64_t new_weight(const struct profile_sample *sample, const struct seen *seen)
 {
 	return sample->weight > seen->weight ? sample->weight - seen->weight : 0;
@@ -123,7 +130,7 @@ void recent_advance(struct recent *recent, const struct profile *profile, uint64
 	if (profile_samples(recent->held).count > left + left / 2 + FEW_SAMPLES)
 		tidy_up(recent);
 	transfer_init(&transfer, profile, recent->held, &recent->modules);
-	/* All events, in their order, also those without samples. */
+	/* Adds all events in their order, including those without samples. */
 	for (event_id i = 0; i < profile_event_count(profile); i++)
 		transfer_event(&transfer, i);
 	add_new(recent, profile, &transfer);

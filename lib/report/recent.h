@@ -1,7 +1,7 @@
 /*
- * The recent past of a growing profile, as a profile of its own: older samples decay exponentially.
- * Samples that have decayed are removed, so its size is bounded by what is sampled within a few
- * half-lives.
+ * The recent past of a growing profile, as a profile of its own. Older samples
+ * decay exponentially. Samples that have decayed are removed, so the size is
+ * bounded by the samples of a few half-lives.
  */
 #ifndef PROF_REPORT_RECENT_H
 #define PROF_REPORT_RECENT_H
@@ -9,8 +9,10 @@
 #include "base/cleanup.h"
 #include "profile/profile.h"
 
-/* One sample or unit of weight of the growing profile is this many in the recent one, so that
- * counts decay in small steps. */
+/*
+ * The factor between counts of the growing profile and of the recent one, so
+ * that counts decay in small steps.
+ */
 #define RECENT_SCALE 1024
 
 struct recent;
@@ -20,18 +22,22 @@ void recent_free(struct recent *recent);
 DEFINE_CLEANUP(recent, recent_free)
 
 /*
- * Lets the recent samples decay by the time that has passed, then adds what `profile` has counted
- * since the last call. Its frames must be symbolized: later names are not seen.
+ * Lets the recent samples decay by the time that has passed. Then adds what
+ * `profile` has counted since the last call. Its frames must be symbolized,
+ * because names that become known later are ignored.
  */
 void recent_advance(struct recent *recent, const struct profile *profile, uint64_t passed_ns);
-/* Ignores what `profile` has counted since the last call; nothing decays. */
+/* Ignores what `profile` has counted since the last call. Nothing decays. */
 void recent_skip(struct recent *recent, const struct profile *profile);
-/* The next calls pass a new profile that has counted from zero. The recent samples stay. */
+/*
+ * Prepares for a new profile that counts from zero in the next calls. The
+ * recent samples stay.
+ */
 void recent_start_over(struct recent *recent);
 /* Removes all samples. */
 void recent_clear(struct recent *recent);
 
-/* Borrowed until the next change. */
+/* Returns the recent profile, borrowed until the next change. */
 const struct profile *recent_profile(const struct recent *recent);
 
 #endif

@@ -7,17 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *text_of(const struct row_table *table, string_id id)
+static const char *row_table_text_of(const struct row_table *table, string_id id)
 {
 	return profile_string(table->view->profile, id);
 }
 
 static const char *path_of_module(const struct row_table *table, const struct row *row)
 {
-	return text_of(table, profile_get_module(table->view->profile, row->module)->path);
+	return row_table_text_of(table,
+				 profile_get_module(table->view->profile, row->module)->path);
 }
 
-static bool matches(const struct row_table *table, const struct row *row)
+static bool row_table_matches(const struct row_table *table, const struct row *row)
 {
 	const regex_t *filter = table->options.filter;
 	CLEANUP(free_ptr) char *name = NULL;
@@ -40,16 +41,16 @@ static bool is_selected(const struct row_table *table, const struct row *row)
 	if (options->module && options->by.key == ROW_FUNCTION &&
 	    strcmp(path_of_module(table, row), options->module) != 0)
 		return false;
-	return matches(table, row);
+	return row_table_matches(table, row);
 }
 
-static bool matters(const struct row_table *table, const struct row *row)
+static bool row_table_matters(const struct row_table *table, const struct row *row)
 {
 	return row->self.weight >= table->options.least_self &&
 	       row->total.weight >= table->options.least_total;
 }
 
-static void show(struct row_table *table, uint32_t index)
+static void row_table_show(struct row_table *table, uint32_t index)
 {
 	uint64_t bar = row_table_bar(table, &table->rows->items[index]).weight;
 
@@ -67,14 +68,14 @@ void row_table_init(struct row_table *table, const struct view *view, const stru
 	table->shown = xcalloc(rows->count, sizeof(*table->shown));
 	for (uint32_t i = 0; i < rows->count; i++) {
 		const struct row *row = &rows->items[i];
-		bool is_shown = table->count < limit && matters(table, row);
+		bool is_shown = table->count < limit && row_table_matters(table, row);
 
 		if (!is_shown && !row->self.weight)
 			continue;
 		if (!is_selected(table, row))
 			continue;
 		if (is_shown) {
-			show(table, i);
+			row_table_show(table, i);
 		} else {
 			table->hidden_count++;
 			table->hidden_weight += row->self.weight;
@@ -108,7 +109,7 @@ static char *name_of_thread(const struct row_table *table, const struct row *row
 	return xasprintf("%s %d", name, thread->tid);
 }
 
-static char *name_of(const struct row_table *table, const struct row *row)
+static char *row_table_name_of(const struct row_table *table, const struct row *row)
 {
 	switch (table->options.by.key) {
 	case ROW_PROCESS:
@@ -126,7 +127,7 @@ static char *name_of(const struct row_table *table, const struct row *row)
 	case ROW_LINE:
 		if (!row->file)
 			return xasprintf("(no line known) %s", row->name);
-		return xasprintf("%s:%" PRIu32, text_of(table, row->file), row->line);
+		return xasprintf("%s:%" PRIu32, row_table_text_of(table, row->file), row->line);
 	case ROW_FUNCTION:
 		break;
 	}
@@ -152,14 +153,15 @@ static char *detail_of(const struct row_table *table, const struct row *row)
 	case ROW_LINE:
 		return xstrdup(row->file ? row->name : display_module_name(profile, row->module));
 	case ROW_THREAD:
-		return xstrdup(text_of(table, profile_get_thread(profile, row->thread)->process));
+		return xstrdup(row_table_text_of(
+			table, profile_get_thread(profile, row->thread)->process));
 	default:
 		return xstrdup("");
 	}
 }
 
-/* "src/parse.c:12" */
-static char *place_of(const struct row_table *table, const struct row *row)
+/* Returns the source line, "src/parse.c:12". */
+static char *row_table_place_of(const struct row_table *table, const struct row *row)
 {
 	const struct label *label;
 
@@ -167,21 +169,21 @@ static char *place_of(const struct row_table *table, const struct row *row)
 		return xstrdup("");
 	label = &table->view->labels.items[row->label];
 	if (!label->file || !label->start_line)
-		return xstrdup(text_of(table, label->file));
-	return xasprintf("%s:%" PRIu32, text_of(table, label->file), label->start_line);
+		return xstrdup(row_table_text_of(table, label->file));
+	return xasprintf("%s:%" PRIu32, row_table_text_of(table, label->file), label->start_line);
 }
 
 char *row_table_cell(const struct row_table *table, const struct row *row, enum row_cell cell)
 {
 	switch (cell) {
 	case ROW_NAME:
-		return name_of(table, row);
+		return row_table_name_of(table, row);
 	case ROW_DETAIL:
 		return detail_of(table, row);
 	case ROW_PLACE:
 		break;
 	}
-	return place_of(table, row);
+	return row_table_place_of(table, row);
 }
 
 const char *row_table_heading(const struct row_table *table, enum row_cell cell)

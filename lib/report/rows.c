@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct builder {
+struct rows_builder {
 	const struct view *view;
 	const struct profile *profile;
 	const struct display_labels *labels;
@@ -22,7 +22,8 @@ struct builder {
 	uint32_t *of_line; /* the row of each line of labels */
 };
 
-static uint32_t row_of(struct builder *builder, uint64_t key, uint32_t subkey, struct row row)
+static uint32_t rows_row_of(struct rows_builder *builder, uint64_t key, uint32_t subkey,
+			    struct row row)
 {
 	struct rows *rows = builder->rows;
 	uint32_t *id = idmap_put(&builder->ids, key, subkey);
@@ -38,50 +39,55 @@ static uint32_t row_of(struct builder *builder, uint64_t key, uint32_t subkey, s
 /* The subkey distinguishes known and unknown ones. */
 enum { KEY_FILE, KEY_MODULE, KEY_FUNCTION, KEY_LINE };
 
-static uint32_t row_of_module(struct builder *builder, uint32_t module)
+static uint32_t row_of_module(struct rows_builder *builder, uint32_t module)
 {
 	const char *path = profile_string(builder->profile,
 					  profile_get_module(builder->profile, module)->path);
 
-	return row_of(builder, module, KEY_MODULE,
-		      (struct row){.name = path, .label = ROW_NO_LABEL, .module = module});
+	return rows_row_of(builder, module, KEY_MODULE,
+			   (struct row){.name = path, .label = ROW_NO_LABEL, .module = module});
 }
 
-static uint32_t row_of_file(struct builder *builder, string_id file, uint32_t module)
+static uint32_t row_of_file(struct rows_builder *builder, string_id file, uint32_t module)
 {
 	struct row row = {.name = profile_string(builder->profile, file),
 			  .label = ROW_NO_LABEL,
 			  .module = module,
 			  .file = file};
 
-	return file ? row_of(builder, file, KEY_FILE, row)
-		    : row_of(builder, module, KEY_MODULE, row);
+	return file ? rows_row_of(builder, file, KEY_FILE, row)
+		    : rows_row_of(builder, module, KEY_MODULE, row);
 }
 
-static uint32_t row_of_function(struct builder *builder, uint32_t label)
+static uint32_t row_of_function(struct rows_builder *builder, uint32_t label)
 {
 	const struct label *item = &builder->labels->items[label];
 
-	return row_of(builder, label, KEY_FUNCTION,
-		      (struct row){.name = item->shown, .label = label, .module = item->module});
+	return rows_row_of(
+		builder, label, KEY_FUNCTION,
+		(struct row){.name = item->shown, .label = label, .module = item->module});
 }
 
-static uint32_t row_of_line(struct builder *builder, string_id file, uint32_t line, uint32_t label)
+static uint32_t row_of_line(struct rows_builder *builder, string_id file, uint32_t line,
+			    uint32_t label)
 {
 	const struct label *item = &builder->labels->items[label];
 
 	if (!file || !line)
 		return row_of_function(builder, label);
-	return row_of(builder, (uint64_t)file << 32 | line, KEY_LINE,
-		      (struct row){.name = item->shown,
-				   .label = label,
-				   .module = item->module,
-				   .file = file,
-				   .line = line});
+	return rows_row_of(builder, (uint64_t)file << 32 | line, KEY_LINE,
+			   (struct row){.name = item->shown,
+					.label = label,
+					.module = item->module,
+					.file = file,
+					.line = line});
 }
 
-/* The file of the index-th line of a frame, outermost first, as labels has them. */
-static string_id file_of(const struct builder *builder, frame_id id, uint32_t index)
+/*
+ * Returns the file of the index-th line of a frame. Lines are outermost first,
+ * like in labels.
+ */
+static string_id rows_file_of(const struct rows_builder *builder, frame_id id, uint32_t index)
 {
 	struct profile_frame frame = profile_get_frame(builder->profile, id);
 
@@ -92,7 +98,7 @@ static string_id file_of(const struct builder *builder, frame_id id, uint32_t in
 		->file;
 }
 
-static uint32_t row_of_key(struct builder *builder, enum row_key key, frame_id frame,
+static uint32_t row_of_key(struct rows_builder *builder, enum row_key key, frame_id frame,
 			   uint32_t index)
 {
 	const struct display_labels *labels = builder->labels;
@@ -100,10 +106,11 @@ static uint32_t row_of_key(struct builder *builder, enum row_key key, frame_id f
 
 	switch (key) {
 	case ROW_FILE:
-		return row_of_file(builder, file_of(builder, frame, index),
+		return row_of_file(builder, rows_file_of(builder, frame, index),
 				   labels->items[line.label].module);
 	case ROW_LINE:
-		return row_of_line(builder, file_of(builder, frame, index), line.line, line.label);
+		return row_of_line(builder, rows_file_of(builder, frame, index), line.line,
+				   line.label);
 	case ROW_MODULE:
 		return row_of_module(builder, labels->items[line.label].module);
 	default:
@@ -111,7 +118,7 @@ static uint32_t row_of_key(struct builder *builder, enum row_key key, frame_id f
 	}
 }
 
-static void make_rows(struct builder *builder, enum row_key key)
+static void rows_make(struct rows_builder *builder, enum row_key key)
 {
 	const struct display_labels *labels = builder->labels;
 	uint32_t frames = profile_frame_count(builder->profile);
@@ -125,7 +132,7 @@ static void make_rows(struct builder *builder, enum row_key key)
 	}
 }
 
-static void add_up(struct builder *builder)
+static void rows_add_up(struct rows_builder *builder)
 {
 	struct rows *rows = builder->rows;
 	CLEANUP(free_ptr)
@@ -137,20 +144,20 @@ static void add_up(struct builder *builder)
 	}
 }
 
-static uint32_t row_of_thread(struct builder *builder, enum row_key key, thread_id id)
+static uint32_t row_of_thread(struct rows_builder *builder, enum row_key key, thread_id id)
 {
 	const struct profile_thread *thread = profile_get_thread(builder->profile, id);
 	bool is_process = key == ROW_PROCESS;
 	string_id name = is_process || !thread->name ? thread->process : thread->name;
 
-	return row_of(builder, is_process ? thread->process : id, KEY_FUNCTION,
-		      (struct row){.name = profile_string(builder->profile, name),
-				   .label = ROW_NO_LABEL,
-				   .thread = id});
+	return rows_row_of(builder, is_process ? thread->process : id, KEY_FUNCTION,
+			   (struct row){.name = profile_string(builder->profile, name),
+					.label = ROW_NO_LABEL,
+					.thread = id});
 }
 
-/* A sample is of one thread, whatever its stack. */
-static void add_threads(struct builder *builder, enum row_key key)
+/* A sample belongs to one thread, whatever its stack. */
+static void rows_add_threads(struct rows_builder *builder, enum row_key key)
 {
 	const struct profile_samples samples = profile_samples(builder->profile);
 
@@ -169,7 +176,7 @@ static void add_threads(struct builder *builder, enum row_key key)
 }
 
 /* Each text of the values is a row. */
-static void add_values(struct builder *builder)
+static void rows_add_values(struct rows_builder *builder)
 {
 	const struct profile_samples samples = profile_samples(builder->profile);
 	struct rows *rows = builder->rows;
@@ -191,7 +198,7 @@ static void add_values(struct builder *builder)
 	}
 }
 
-static uint32_t row_of_sample(struct builder *builder, enum row_key key,
+static uint32_t row_of_sample(struct rows_builder *builder, enum row_key key,
 			      const struct profile_sample *sample)
 {
 	switch (key) {
@@ -208,12 +215,13 @@ static uint32_t row_of_sample(struct builder *builder, enum row_key key,
 }
 
 /*
- * Reasons that differ in a name alone are of one kind. A lock that many threads hold in turn has as
- * many reasons, each small; what waits for it must not seem to wait for something else.
+ * Reasons that differ only in a name are of one kind. A lock that many threads
+ * hold in turn has many reasons, each small. Without kinds, another reason
+ * could appear to be the largest.
  */
 static const char *const kinds[] = {"[mutex held by ", "[rwlock held by ", "[end of "};
 
-/* The index in kinds, or ARRAY_SIZE(kinds). */
+/* Returns the index in kinds, or ARRAY_SIZE(kinds). */
 static size_t kind_of_reason(const char *reason)
 {
 	size_t kind = 0;
@@ -223,15 +231,18 @@ static size_t kind_of_reason(const char *reason)
 	return kind;
 }
 
-/* The number that stands for the kind of a reason: a label's, or one of those after them. */
-static uint32_t kind_of_label(const struct builder *builder, uint32_t label)
+/*
+ * Returns the number for the kind of a reason: a label's number, or one of
+ * those after the labels.
+ */
+static uint32_t kind_of_label(const struct rows_builder *builder, uint32_t label)
 {
 	size_t kind = kind_of_reason(builder->labels->items[label].name);
 
 	return kind < ARRAY_SIZE(kinds) ? builder->labels->count + (uint32_t)kind : label;
 }
 
-/* The sums of waiting by row, and by a reason or a kind of reasons. */
+/* The sums of off-CPU time by row and reason, or by row and kind of reason. */
 struct reason_sums {
 	struct idmap ids;
 	uint64_t *weights;
@@ -244,7 +255,7 @@ static void reason_sums_deinit(struct reason_sums *sums)
 	free(sums->weights);
 }
 
-static uint64_t *weight_of(struct reason_sums *sums, uint32_t row, uint32_t reason)
+static uint64_t *rows_weight_of(struct reason_sums *sums, uint32_t row, uint32_t reason)
 {
 	uint32_t *id = idmap_put(&sums->ids, (uint64_t)row << 32 | reason, 0);
 
@@ -256,8 +267,11 @@ static uint64_t *weight_of(struct reason_sums *sums, uint32_t row, uint32_t reas
 	return &sums->weights[*id];
 }
 
-/* The row, and the label of the reason; returns false for what is not chosen or has no reason. */
-static bool find_reason(struct builder *builder, enum row_key key,
+/*
+ * Finds the row and the label of the reason. Returns false if the sample is not
+ * selected or has no reason.
+ */
+static bool find_reason(struct rows_builder *builder, enum row_key key,
 			const struct profile_sample *sample, uint32_t *row, uint32_t *reason)
 {
 	stack_id end = waiting_reason(builder->profile, sample->stack);
@@ -269,12 +283,15 @@ static bool find_reason(struct builder *builder, enum row_key key,
 	return true;
 }
 
-/* First the kind that has most of a row's waiting, then the largest reason of this kind. */
-static void choose_reason(const struct builder *builder, struct reason_sums *sums, struct row *row,
-			  uint32_t index, uint32_t reason)
+/*
+ * Chooses the kind with most of a row's off-CPU time, then the largest reason
+ * of this kind.
+ */
+static void choose_reason(const struct rows_builder *builder, struct reason_sums *sums,
+			  struct row *row, uint32_t index, uint32_t reason)
 {
-	uint64_t kind = *weight_of(sums, index, kind_of_label(builder, reason));
-	uint64_t alone = *weight_of(sums, index, reason);
+	uint64_t kind = *rows_weight_of(sums, index, kind_of_label(builder, reason));
+	uint64_t alone = *rows_weight_of(sums, index, reason);
 
 	if (row->reason != ROW_NO_LABEL &&
 	    (kind < row->kind_weight || (kind == row->kind_weight && alone <= row->reason_weight)))
@@ -284,8 +301,8 @@ static void choose_reason(const struct builder *builder, struct reason_sums *sum
 	row->kind_weight = kind;
 }
 
-/* Which reason most of the waiting in a row has. */
-static void find_reasons(struct builder *builder, enum row_key key)
+/* Finds the reason that has most of the off-CPU time in each row. */
+static void rows_find_reasons(struct rows_builder *builder, enum row_key key)
 {
 	const struct profile_samples samples = profile_samples(builder->profile);
 	CLEANUP(reason_sums_deinit) struct reason_sums sums = {0};
@@ -294,10 +311,10 @@ static void find_reasons(struct builder *builder, enum row_key key)
 	for (uint64_t i = 0; i < samples.count; i++) {
 		if (!find_reason(builder, key, &samples.items[i], &row, &reason))
 			continue;
-		*weight_of(&sums, row, reason) += samples.items[i].weight;
+		*rows_weight_of(&sums, row, reason) += samples.items[i].weight;
 		if (kind_of_label(builder, reason) != reason)
-			*weight_of(&sums, row,
-				   kind_of_label(builder, reason)) += samples.items[i].weight;
+			*rows_weight_of(&sums, row,
+					kind_of_label(builder, reason)) += samples.items[i].weight;
 	}
 	for (uint64_t i = 0; i < samples.count; i++)
 		if (find_reason(builder, key, &samples.items[i], &row, &reason))
@@ -314,20 +331,20 @@ static void drop_empty_rows(struct rows *rows)
 	rows->count = count;
 }
 
-/* Finds the reasons, leaves out rows without samples and sorts the others. */
-static void finish(struct builder *builder, enum row_key key)
+/* Finds the reasons, removes rows without samples and sorts the others. */
+static void rows_finish(struct rows_builder *builder, enum row_key key)
 {
 	struct rows *rows = builder->rows;
 
 	for (size_t i = 0; i < rows->count; i++)
 		rows->items[i].reason = ROW_NO_LABEL;
 	if (builder->view->is_waiting)
-		find_reasons(builder, key);
+		rows_find_reasons(builder, key);
 	drop_empty_rows(rows);
 	rows_sort(rows, ROWS_BY_SELF);
 }
 
-static void builder_deinit(struct builder *builder)
+static void rows_builder_deinit(struct rows_builder *builder)
 {
 	idmap_deinit(&builder->ids);
 	free(builder->of_line);
@@ -335,23 +352,23 @@ static void builder_deinit(struct builder *builder)
 
 void rows_init(struct rows *rows, const struct view *view, enum row_key key)
 {
-	CLEANUP(builder_deinit)
-	struct builder builder = {
+	CLEANUP(rows_builder_deinit)
+	struct rows_builder builder = {
 		.view = view, .profile = view->profile, .labels = &view->labels, .rows = rows};
 
 	*rows = (struct rows){.all = view->stacks[STACK_EMPTY].total, .key = key};
 	if (key == ROW_PROCESS || key == ROW_THREAD) {
-		add_threads(&builder, key);
+		rows_add_threads(&builder, key);
 	} else {
-		make_rows(&builder, key);
-		add_up(&builder);
+		rows_make(&builder, key);
+		rows_add_up(&builder);
 	}
-	finish(&builder, key);
+	rows_finish(&builder, key);
 }
 
 struct error *rows_init_by(struct rows *rows, const struct view *view, const struct row_by *by)
 {
-	struct builder builder = {
+	struct rows_builder builder = {
 		.view = view, .profile = view->profile, .labels = &view->labels, .rows = rows};
 	struct error *err;
 
@@ -363,8 +380,8 @@ struct error *rows_init_by(struct rows *rows, const struct view *view, const str
 	err = label_values_init(&rows->values, view->profile, by->label);
 	if (err)
 		return err;
-	add_values(&builder);
-	finish(&builder, ROW_LABEL);
+	rows_add_values(&builder);
+	rows_finish(&builder, ROW_LABEL);
 	return NULL;
 }
 
@@ -385,7 +402,7 @@ static bool class_rank(const char *name, unsigned *ret)
 	return allocation_class_rank(name, ret) || latency_class_find(name, ret);
 }
 
-/* What is no class comes last. */
+/* Names that are not buckets come last. */
 static int by_class(const char *left, const char *right)
 {
 	unsigned left_rank = UINT_MAX, right_rank = UINT_MAX;
@@ -397,7 +414,7 @@ static int by_class(const char *left, const char *right)
 	return (left_rank > right_rank) - (left_rank < right_rank);
 }
 
-/* Whatever comes first, no two rows are equal: qsort is not stable. */
+/* No two rows compare equal, because qsort is not stable. */
 static int compare_rows(const struct row *left, const struct row *right, enum row_order order)
 {
 	int by_self = by_weight(left->self.weight, right->self.weight);
@@ -432,9 +449,11 @@ void rows_sort(struct rows *rows, enum row_order order)
 		qsort_r(rows->items, rows->count, sizeof(*rows->items), compare_by, &order);
 }
 
-/* Views of one profile have the same labels, threads and files. The thread of a process is the
- * first one that the view has. */
-static bool is_same(const struct row *one, const struct row *other, enum row_key key)
+/*
+ * Views of one profile have the same labels, threads and files. The thread of a
+ * process is its first one in the view.
+ */
+static bool rows_is_same(const struct row *one, const struct row *other, enum row_key key)
 {
 	return one->label == other->label && one->module == other->module &&
 	       one->file == other->file && one->line == other->line &&
@@ -455,12 +474,15 @@ const struct row *rows_find(const struct rows *rows, const struct row *of)
 			high = middle;
 	}
 	for (; low < rows->count && !strcmp(rows->items[low].name, of->name); low++)
-		if (is_same(&rows->items[low], of, rows->key))
+		if (rows_is_same(&rows->items[low], of, rows->key))
 			return &rows->items[low];
 	return NULL;
 }
 
-/* Of waiting: if one in so many has another reason, that is not worth a word. */
+/*
+ * The share of the main reason is omitted if less than one in this many has
+ * another reason.
+ */
 enum { NEARLY_ALL = 20 };
 
 static bool is_nearly_all(uint64_t part, uint64_t all)
@@ -476,7 +498,7 @@ char *row_reason(const struct view *view, const struct row *row)
 	if (row->reason == ROW_NO_LABEL)
 		return xstrdup("");
 	reason = view->labels.items[row->reason].name;
-	/* The row is the reason: there is no stack. */
+	/* The row is the reason, because there is no stack. */
 	if (!strcmp(reason, row->name))
 		return xstrdup("");
 	text = is_nearly_all(row->reason_weight, row->kind_weight)

@@ -1,13 +1,17 @@
 #include "report/short_name.h"
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
+#include "report/managed_name.h"
 #include "report/name_parts.h"
 #include "report/name_text.h"
 #include "report/short_type.h"
 
 #include <string.h>
 
-/* Longer names stay as they are: the time for some texts grows with the square. */
+/*
+ * Longer names stay as they are, because the time for some texts is quadratic.
+ */
 enum { LONGEST = 8 * 1024 };
 
 static bool is_std_crate(struct span word)
@@ -17,7 +21,7 @@ static bool is_std_crate(struct span word)
 	return span_is_one_of(word, crates);
 }
 
-/* Namespaces that are in names for the linker's sake. */
+/* Namespaces that exist only for the linker. */
 static bool is_inline_namespace(struct span word)
 {
 	static const char *const names[] = {"__cxx11", "__1", "__ndk1", "_V2", "__rustc", NULL};
@@ -44,8 +48,8 @@ static bool shows_arguments(const struct naming *naming, const struct name_part 
 	       span_is(part->word, "drop_in_place");
 }
 
-/* is_own: the function's own name, the last one. */
-static void add_part(struct naming *naming, const struct name_part *part, bool is_own)
+/* is_own: the last part, the function's own name. */
+static void short_name_add_part(struct naming *naming, const struct name_part *part, bool is_own)
 {
 	name_text_add_joint(&naming->text);
 	if (short_type_is_string(part)) {
@@ -63,7 +67,7 @@ static void add_part(struct naming *naming, const struct name_part *part, bool i
 	add_arguments(naming, part->args, naming->is_rust);
 }
 
-/* References and pointers are left out: "&mut T" → "T". */
+/* Removes references and pointers: "&mut T" becomes "T". */
 static struct span pointed_to(struct span type)
 {
 	static const char *const marks[] = {"&", "*const ", "*mut ", "mut ", " ", NULL};
@@ -85,8 +89,8 @@ static struct span pointed_to(struct span type)
 	return type;
 }
 
-/* The type that methods belong to, and the trait that they belong to, if any. */
-struct owner {
+/* The type that a method belongs to, and its trait, if any. */
+struct short_name_owner {
 	struct span type, trait;
 	bool has_trait;
 };
@@ -107,7 +111,7 @@ static const char *find_outside(struct span in, const char *text)
 }
 
 /* "<Type as Trait>", "<Type>", "<impl Trait for Type>", "<impl Type>". */
-static struct owner owner_of(struct span group)
+static struct short_name_owner short_name_owner_of(struct span group)
 {
 	struct span inner = {group.at + 1, group.end - 1};
 	bool is_impl = span_begins(inner, "impl ");
@@ -117,17 +121,20 @@ static struct owner owner_of(struct span group)
 		inner.at += strlen("impl ");
 	joint = find_outside(inner, is_impl ? " for " : " as ");
 	if (!joint)
-		return (struct owner){.type = inner};
+		return (struct short_name_owner){.type = inner};
 	if (is_impl)
-		return (struct owner){.trait = {inner.at, joint},
-				      .type = {joint + strlen(" for "), inner.end},
-				      .has_trait = true};
-	return (struct owner){.type = {inner.at, joint},
-			      .trait = {joint + strlen(" as "), inner.end},
-			      .has_trait = true};
+		return (struct short_name_owner){.trait = {inner.at, joint},
+						 .type = {joint + strlen(" for "), inner.end},
+						 .has_trait = true};
+	return (struct short_name_owner){.type = {inner.at, joint},
+					 .trait = {joint + strlen(" as "), inner.end},
+					 .has_trait = true};
 }
 
-/* The name of a built-in type with methods, as its documentation has it; NULL: is not one. */
+/*
+ * Returns the name of a built-in type with methods, as in its documentation, or
+ * NULL for other types.
+ */
 static const char *built_in_name(struct span type)
 {
 	if (span_begins(type, "["))
@@ -155,7 +162,7 @@ static bool is_of_many_traits(struct span method)
 	return span_is_one_of(method, names);
 }
 
-/* "tokio::Context<T>": the crate and the type's own name. */
+/* Adds the crate and the type's own name: "tokio::Context<T>". */
 static void add_named_type(struct naming *naming, const struct name_parts *parts)
 {
 	if (parts->count > 1 && !is_std_crate(parts->items[0].word)) {
@@ -166,7 +173,7 @@ static void add_named_type(struct naming *naming, const struct name_parts *parts
 	add_arguments(naming, parts->items[parts->count - 1].args, true);
 }
 
-/* The index of the last part that is not a closure. */
+/* Returns the index of the last part that is not a closure. */
 static size_t last_named(const struct name_parts *parts)
 {
 	size_t i = parts->count - 1;
@@ -176,7 +183,7 @@ static size_t last_named(const struct name_parts *parts)
 	return i;
 }
 
-/* The function that a closure is in, and the closure: "main::{closure#0}". */
+/* Adds the function around a closure, and the closure: "main::{closure#0}". */
 static bool add_closure_path(struct naming *naming, struct span type)
 {
 	struct name_parts parts;
@@ -198,7 +205,7 @@ static void add_type(struct naming *naming, struct span type)
 		short_type_add(&naming->text, type, true, naming->generics == GENERICS_ALL);
 }
 
-static void add_trait_and_type(struct naming *naming, const struct owner *owner)
+static void add_trait_and_type(struct naming *naming, const struct short_name_owner *owner)
 {
 	name_text_add(&naming->text, "<");
 	add_type(naming, owner->type);
@@ -207,7 +214,8 @@ static void add_trait_and_type(struct naming *naming, const struct owner *owner)
 	name_text_add(&naming->text, ">");
 }
 
-static void add_owner(struct naming *naming, const struct owner *owner, struct span method)
+static void add_owner(struct naming *naming, const struct short_name_owner *owner,
+		      struct span method)
 {
 	struct span type = pointed_to(owner->type);
 	const char *built_in = built_in_name(owner->type);
@@ -254,7 +262,7 @@ static void leave_out_parts(struct name_parts *parts)
 	parts->count = kept;
 }
 
-static bool is_rust(const struct name_parts *parts)
+static bool short_name_is_rust(const struct name_parts *parts)
 {
 	if (parts->has_parameters)
 		return false;
@@ -266,27 +274,32 @@ static bool is_rust(const struct name_parts *parts)
 	return parts->count > 1;
 }
 
-static bool is_async_function(const struct name_part *part)
+static bool short_name_is_async_function(const struct name_part *part)
 {
 	return span_begins(part->word, "{async_fn#");
 }
 
-/* The body of an async function is that function. True if the last part was one. */
+/*
+ * Names the body of an async function after the function. Returns true if the
+ * last part was one.
+ */
 static bool leave_out_async_functions(struct name_parts *parts)
 {
-	bool is_last = is_async_function(&parts->items[parts->count - 1]);
+	bool is_last = short_name_is_async_function(&parts->items[parts->count - 1]);
 	size_t kept = 0;
 
 	for (size_t i = 0; i < parts->count; i++)
-		if (!is_async_function(&parts->items[i]) || !kept)
+		if (!short_name_is_async_function(&parts->items[i]) || !kept)
 			parts->items[kept++] = parts->items[i];
 	parts->count = kept;
-	return is_last && parts->count && !is_async_function(&parts->items[parts->count - 1]);
+	return is_last && parts->count &&
+	       !short_name_is_async_function(&parts->items[parts->count - 1]);
 }
 
 /*
- * An async block is one of the function around it, through whatever closures. Returns the number
- * with which its part begins, "0}", or an empty span if the last part is not such a block.
+ * Removes an async block, which is named after the function around it, with any
+ * closures in between. Returns the number with which its part starts, "0}", or
+ * an empty span if the last part is not such a block.
  */
 static struct span take_async_block(struct name_parts *parts)
 {
@@ -315,23 +328,23 @@ static void add_async_block(struct name_text *text, struct span number)
 	name_text_add(text, ")");
 }
 
-/* The first part and the last two, with the closures after them. */
+/* Adds the first part and the last two, with the closures after them. */
 static void add_path(struct naming *naming, const struct name_parts *parts)
 {
 	size_t named = last_named(parts), first = named ? named - 1 : 0;
 
 	if (first > 0 && !(naming->is_rust && is_std_crate(parts->items[0].word)))
-		add_part(naming, &parts->items[0], false);
+		short_name_add_part(naming, &parts->items[0], false);
 	for (size_t i = first; i < parts->count; i++)
-		add_part(naming, &parts->items[i], i >= named);
+		short_name_add_part(naming, &parts->items[i], i >= named);
 }
 
-static void add_name(struct naming *naming, struct name_parts *parts)
+static void short_name_add_name(struct naming *naming, struct name_parts *parts)
 {
 	size_t type = parts->count;
 
 	leave_out_calls_of_lambdas(parts);
-	naming->is_rust = is_rust(parts);
+	naming->is_rust = short_name_is_rust(parts);
 	for (size_t i = 0; i + 1 < parts->count; i++)
 		if (name_part_is_type(&parts->items[i]))
 			type = i;
@@ -339,43 +352,19 @@ static void add_name(struct naming *naming, struct name_parts *parts)
 		add_path(naming, parts);
 		return;
 	}
-	struct owner owner = owner_of(parts->items[type].word);
+	struct short_name_owner owner = short_name_owner_of(parts->items[type].word);
 
 	/* "alloc::slice::<impl [T]>::to_vec" */
 	add_owner(naming, &owner, parts->items[type + 1].word);
 	for (size_t i = type + 1; i < parts->count; i++)
-		add_part(naming, &parts->items[i], true);
+		short_name_add_part(naming, &parts->items[i], true);
 }
 
-/* Go: "github.com/x/y.(*T).M[...]". Its names have dots for "::". */
-static char *short_go_name(const char *name)
-{
-	char *copy = xstrdup(name), *to = copy, *slash;
-	unsigned depth = 0;
-
-	for (const char *at = name; *at; at++) {
-		if (*at == '[')
-			depth++;
-		else if (*at == ']')
-			depth -= depth > 0;
-		else if (!depth)
-			*to++ = *at;
-	}
-	*to = '\0';
-	slash = strrchr(copy, '/');
-	if (slash)
-		memmove(copy, slash + 1, strlen(slash + 1) + 1);
-	return copy;
-}
-
-static bool is_go(const char *name)
-{
-	return (strstr(name, ".(*") || strstr(name, "[go.shape") || strstr(name, "[...]")) &&
-	       !strstr(name, "::") && !strstr(name, ", ");
-}
-
-/* "[unknown]", "<module>", "/src/x.js:3", "Function:~f": not of Rust or C++. */
-static bool is_foreign(const char *name)
+/*
+ * Returns true for names that are not of Rust or C++: "[unknown]", "<module>",
+ * "/src/x.js:3", "Function:~f".
+ */
+static bool is_untrusted(const char *name)
 {
 	size_t len = strlen(name);
 
@@ -398,7 +387,10 @@ static size_t thunk_bytes(const char *name)
 	return 0;
 }
 
-/* The words in parentheses that a name ends in, "tokio (runtime)"; 0: none. */
+/*
+ * Returns the length of words in parentheses at the end, "tokio (runtime)", or
+ * 0.
+ */
 static size_t remark_bytes(struct span name)
 {
 	const char *at = name.end;
@@ -411,7 +403,10 @@ static size_t remark_bytes(struct span name)
 	return at - name.at > 2 && at[-1] == '(' && at[-2] == ' ' ? (size_t)(name.end - at) + 2 : 0;
 }
 
-/* The name without what is kept after it: "foo(int)@plt", "tokio (runtime)". */
+/*
+ * Returns the name without the text that is kept after it: "foo(int)@plt",
+ * "tokio (runtime)".
+ */
 static struct span whole(const char *name)
 {
 	struct span span = span_of(name);
@@ -429,10 +424,11 @@ char *short_name(const char *name, enum name_generics generics)
 	struct name_parts parts;
 	bool is_async;
 	struct span span, block;
+	char *managed = managed_name_short(name);
 
-	if (is_go(name))
-		return short_go_name(name);
-	if (is_foreign(name))
+	if (managed)
+		return managed;
+	if (is_untrusted(name))
 		return xstrdup(name);
 	span = whole(name);
 	span.at += thunk_bytes(name);
@@ -443,7 +439,7 @@ char *short_name(const char *name, enum name_generics generics)
 		return xstrdup(name);
 	block = take_async_block(&parts);
 	is_async = leave_out_async_functions(&parts);
-	add_name(&naming, &parts);
+	short_name_add_name(&naming, &parts);
 	if (block.at)
 		add_async_block(&naming.text, block);
 	else if (is_async)
@@ -488,8 +484,9 @@ char *name_without_generics(const char *name)
 {
 	struct name_text text = {0};
 	struct name_parts parts;
+	CLEANUP(free_ptr) char *managed = managed_name_short(name);
 
-	if (is_go(name) || is_foreign(name) || !name_parts_parse(whole(name), &parts))
+	if (managed || is_untrusted(name) || !name_parts_parse(whole(name), &parts))
 		return xstrdup(name);
 	for (size_t i = 0; i < parts.count; i++) {
 		name_text_add_joint(&text);

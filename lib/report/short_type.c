@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Bytes of the arguments of a type that are shown. */
+/* The maximum size of a type's arguments in bytes. */
 enum { MOST_ARGUMENTS = 20 };
 
 static bool is_primitive(struct span word)
@@ -25,7 +25,7 @@ bool short_type_is_parameter(struct span type)
 	return span_bytes(type) && !is_primitive(type) && !(*type.at >= '0' && *type.at <= '9');
 }
 
-/* What C++ and Rust fill in where the program says nothing. */
+/* Returns whether the type is a default that C++ or Rust adds. */
 static bool is_default(struct span type)
 {
 	static const char *const names[] = {"std::allocator<",
@@ -63,7 +63,9 @@ static struct name_part take_segment(struct span *at)
 	return segment;
 }
 
-/* Of "std::vector<int>" the last part; at is moved past all of it. */
+/*
+ * Returns the last part of "std::vector<int>" and moves at past the whole path.
+ */
 static struct name_part take_type_path(struct span *at)
 {
 	struct name_part last = take_segment(at);
@@ -102,8 +104,8 @@ bool short_type_is_string(const struct name_part *type)
 	return span_is(type->word, "basic_string") && span_begins(type->args, "<char");
 }
 
-static void add_list(struct name_text *text, struct span args, bool is_rust, bool nested,
-		     size_t most);
+static void short_type_add_list(struct name_text *text, struct span args, bool is_rust, bool nested,
+				size_t most);
 
 void short_type_add(struct name_text *text, struct span types, bool is_rust, bool nested)
 {
@@ -124,7 +126,7 @@ void short_type_add(struct name_text *text, struct span types, bool is_rust, boo
 		else
 			name_text_add_span(text, type.word);
 		if (nested && !short_type_is_string(&type))
-			add_list(text, type.args, is_rust, true, SIZE_MAX);
+			short_type_add_list(text, type.args, is_rust, true, SIZE_MAX);
 		if (types.at == start)
 			types.at++;
 	}
@@ -136,9 +138,12 @@ static bool says_something(struct span argument, bool is_rust)
 	       !(is_rust && short_type_is_parameter(argument));
 }
 
-/* "<…>"; nothing if no argument says something, or if it takes more than `most` bytes. */
-static void add_list(struct name_text *text, struct span args, bool is_rust, bool nested,
-		     size_t most)
+/*
+ * Adds "<…>", or nothing if no argument is informative or the list takes more
+ * than `most` bytes.
+ */
+static void short_type_add_list(struct name_text *text, struct span args, bool is_rust, bool nested,
+				size_t most)
 {
 	size_t before = text->len, first;
 
@@ -166,7 +171,7 @@ void short_type_add_arguments(struct name_text *text, struct span args, bool is_
 {
 	size_t before = text->len;
 
-	add_list(text, args, is_rust, true, all ? SIZE_MAX : MOST_ARGUMENTS);
+	short_type_add_list(text, args, is_rust, true, all ? SIZE_MAX : MOST_ARGUMENTS);
 	if (text->len == before)
-		add_list(text, args, is_rust, false, MOST_ARGUMENTS);
+		short_type_add_list(text, args, is_rust, false, MOST_ARGUMENTS);
 }

@@ -9,11 +9,15 @@
 
 #define ELLIPSIS "…"
 
-/* Brackets within as many others are kept at first. */
-enum { MOST_LEVELS = 3 };
+/* Brackets that are nested this deep are kept at first. */
+enum { SHORTEN_MOST_LEVELS = 3 };
 
-/* What brackets are part of: "operator()", "operator<<", "->", "(anonymous namespace)"; 0: none. */
-static size_t plain_bytes(const char *at)
+/*
+ * Returns the length of text that contains brackets but is a unit:
+ * "operator()", "operator<<", "->", "(anonymous namespace)". Returns 0 for
+ * other text.
+ */
+static size_t shorten_plain_bytes(const char *at)
 {
 	static const char operator_word[] = "operator", arrow[] = "->",
 			  anonymous[] = "(anonymous namespace)";
@@ -38,13 +42,16 @@ static bool is_closing(char c)
 	return c == '>' || c == ')';
 }
 
-/* "<Type as Trait>::method" begins with what tells most: where these brackets end; else 0. */
+/*
+ * Returns the end of the brackets in "<Type as Trait>::method", which starts
+ * with the most important part. Returns 0 for other names.
+ */
 static size_t type_bytes(const char *name)
 {
 	size_t depth = 0, at = 0;
 
 	while (name[at]) {
-		size_t plain = plain_bytes(name + at);
+		size_t plain = shorten_plain_bytes(name + at);
 
 		if (!plain && is_opening(name[at]))
 			depth++;
@@ -57,19 +64,22 @@ static size_t type_bytes(const char *name)
 	return 0;
 }
 
-static bool is_word(char c)
+static bool shorten_is_word(char c)
 {
 	return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
 	       (c >= 'A' && c <= 'Z') || c & 0x80;
 }
 
-/* The scopes in front of a type's own name: "std::collections::"; 0: none. */
+/*
+ * Returns the length of the scopes before a type's own name,
+ * "std::collections::", or 0.
+ */
 static size_t scope_bytes(const char *at)
 {
 	size_t scopes = 0, len = 0;
 
-	while (is_word(at[len])) {
-		while (is_word(at[len]))
+	while (shorten_is_word(at[len])) {
+		while (shorten_is_word(at[len]))
 			len++;
 		if (strncmp(at + len, "::", 2) != 0)
 			break;
@@ -79,8 +89,11 @@ static size_t scope_bytes(const char *at)
 	return scopes;
 }
 
-/* Copies the name without the scopes of types in brackets, and without what is within more than
- * `levels` brackets; those of the type in front do not count. */
+/*
+ * Copies the name without the scopes of types in brackets, and without the
+ * contents of brackets that are nested deeper than `levels`. The brackets of
+ * the type in front do not count.
+ */
 static void leave_out(const char *name, size_t levels, char *to)
 {
 	const char *type_end = name + type_bytes(name);
@@ -94,7 +107,7 @@ static void leave_out(const char *name, size_t levels, char *to)
 			name += scope_bytes(name);
 		if (!*name)
 			break;
-		plain = plain_bytes(name);
+		plain = shorten_plain_bytes(name);
 		len = plain ? plain : 1;
 		if (!plain && depth && is_closing(*name))
 			depth--;
@@ -103,13 +116,13 @@ static void leave_out(const char *name, size_t levels, char *to)
 		if (!plain && is_opening(*name) && depth++ == most && !is_closing(name[1]))
 			to = stpcpy(to, ELLIPSIS);
 		name += len;
-		within_word = is_word(name[-1]);
+		within_word = shorten_is_word(name[-1]);
 	}
 	*to = '\0';
 }
 
-/* The function's own name, behind its scopes. */
-static char *own_name(char *text)
+/* Returns the function's own name, after its scopes. */
+static char *shorten_own_name(char *text)
 {
 	char *name = text;
 
@@ -118,17 +131,20 @@ static char *own_name(char *text)
 	return name;
 }
 
-/* Leaves the first characters. */
-static void cut_end(char *text, size_t columns)
+static size_t shorten_width(uint32_t character)
+{
+	return character == UTF8_BAD ? 1 : printable_width(character);
+}
+
+/* Keeps the first characters. */
+static void shorten_cut_end(char *text, size_t columns)
 {
 	struct bytes rest = bytes_of(text, strlen(text));
 	unsigned char *end = (unsigned char *)text;
 	size_t width = 0;
 
 	while (bytes_left(&rest)) {
-		uint32_t character = utf8_next(&rest);
-
-		width += character == UTF8_BAD ? 1 : printable_width(character);
+		width += shorten_width(utf8_next(&rest));
 		if (width >= columns)
 			break;
 		end = (unsigned char *)rest.at;
@@ -136,21 +152,20 @@ static void cut_end(char *text, size_t columns)
 	strcpy((char *)end, ELLIPSIS);
 }
 
-/* Leaves the last characters; no piece of "::", none of a word before a scope or a space; all of
- * name. */
+/*
+ * Keeps the last characters: no part of "::", no part of a word before a scope
+ * or a space. Keeps the whole name if it fits.
+ */
 static void cut_beginning(char *text, const char *name, size_t columns)
 {
 	size_t left = printable_columns(text);
 	struct bytes rest = bytes_of(text, strlen(text));
 	const unsigned char *start = rest.at, *word_end;
 
-	while (left >= columns && bytes_left(&rest)) {
-		uint32_t character = utf8_next(&rest);
-
-		left -= character == UTF8_BAD ? 1 : printable_width(character);
-	}
+	while (left >= columns && bytes_left(&rest))
+		left -= shorten_width(utf8_next(&rest));
 	word_end = rest.at;
-	while (is_word((char)*word_end))
+	while (shorten_is_word((char)*word_end))
 		word_end++;
 	if (!strncmp((const char *)word_end, "::", 2))
 		rest.at = word_end;
@@ -161,10 +176,10 @@ static void cut_beginning(char *text, const char *name, size_t columns)
 	memcpy(text, ELLIPSIS, strlen(ELLIPSIS));
 }
 
-/* What tells most is the function's own name, and of that the beginning. */
-static void cut(char *text, size_t columns)
+/* The most important part is the function's own name, and in it the start. */
+static void shorten_cut(char *text, size_t columns)
 {
-	char *name = own_name(text);
+	char *name = shorten_own_name(text);
 
 	if (printable_columns(name) < columns && name != text) {
 		cut_beginning(text, name, columns);
@@ -172,7 +187,26 @@ static void cut(char *text, size_t columns)
 	}
 	memmove(text, name, strlen(name) + 1);
 	if (printable_columns(text) > columns)
-		cut_end(text, columns);
+		shorten_cut_end(text, columns);
+}
+
+/* "src/read.rs:512", "github.com/user/repo.f", but not "a::operator/(int)" */
+static bool shorten_is_path(const char *name)
+{
+	return strchr(name, '/') && !strpbrk(name, "<( ") && !strstr(name, "::");
+}
+
+/* Keeps the last parts that fit, or else the end of the last part. */
+static char *cut_path(const char *path, size_t columns)
+{
+	struct bytes rest = bytes_of(path, strlen(path));
+	size_t left = printable_columns(path);
+	const char *part;
+
+	while (left >= columns && bytes_left(&rest))
+		left -= shorten_width(utf8_next(&rest));
+	part = strchr((const char *)rest.at, '/');
+	return xasprintf("%s%s", ELLIPSIS, part ? part : (const char *)rest.at);
 }
 
 char *shorten(const char *name, size_t columns)
@@ -181,20 +215,25 @@ char *shorten(const char *name, size_t columns)
 
 	if (printable_columns(name) <= columns)
 		return xstrdup(name);
-	/* "<T>" becomes "<…>", and a cut name begins with one more. */
+	if (shorten_is_path(name))
+		return cut_path(name, columns);
+	/*
+	 * "<T>" becomes "<…>", and a truncated name starts with one more
+	 * ellipsis.
+	 */
 	text = xreallocarray(NULL, strlen(name) + 2, strlen(ELLIPSIS));
-	for (size_t levels = MOST_LEVELS + 1; levels-- > 0;) {
+	for (size_t levels = SHORTEN_MOST_LEVELS + 1; levels-- > 0;) {
 		leave_out(name, levels, text);
 		if (printable_columns(text) <= columns)
 			return text;
 	}
-	cut(text, columns);
+	shorten_cut(text, columns);
 	return text;
 }
 
 char *shorten_types(const char *name)
 {
-	/* Nothing gets longer: no level is too deep. */
+	/* The text never grows, because no level is too deep. */
 	char *text = xstrdup(name);
 
 	leave_out(name, strlen(name), text);

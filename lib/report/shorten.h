@@ -1,6 +1,7 @@
 /*
- * Shortens names of functions for tables. Templates and generics make names of kilobytes, and the
- * most important part, the function's own name, is at the end.
+ * Shortens function names for tables. Names with templates and generics can
+ * have kilobytes, and the most important part, the function's own name, is at
+ * the end.
  */
 #ifndef PROF_REPORT_SHORTEN_H
 #define PROF_REPORT_SHORTEN_H
@@ -8,14 +9,22 @@
 #include <stddef.h>
 
 /*
- * Returns the name if it has at most `columns` characters. Otherwise types in brackets lose their
- * scopes; then the contents of brackets become "…", the innermost first:
- * "std::vector<pair<…>>::push_back(…)", "<Vec<…> as Extend>::extend"; then the beginning of the
- * scopes is cut off, and at last the end of the function's own name. UTF-8; to be freed.
+ * Returns the name if it has at most `columns` characters. Otherwise it is
+ * shortened in this order: types in brackets lose their scopes; the contents of
+ * brackets become "…", the innermost first
+ * ("std::vector<pair<…>>::push_back(…)", "<Vec<…> as Extend>::extend"); the
+ * scopes are cut from their start; the function's own name is cut at its end.
+ * The result is UTF-8, and the caller frees it.
+ *
+ * A path is cut at its start instead, between two parts if possible:
+ * "…/src/read.rs:512".
  */
 char *shorten(const char *name, size_t columns);
 
-/* Types in brackets lose their scopes: "sum<Point>(vector<Point>)". To be freed. */
+/*
+ * Removes the scopes of types in brackets: "sum<Point>(vector<Point>)". The
+ * caller frees the result.
+ */
 char *shorten_types(const char *name);
 
 #endif

@@ -15,7 +15,10 @@ enum {
 
 #define PRECISION 1e-12
 
-/* A continued fraction's next partial quotient, which must not be 0 (Lentz's method). */
+/*
+ * Returns the next partial quotient of a continued fraction, which must not be
+ * 0 (Lentz's method).
+ */
 static double quotient(double factor, double previous, bool inverts)
 {
 	double value = 1 + (inverts ? factor / previous : factor * previous);
@@ -76,7 +79,10 @@ static double student_density(double t, double df)
 	       sqrt(df * M_PI);
 }
 
-/* By Newton's method: the tail is convex, so that each step stays below the quantile. */
+/*
+ * Uses Newton's method. The tail is convex, so each step stays below the
+ * quantile.
+ */
 double student_quantile(double confidence, double df)
 {
 	const double tail = 1 - confidence;

@@ -10,29 +10,37 @@
 
 #include <stddef.h>
 
-/* From this number of degrees of freedom on, Student's distribution is taken as normal. */
+/*
+ * From this number of degrees of freedom on, Student's distribution is
+ * approximated by the normal distribution.
+ */
 #define STUDENT_NORMAL 1000.0
 
-/* The probability that |t| is at least this large. df is at least 1, and need not be an integer. */
+/*
+ * Returns the probability that |t| is at least this large. df is at least 1,
+ * and need not be an integer.
+ */
 double student_tail(double t, double df);
-/* The value that |t| stays below with this probability. */
+/* Returns the value that |t| stays below with this probability. */
 double student_quantile(double confidence, double df);
 
 /*
- * The degrees of freedom of the sum of two variances, each estimated with its own. They are
- * between the smaller number and the sum of both; STUDENT_NORMAL if the variances are 0.
+ * Returns the degrees of freedom of the sum of two variances, each estimated
+ * with its own. They are between the smaller number and the sum of both.
+ * Returns STUDENT_NORMAL if the variances are 0.
  */
 double welch_df(const double variances[2], const double dfs[2]);
 
 /*
- * The probability of counts `a` and `b` that are at least this far apart, if each event counts for
- * b with probability share_of_b. Exact, two-sided: twice the smaller tail.
+ * Returns the probability that counts are at least as far apart as `a` and `b`,
+ * if each event counts for b with probability share_of_b. It is exact and
+ * two-sided: twice the smaller tail.
  */
 double two_counts_tail(double a, double b, double share_of_b);
 
 /*
- * Holm's correction, in place: each p becomes the level at which its test passes if all `count`
- * tests are made.
+ * Applies Holm's correction in place: each p becomes the level at which its
+ * test passes if all `count` tests are made.
  */
 void holm_adjust(double *p, size_t count);
 

@@ -15,7 +15,7 @@ static void cut_bracketed_clones(char *name)
 		*at = '\0';
 }
 
-static void cut_end(char *name, const char *end)
+static void stable_name_cut_end(char *name, const char *end)
 {
 	size_t len = strlen(name), end_len = strlen(end);
 
@@ -39,7 +39,7 @@ char *stable_function_name(const char *name)
 {
 	char *copy = xstrdup(name);
 
-	cut_end(copy, "_[i]");
+	stable_name_cut_end(copy, "_[i]");
 	cut_bracketed_clones(copy);
 	copy[fragment_function_length(copy)] = '\0';
 	cut_rust_hash(copy);

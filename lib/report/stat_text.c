@@ -13,7 +13,7 @@ static double ratio(const struct stat_counts *stat, enum stat_counter part, enum
 	return (double)stat->values[part] / (double)stat->values[of];
 }
 
-/* What follows from the counter; "": nothing. */
+/* Writes the derived value of the counter, or nothing. */
 static void put_meaning(FILE *out, const struct profile_info *info, enum stat_counter counter)
 {
 	const struct stat_counts *stat = &info->quality.stat;
@@ -52,7 +52,7 @@ static char *meaning_of(const struct profile_info *info, enum stat_counter count
 	return text;
 }
 
-static void put_row(FILE *out, const struct profile_info *info, enum stat_counter counter)
+static void stat_text_put_row(FILE *out, const struct profile_info *info, enum stat_counter counter)
 {
 	CLEANUP(free_ptr) char *meaning = meaning_of(info, counter);
 	int columns = *meaning ? NAME_COLUMNS : 0;
@@ -74,7 +74,7 @@ char *stat_table(const struct profile_info *info)
 	out = open_memstream(&table, &len);
 	for (enum stat_counter counter = 0; counter < STAT_COUNTERS; counter++)
 		if (stat->is_known[counter])
-			put_row(out, info, counter);
+			stat_text_put_row(out, info, counter);
 	fclose(out);
 	return table;
 }

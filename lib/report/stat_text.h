@@ -1,15 +1,21 @@
 /*
- * What was counted beside the samples, in the words of perf stat: a value, the event, and what
- * follows from it ("0.98 CPUs used", "1.64 per cycle").
+ * Formats the counters of a recording like perf stat: a value, the event, and a
+ * derived value ("0.98 CPUs used", "1.64 per cycle").
  */
 #ifndef PROF_REPORT_STAT_TEXT_H
 #define PROF_REPORT_STAT_TEXT_H
 
 #include "profile/profile.h"
 
-/* A table with a line per known counter, each with \n; NULL: nothing was counted. To be freed. */
+/*
+ * Returns a table with a line for each known counter, each ending with \n, or
+ * NULL if nothing was counted. The caller frees it.
+ */
 char *stat_table(const struct profile_info *info);
-/* The most telling of it in one line: "0.98 CPUs used, 12 context switches"; NULL likewise. */
+/*
+ * Returns the most important counters in one line, "0.98 CPUs used, 12 context
+ * switches", or NULL if nothing was counted. The caller frees it.
+ */
 char *stat_line(const struct profile_info *info);
 
 #endif

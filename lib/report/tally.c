@@ -4,17 +4,24 @@
 
 #include <stdlib.h>
 
-struct counter {
+struct tally_counter {
 	const struct view *view;
 	const uint32_t *row_of_line;
 	struct tally *tallies;
-	uint32_t *on_path; /* by row: how often it is in the current stack of the walk */
+	/*
+	 * The number of occurrences of each row in the current stack of the
+	 * walk.
+	 */
+	uint32_t *on_path;
 };
 
-/* Adds to a row's total only if it is not in the stack already: recursion counts once. */
-static void enter(void *user, stack_id stack)
+/*
+ * Adds to a row's total only if the row is not in the stack already, because
+ * recursion counts once.
+ */
+static void tally_enter(void *user, stack_id stack)
 {
-	struct counter *counter = user;
+	struct tally_counter *counter = user;
 	const uint32_t *first_line = counter->view->labels.first_line;
 	frame_id frame = counter->view->stacks[stack].frame;
 
@@ -26,9 +33,9 @@ static void enter(void *user, stack_id stack)
 	}
 }
 
-static void leave(void *user, stack_id stack)
+static void tally_leave(void *user, stack_id stack)
 {
-	struct counter *counter = user;
+	struct tally_counter *counter = user;
 	const uint32_t *first_line = counter->view->labels.first_line;
 	frame_id frame = counter->view->stacks[stack].frame;
 
@@ -37,9 +44,11 @@ static void leave(void *user, stack_id stack)
 			counter->on_path[counter->row_of_line[i]]--;
 }
 
-/* self: the row of the innermost line of a stack's leaf, or of the function that waits or
- * allocates. */
-static void add_selves(struct counter *counter)
+/*
+ * The row of self is that of the innermost line of a stack's leaf, or of the
+ * function that blocks or allocates.
+ */
+static void tally_add_selves(struct tally_counter *counter)
 {
 	const struct view *view = counter->view;
 	const struct profile_samples samples = profile_samples(view->profile);
@@ -48,7 +57,7 @@ static void add_selves(struct counter *counter)
 		const struct profile_sample *sample = &samples.items[i];
 		uint32_t row;
 
-		if (sample->stack == STACK_EMPTY || !view_has(view, sample))
+		if (!view_has(view, sample))
 			continue;
 		row = counter->row_of_line[view_self_line(view, sample->stack)];
 		if (row != TALLY_NO_ROW)
@@ -60,12 +69,12 @@ static void add_selves(struct counter *counter)
 struct tally *tally_rows(const struct view *view, const uint32_t *row_of_line, uint32_t rows)
 {
 	CLEANUP(free_ptr) uint32_t *on_path = xcalloc(rows, sizeof(*on_path));
-	struct counter counter = {.view = view,
-				  .row_of_line = row_of_line,
-				  .tallies = xcalloc(rows, sizeof(*counter.tallies)),
-				  .on_path = on_path};
+	struct tally_counter counter = {.view = view,
+					.row_of_line = row_of_line,
+					.tallies = xcalloc(rows, sizeof(*counter.tallies)),
+					.on_path = on_path};
 
-	view_walk(view, enter, leave, &counter);
-	add_selves(&counter);
+	view_walk(view, tally_enter, tally_leave, &counter);
+	tally_add_selves(&counter);
 	return counter.tallies;
 }

@@ -21,8 +21,8 @@ static bool continues_caller(const struct pruned_tree *tree, uint32_t node, uint
 	return caller->children == 1 && caller->total.weight - callee->total.weight < below;
 }
 
-static void add_line(struct tree_lines *lines, uint32_t node, uint32_t *line_of,
-		     uint32_t *callees_left, bool continues)
+static void tree_lines_add_line(struct tree_lines *lines, uint32_t node, uint32_t *line_of,
+				uint32_t *callees_left, bool continues)
 {
 	uint32_t parent = lines->tree->nodes[node].parent, index = lines->count++;
 	struct tree_line *line = &lines->items[index];
@@ -57,7 +57,7 @@ void tree_lines_init(struct tree_lines *lines, const struct pruned_tree *tree,
 			line_of[node] = line_of[tree->nodes[node].parent];
 			lines->items[line_of[node]].count++;
 		} else {
-			add_line(lines, node, line_of, callees_left, continues);
+			tree_lines_add_line(lines, node, line_of, callees_left, continues);
 		}
 	}
 }
@@ -68,7 +68,7 @@ void tree_lines_deinit(struct tree_lines *lines)
 	*lines = (struct tree_lines){0};
 }
 
-/* The first line at the level of a line on the way to the root. */
+/* Returns the first line with the level of a line on the way to the root. */
 static uint32_t first_of_level(const struct tree_lines *lines, uint32_t line)
 {
 	while (lines->items[line].continues)
@@ -76,7 +76,10 @@ static uint32_t first_of_level(const struct tree_lines *lines, uint32_t line)
 	return line;
 }
 
-/* Built from the end, as the way leads from the line to its root. */
+/*
+ * Builds the text from its end, because the path leads from the line to its
+ * root.
+ */
 char *tree_line_guides(const struct tree_lines *lines, uint32_t line, uint32_t levels,
 		       bool is_wrapped)
 {

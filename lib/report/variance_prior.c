@@ -3,8 +3,11 @@
 #include <math.h>
 
 enum {
-	FEWEST = 3,	/* variances */
-	ASYMPTOTIC = 6, /* from here on the series of digamma and trigamma are exact to 1e-8 */
+	FEWEST = 3, /* minimum number of variances */
+	/*
+	 * From here on the series of digamma and trigamma are accurate to 1e-8.
+	 */
+	ASYMPTOTIC = 6,
 	BISECTIONS = 100,
 };
 
@@ -48,7 +51,10 @@ static double inverse_trigamma(double y)
 	return low;
 }
 
-/* The logarithm of a variance, without the bias that its degrees of freedom give it. */
+/*
+ * Returns the logarithm of a variance without the bias that its degrees of
+ * freedom cause.
+ */
 static double unbiased_log(struct measured_variance variance)
 {
 	return log(variance.value) - digamma(variance.df / 2) + log(variance.df / 2);
@@ -64,7 +70,7 @@ static struct measured_variance typical(double mean, double excess)
 	return (struct measured_variance){exp(mean + digamma(half) - log(half)), 2 * half};
 }
 
-static int is_known(struct measured_variance variance)
+static int variance_prior_is_known(struct measured_variance variance)
 {
 	return variance.df > 0 && variance.value > 0;
 }
@@ -75,7 +81,7 @@ struct variance_prior variance_prior_of(const struct measured_variance *variance
 	double known = 0, mean = 0, squares = 0, expected = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!is_known(variances[i]))
+		if (!variance_prior_is_known(variances[i]))
 			continue;
 		known++;
 		mean += unbiased_log(variances[i]);
@@ -86,7 +92,7 @@ struct variance_prior variance_prior_of(const struct measured_variance *variance
 		return (struct variance_prior){0};
 	mean /= known;
 	for (size_t i = 0; i < count; i++)
-		if (is_known(variances[i]))
+		if (variance_prior_is_known(variances[i]))
 			squares += pow(unbiased_log(variances[i]) - mean, 2);
 	prior.typical = typical(mean, squares / (known - 1) - expected / known);
 	return prior;

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "profile/memory_events.h"
 #include "report/allocating_place.h"
+#include "report/idle.h"
 #include "report/label_values.h"
 #include "report/match.h"
 #include "report/waiting_place.h"
@@ -14,7 +15,7 @@
 
 enum { IN_FOCUS = 1, IGNORED = 2 };
 
-static struct error *compile(regex_t *regex, const char *expression)
+static struct error *report_view_compile(regex_t *regex, const char *expression)
 {
 	int error = regcomp(regex, expression, REG_EXTENDED | REG_NOSUB);
 	char why[128];
@@ -22,8 +23,9 @@ static struct error *compile(regex_t *regex, const char *expression)
 	if (!error)
 		return NULL;
 	regerror(error, regex, why, sizeof(why));
-	return error_hint(error_new("\"%s\" is not a regular expression: %s", expression, why),
-			  "a name with ( [ * + ? { | or . in it needs a \\ before each of them");
+	return error_hint(
+		error_new("\"%s\" is not a regular expression: %s", expression, why),
+		"to find these characters in a name, put a \\ before each of ( [ * + ? { | .");
 }
 
 /* Sets the bit of each label whose name matches the expression. */
@@ -31,7 +33,7 @@ static struct error *mark_labels(const struct display_labels *labels, const char
 				 unsigned char bit, unsigned char *marks)
 {
 	regex_t regex;
-	struct error *err = expression ? compile(&regex, expression) : NULL;
+	struct error *err = expression ? report_view_compile(&regex, expression) : NULL;
 
 	if (err || !expression)
 		return err;
@@ -53,24 +55,28 @@ static unsigned char marks_of_frame(const struct display_labels *labels, frame_i
 	return all;
 }
 
-/* A name with brackets, such as "[kernel]", does not match itself as a pattern. */
-static bool is_named(const char *text, const char *pattern)
+/*
+ * Compares the text first, because a name with brackets such as "[kernel]" does
+ * not match itself as a pattern.
+ */
+static bool report_view_is_named(const char *text, const char *pattern)
 {
 	return !strcmp(text, pattern) || fnmatch(pattern, text, 0) == 0;
 }
 
-static bool is_one_of(const char *name, const char *path, const char *list)
+static bool report_view_is_one_of(const char *name, const char *path, const char *list)
 {
 	CLEANUP(free_ptr) char *copy = xstrdup(list);
 	char *rest = copy, *pattern;
 
 	while ((pattern = strsep(&rest, ",")))
-		if (*pattern && (is_named(name, pattern) || is_named(path, pattern)))
+		if (*pattern &&
+		    (report_view_is_named(name, pattern) || report_view_is_named(path, pattern)))
 			return true;
 	return false;
 }
 
-/* A sample was taken in the module of its innermost frame. Without frames it is in no module. */
+/* A sample belongs to the module of its innermost frame. */
 static void select_modules(struct view *view, const char *list)
 {
 	const struct profile *profile = view->profile;
@@ -81,11 +87,10 @@ static void select_modules(struct view *view, const char *list)
 	for (uint32_t i = 0; i < modules; i++) {
 		const char *path = profile_string(profile, profile_get_module(profile, i)->path);
 
-		chosen[i] = is_one_of(display_module_name(profile, i), path, list);
+		chosen[i] = report_view_is_one_of(display_module_name(profile, i), path, list);
 	}
 	if (!view->excluded)
 		view->excluded = xcalloc(stacks, sizeof(*view->excluded));
-	view->excluded[STACK_EMPTY] = true;
 	for (stack_id i = 1; i < stacks; i++) {
 		frame_id leaf = all_stacks.items[i].frame;
 		uint32_t module = profile_get_frame(profile, leaf).module;
@@ -144,7 +149,28 @@ static struct error *select_label_sets(struct view *view, const struct view_opti
 	return err;
 }
 
-static void add_samples(struct view *view)
+static void report_view_hide_idle(struct view *view)
+{
+	const struct profile_samples samples = profile_samples(view->profile);
+	CLEANUP(free_ptr) bool *idle = idle_samples(&view->labels);
+	struct sum shown = {0}, hidden = {0};
+	/* A smaller rest is what idle threads do when they wake up. */
+	enum { PARTS_OF_IDLE = 1000 };
+
+	for (uint64_t i = 0; i < samples.count; i++) {
+		const struct profile_sample *sample = &samples.items[i];
+
+		if (view_has(view, sample))
+			sum_add(idle[i] ? &hidden : &shown,
+				(struct sum){sample->samples, sample->weight});
+	}
+	if (!hidden.weight || shown.weight <= hidden.weight / PARTS_OF_IDLE)
+		return;
+	view->idle = STEAL(idle);
+	view->idle_sum = hidden;
+}
+
+static void report_view_add_samples(struct view *view)
 {
 	const struct profile_samples samples = profile_samples(view->profile);
 
@@ -158,7 +184,7 @@ static void add_samples(struct view *view)
 }
 
 /* Children have higher ids than their parents, so the loop adds up each child before its parent. */
-static void add_up(struct view *view)
+static void report_view_add_up(struct view *view)
 {
 	const struct profile_stacks stacks = profile_stacks(view->profile);
 
@@ -177,10 +203,15 @@ static void add_up(struct view *view)
 	}
 }
 
-static bool is_waiting(const struct profile *profile, event_id event)
+static bool is_waiting(const struct profile *profile, event_id id)
 {
-	return event < profile_event_count(profile) &&
-	       profile_get_event(profile, event)->kind == VALUE_OFF_CPU_TIME;
+	const struct profile_event *event = id < profile_event_count(profile)
+						    ? profile_get_event(profile, id)
+						    : NULL;
+	const char *name = event ? profile_string(profile, event->name) : "";
+
+	return event && (event->kind == VALUE_OFF_CPU_TIME || !strcmp(name, VALUE_ELAPSED_EVENT) ||
+			 !strcmp(name, VALUE_CRITICAL_PATH_EVENT));
 }
 
 struct error *view_init_selected(struct view *view, const struct profile *profile,
@@ -205,15 +236,17 @@ struct error *view_init_selected(struct view *view, const struct profile *profil
 	}
 	if (options->modules)
 		select_modules(view, options->modules);
+	if (options->hides_idle && view->is_waiting)
+		report_view_hide_idle(view);
 	view->stacks = xcalloc(stacks, sizeof(*view->stacks));
-	add_samples(view);
-	add_up(view);
+	report_view_add_samples(view);
+	report_view_add_up(view);
 	return NULL;
 }
 
 void view_init(struct view *view, const struct profile *profile, event_id event)
 {
-	/* Without an expression nothing can fail. */
+	/* Without an expression the call cannot fail. */
 	error_free(view_init_selected(view, profile, &(struct view_options){.event = event}));
 }
 
@@ -221,6 +254,7 @@ void view_deinit(struct view *view)
 {
 	display_labels_deinit(&view->labels);
 	free(view->excluded);
+	free(view->idle);
 	free(view->label_sets);
 	free(view->stacks);
 	free(view->places);
@@ -277,7 +311,10 @@ void view_walk(const struct view *view, view_visit *enter, view_visit *leave, vo
 			at = stacks[at].first_child;
 			continue;
 		}
-		/* Leaves this stack, and its callers as long as they have no more children. */
+		/*
+		 * Leaves this stack, and its callers while they have no more
+		 * children.
+		 */
 		for (; at; at = stacks[at].parent) {
 			leave(user, at);
 			if (stacks[at].next_sibling) {

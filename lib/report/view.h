@@ -1,7 +1,7 @@
 /*
- * A view of a profile: all samples of one event, or a selection of them, and the total of each
- * stack of the trie. Tables and call trees are computed from it. Sums are exact; the time is linear
- * in the stack trie and the samples.
+ * A view of a profile: all samples of one event, or a selection of them, with
+ * the total of each stack of the trie. Tables and call trees are computed from
+ * it. Sums are exact. The time is linear in the stack trie and the samples.
  */
 #ifndef PROF_REPORT_VIEW_H
 #define PROF_REPORT_VIEW_H
@@ -11,28 +11,41 @@
 #include "report/sum.h"
 
 /*
- * Which samples a view selects; zeroed: all of event 0. focus and ignore are POSIX extended regular
- * expressions that match anywhere in the full or the shown name of a function, inlined or not.
+ * The samples that a view selects. Zeroed, it selects all samples of event 0.
+ * focus and ignore are POSIX extended regular expressions that match anywhere
+ * in the full or the shown name of a function, inlined or not.
  */
 struct view_options {
 	event_id event;
 	enum name_style names; /* of labels */
-	const char *focus;     /* only stacks with a matching function; NULL: all */
-	const char *ignore;    /* not stacks with a matching function; NULL: all */
-	const char *modules;   /* only samples that were taken in one of these modules; NULL: all.
-				  Names as in tables, paths, or patterns (glob(7)) of either,
-				  separated by commas */
-	const char *process;   /* only processes with this name; NULL: all */
-	pid_t pid, tid;	       /* only this process or thread; 0: all */
-	const char *const *labels; /* only samples that meet all of these conditions: see
-				      label_filter() */
+	const char *focus;     /* only stacks with a matching function; NULL means all */
+	const char *ignore;    /* only stacks without a matching function; NULL means all */
+	/*
+	 * Only samples that were taken in one of these modules; NULL means all.
+	 * A module is given by its name in tables, its path, or a pattern
+	 * (glob(7)) that matches one of them. Commas separate modules.
+	 */
+	const char *modules;
+	const char *process; /* only processes with this name; NULL means all */
+	pid_t pid, tid;	     /* only this process or thread; 0 means all */
+	/*
+	 * Only samples that satisfy all of these conditions: see
+	 * label_filter().
+	 */
+	const char *const *labels;
 	size_t label_count;
+	/* Only time that is not idle (report/idle.h), unless nearly all of it is. */
+	bool hides_idle;
 };
 
-/* One struct per stack, because walks do not follow the order of ids: one cache miss per stack. */
+/*
+ * The members are in one struct, not in an array each, so that a walk has only
+ * one cache miss per stack. Walks do not follow the order of ids.
+ */
 struct view_stack {
 	struct sum total;
-	stack_id parent, first_child, next_sibling; /* children: those with samples; 0: none */
+	/* Children are only those with samples; 0 means none. */
+	stack_id parent, first_child, next_sibling;
 	frame_id frame;
 };
 
@@ -40,49 +53,71 @@ struct view {
 	const struct profile *profile;
 	event_id event;
 	struct display_labels labels;
-	unsigned char *excluded;   /* by stack: its samples are not selected; NULL: none */
-	bool *label_sets;	   /* by label set: its samples are selected; NULL: all */
-	struct view_stack *stacks; /* by stack; the total of STACK_EMPTY is that of all */
-	bool is_waiting;
-	/* Of waiting: waiting_place.h; of memory: allocating_place.h; NULL: of anything else. */
+	/*
+	 * For each stack, whether its samples are not selected. NULL if all are
+	 * selected.
+	 */
+	unsigned char *excluded;
+	bool *idle;	     /* by sample: it is hidden because it is idle; NULL means none */
+	struct sum idle_sum; /* of these samples */
+	bool *label_sets;    /* by label set: its samples are selected; NULL means all are */
+	/* By stack. The total of STACK_EMPTY is that of the view. */
+	struct view_stack *stacks;
+	bool is_waiting; /* the event has waits, as off-CPU time or elapsed time */
+	/*
+	 * The line with the self value of each stack: see waiting_place.h for
+	 * off-CPU time and allocating_place.h for memory. NULL for other
+	 * events.
+	 */
 	uint32_t *places;
 };
 
-/* All samples of an event. Borrows the profile, which must not change while the view exists. */
+/*
+ * Initializes a view of all samples of an event. Borrows the profile, which
+ * must not change while the view exists.
+ */
 void view_init(struct view *view, const struct profile *profile, event_id event);
-/* Fails if a regular expression is invalid, or if no sample has a label. */
+/* Fails if a regular expression is invalid, or if no sample has a label that
+ * options->labels requests. */
 MUST_CHECK struct error *view_init_selected(struct view *view, const struct profile *profile,
 					    const struct view_options *options);
 void view_deinit(struct view *view);
 
-/* True if these samples are part of the view. */
+/* Returns whether a sample is part of the view. */
 static inline bool view_has(const struct view *view, const struct profile_sample *sample)
 {
-	return sample->event == view->event && !(view->excluded && view->excluded[sample->stack]) &&
+	return sample->event == view->event &&
+	       !(view->idle && view->idle[sample - profile_samples(view->profile).items]) &&
+	       !(view->excluded && view->excluded[sample->stack]) &&
 	       !(view->label_sets && !view->label_sets[sample->labels]);
 }
 
-/* The sum of all samples of an event, not only of the selected ones. */
+/* Returns the sum of all samples of an event, not only of the selected ones. */
 struct sum view_event_sum(const struct profile *profile, event_id event);
-/* The index in labels.lines of the function to which the samples of a stack are self: that of its
- * leaf; of waiting, the function that waits; of memory, the function that allocates. */
+/*
+ * Returns the index in labels.lines of the function that gets the self value of
+ * a stack. For off-CPU time it is the blocking function, for memory the
+ * function that allocates, and for other events the function of the leaf.
+ */
 uint32_t view_self_line(const struct view *view, stack_id stack);
-/* The label of the innermost line of a stack's leaf. */
+/* Returns the label of the innermost line of a stack's leaf. */
 uint32_t view_leaf_label(const struct view *view, stack_id stack);
-/* The samples of a stack without those of its callees. */
+/* Returns the samples of a stack without those of its callees. */
 struct sum view_self(const struct view *view, stack_id stack);
 
 /*
- * Walks the trie depth-first: enter is called before the children of a stack, leave after them.
- * Stacks without samples are skipped.
+ * Walks the trie depth-first: enter is called before the children of a stack,
+ * leave after them. Stacks without samples are skipped.
  */
 typedef void view_visit(void *user, stack_id stack);
 void view_walk(const struct view *view, view_visit *enter, view_visit *leave, void *user);
 
 /*
- * Finds the functions of a name: those of exactly this name, full or as shown; if there are none,
- * those whose unqualified name it is (match.h); if there are none either, those whose name matches
- * it as a regular expression. *ret is by label, to be freed; *count: the number of functions.
+ * Finds functions by name: those with exactly this full or shown name, else
+ * those with this unqualified name (match.h), else those whose name matches it
+ * as a regular expression. *ret has an element for each label, which is true if
+ * the function is found; the caller frees it. *count is the number of functions
+ * found.
  */
 MUST_CHECK struct error *view_functions(const struct view *view, const char *name, bool **ret,
 					uint32_t *count);

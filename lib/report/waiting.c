@@ -7,10 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The leaf of time in which a thread had no CPU, but could have run. As waiting/reason.h has it. */
-static const char wanted_cpu[] = "[wanted a CPU]";
+/*
+ * The leaf of time in which a thread was runnable. The first must equal the
+ * name in waiting/reason.h; earlier versions wrote the second.
+ */
+static const char waiting_runnable[] = "[runnable]";
+static const char waiting_runnable_before[] = "[wanted a CPU]";
 
-/* If less than this share was seen, it is worth a word. */
+/* The share is reported only if it is below this one. */
 #define LEAST_SEEN 0.99
 
 static bool is_in_ns(const struct profile *profile, event_id event, enum value_kind kind)
@@ -39,20 +43,18 @@ bool waiting_adds_to(const struct profile *profile, event_id event, event_id *wa
 	       waiting_event(profile, waiting);
 }
 
-bool waiting_is_wanted_cpu(const char *name)
+bool waiting_is_runnable(const char *name)
 {
-	return !strcmp(name, wanted_cpu);
+	return !strcmp(name, waiting_runnable) || !strcmp(name, waiting_runnable_before);
 }
 
-static bool is_wanted_cpu(const struct profile *profile, stack_id stack)
+static bool waiting_is_runnable_stack(const struct profile *profile, stack_id stack)
 {
-	struct profile_frame frame;
+	struct profile_frame frame = profile_get_frame(profile,
+						       profile_stacks(profile).items[stack].frame);
 
-	if (stack == STACK_EMPTY)
-		return false;
-	frame = profile_get_frame(profile, profile_stacks(profile).items[stack].frame);
 	return frame.module == PROFILE_SYNTHETIC &&
-	       waiting_is_wanted_cpu(profile_string(profile, (string_id)frame.offset));
+	       waiting_is_runnable(profile_string(profile, (string_id)frame.offset));
 }
 
 static bool find_cpu_event(const struct profile *profile, event_id *ret)
@@ -76,7 +78,8 @@ static bool sum_samples(const struct profile *profile, struct waiting_quality *r
 
 		if (sample->event == cpu)
 			ret->running_ns += sample->weight;
-		else if (sample->event == waiting && is_wanted_cpu(profile, sample->stack))
+		else if (sample->event == waiting &&
+			 waiting_is_runnable_stack(profile, sample->stack))
 			ret->wanted_ns += sample->weight;
 		else if (sample->event == waiting)
 			ret->waiting_ns += sample->weight;
@@ -102,18 +105,21 @@ static double seconds(uint64_t ns)
 
 char *waiting_text(const struct waiting_quality *sums)
 {
-	/* As many digits for the parts as for the whole, so that they are seen to add up. */
+	/*
+	 * The parts have as many digits as the whole, so that they visibly add
+	 * up.
+	 */
 	int digits = sums->thread_ns >= 1000 * NS_PER_SECOND ? 0
 		     : sums->thread_ns >= 10 * NS_PER_SECOND ? 1
 		     : sums->thread_ns >= NS_PER_SECOND	     ? 2
 							     : 3;
 
-	return xasprintf("of %.*f thread-seconds %.*f CPU, %.*f wanted a CPU, %.*f waiting", digits,
+	return xasprintf("%.*f thread-seconds: %.*f on CPU, %.*f runnable, %.*f waiting", digits,
 			 seconds(sums->thread_ns), digits, seconds(sums->running_ns), digits,
 			 seconds(sums->wanted_ns), digits, seconds(sums->waiting_ns));
 }
 
-/* ", 3.0 % was …"; nothing for nothing. */
+/* Adds ", 3.0 % was …", or nothing for 0. */
 static void put_part(FILE *out, uint64_t part_ns, const struct waiting_quality *sums,
 		     const char *what)
 {
@@ -130,10 +136,10 @@ char *waiting_places_text(const struct waiting_quality *sums)
 	if (!sums->threads || (double)sums->proved_ns >= LEAST_SEEN * (double)sums->waiting_ns)
 		return NULL;
 	out = open_memstream(&text, &len);
-	fprintf(out, "%s of the waiting time was seen on the stack",
+	fprintf(out, "%s of the waiting time has a stack read during the wait",
 		humanize_share(sums->proved_ns, sums->waiting_ns).text);
-	put_part(out, sums->spread_ns, sums, "is placed by other waits of the same threads");
-	put_part(out, sums->sampled_ns, sums, "was sampled at the switch");
+	put_part(out, sums->spread_ns, sums, "is attributed to other waits of the same threads");
+	put_part(out, sums->sampled_ns, sums, "has a stack from the context switch");
 	put_part(out, sums->placeless_ns, sums, "has no stack");
 	fclose(out);
 	return text;
@@ -143,6 +149,6 @@ char *waiting_left_out_text(const struct waiting_quality *sums)
 {
 	if (!sums->left_out_ns)
 		return NULL;
-	return xasprintf("%s of waiting were left out: short waits, or idle threads",
+	return xasprintf("%s of waiting were omitted: short waits or idle threads",
 			 humanize_time(sums->left_out_ns).text);
 }

@@ -5,7 +5,7 @@
 #include "profile/code_origin.h"
 #include "report/place.h"
 
-/* The less, the more it tells. */
+/* The lower the rank, the more informative the function. */
 enum waiting_rank waiting_rank_of(const struct display_labels *labels, uint32_t label)
 {
 	enum profile_module_kind kind = display_labels_kind(labels, label);
@@ -32,8 +32,8 @@ static bool is_reason(const struct profile *profile, frame_id frame)
 	return profile_get_frame(profile, frame).module == PROFILE_SYNTHETIC;
 }
 
-/* "[woken by NAME]", as record/wait_stacks.h has it. */
-static bool is_waker(const struct profile *profile, frame_id id)
+/* Returns whether the frame is "[woken by NAME]" (record/wait_stacks.h). */
+static bool waiting_place_is_waker(const struct profile *profile, frame_id id)
 {
 	struct profile_frame frame = profile_get_frame(profile, id);
 
@@ -46,7 +46,7 @@ static stack_id without_waker(const struct profile *profile, stack_id stack)
 	const struct profile_stacks stacks = profile_stacks(profile);
 
 	for (stack_id i = stack; i != STACK_EMPTY; i = stacks.items[i].parent)
-		if (is_waker(profile, stacks.items[i].frame))
+		if (waiting_place_is_waker(profile, stacks.items[i].frame))
 			return stacks.items[i].parent;
 	return stack;
 }
@@ -59,16 +59,16 @@ stack_id waiting_reason(const struct profile *profile, stack_id stack)
 	return stack;
 }
 
-static unsigned rank_of(const struct display_labels *labels, uint32_t label)
+static unsigned waiting_place_rank_of(const struct display_labels *labels, uint32_t label)
 {
 	return waiting_rank_of(labels, label);
 }
 
-/* A parent's id is below its children's. */
+/* A parent's id is lower than its children's. */
 uint32_t *waiting_places(const struct display_labels *labels)
 {
 	const struct profile_stacks stacks = profile_stacks(labels->profile);
-	CLEANUP(free_ptr) struct place *best = places_find(labels, rank_of, RANKS);
+	CLEANUP(free_ptr) struct place *best = places_find(labels, waiting_place_rank_of, RANKS);
 	CLEANUP(free_ptr) bool *is_of_waker = xcalloc(stacks.count, sizeof(*is_of_waker));
 	uint32_t *places = xcalloc(stacks.count, sizeof(*places));
 
@@ -81,7 +81,7 @@ uint32_t *waiting_places(const struct display_labels *labels)
 			places[i] = best[i].line;
 		is_of_waker[i] = stack.parent != STACK_EMPTY &&
 				 (is_of_waker[stack.parent] ||
-				  is_waker(labels->profile, stack.frame));
+				  waiting_place_is_waker(labels->profile, stack.frame));
 		if (is_of_waker[i])
 			places[i] = places[stack.parent];
 	}

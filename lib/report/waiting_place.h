@@ -1,39 +1,53 @@
 /*
- * Which function waits: the one whose self time a wait is.
+ * Finds the blocking function: the one that gets the self time of a wait.
  *
- * A stack of waiting ends in a synthetic frame, the reason ("[futex]"). As the leaf it would have
- * all self time, and that says nothing; nor do the functions of the C library that make the system
- * call. So the self time of such a stack belongs to the innermost function of the program, or of
- * its libraries, that chose to wait. It is, in this order,
- * - the innermost one of an interpreter or JIT that does not come with the language,
- * - the innermost native one that is not of the kernel, a C library or a language's runtime,
- * - the innermost one of a runtime, - of a C library, - of the kernel, - the leaf.
- * Who ended the wait may follow the reason: "[woken by NAME]" and the waker's frames, which have no
- * part in this.
+ * An off-CPU stack ends in a synthetic frame, the reason ("[futex]"). Self time
+ * of this frame, or of the C library function that makes the system call, would
+ * not be informative. Therefore the self time belongs to the innermost function
+ * of the program, or of its libraries, that caused the wait. The candidates, in
+ * this order, are
+ * - the innermost function of an interpreter or JIT that is not part of the
+ *   language's runtime,
+ * - the innermost native function that is not part of the kernel, a C library
+ *   or a language's runtime,
+ * - the innermost function of a runtime,
+ * - the innermost function of a C library,
+ * - the innermost function of the kernel,
+ * - the leaf.
+ *
+ * The reason may be followed by "[woken by NAME]" and the waker's frames, which
+ * are ignored.
  */
 #ifndef PROF_REPORT_WAITING_PLACE_H
 #define PROF_REPORT_WAITING_PLACE_H
 
 #include "report/display_labels.h"
 
-/* How little a function chose to wait: the lowest rank of a stack is that of its place, the
- * innermost of several. */
+/*
+ * The order of candidates. The blocking function of a stack has the lowest
+ * rank; among several it is the innermost one.
+ */
 enum waiting_rank {
 	RANK_SCRIPT,
 	RANK_NATIVE,
 	RANK_RUNTIME,
 	RANK_C_LIBRARY,
 	RANK_KERNEL,
-	RANKS, /* no place: reasons and other notes */
+	RANKS, /* not a candidate: reasons and other notes */
 };
 
 enum waiting_rank waiting_rank_of(const struct display_labels *labels, uint32_t label);
 
-/* By stack, of any event: the index in labels->lines. To be freed. STACK_EMPTY has no line. */
+/*
+ * Returns for each stack, of any event, the index in labels->lines. STACK_EMPTY
+ * has no line. The caller frees the result.
+ */
 uint32_t *waiting_places(const struct display_labels *labels);
 
-/* The part of a stack that ends in its reason: all of it, or without the waker. STACK_EMPTY: it has
- * no reason. */
+/*
+ * Returns the part of a stack that ends in its reason: the whole stack, or
+ * without the waker's frames. Returns STACK_EMPTY if there is no reason.
+ */
 stack_id waiting_reason(const struct profile *profile, stack_id stack);
 
 #endif

@@ -5,13 +5,13 @@
 #include <poll.h>
 #include <string.h>
 
-/* How long a process may do nothing, and how often that is looked at. */
+/* Maximum time without progress, and the interval of its checks. */
 enum { STANDSTILL_MS = 10000, TICK_MS = 50 };
 enum { TEXT_BYTES_MAX = 4096 };
 
 enum { ANSWER_PART = 1, ANSWER_DONE, ANSWER_FAILED /* text */, ANSWER_HINT /* before it */ };
 
-/* ---- The confined process ---- */
+/* ---- Functions of the confined process ---- */
 
 static bool send_one(struct channel *channel, uint32_t kind, const void *bytes, size_t len)
 {
@@ -43,7 +43,7 @@ void answer_send_error(struct channel *channel, const struct error *err)
 	send_one(channel, ANSWER_FAILED, text, strnlen(text, TEXT_BYTES_MAX));
 }
 
-/* ---- prof ---- */
+/* ---- Functions of prof ---- */
 
 struct inbox {
 	const struct answer_options *options;
@@ -63,10 +63,10 @@ static void inbox_deinit(struct inbox *inbox)
 
 struct error *answer_nonsense(const struct answer_options *options)
 {
-	return error_new("the process that reads %s sent nonsense", options->what);
+	return error_new("the process that reads %s sent an invalid message", options->what);
 }
 
-static bool append(struct inbox *inbox, const struct channel_message *message)
+static bool answer_append(struct inbox *inbox, const struct channel_message *message)
 {
 	if (!message->len || message->len > inbox->options->bytes_max - inbox->len)
 		return false;
@@ -87,13 +87,13 @@ static bool take_other(const struct inbox *inbox, const struct channel_message *
 	       options->take(options->user, confined_channel(inbox->process), message);
 }
 
-static struct error *take(struct inbox *inbox, const struct channel_message *message)
+static struct error *answer_take(struct inbox *inbox, const struct channel_message *message)
 {
 	struct error *err;
 
 	switch (message->kind) {
 	case ANSWER_PART:
-		if (append(inbox, message))
+		if (answer_append(inbox, message))
 			return NULL;
 		break;
 	case ANSWER_DONE:
@@ -114,9 +114,9 @@ static struct error *take(struct inbox *inbox, const struct channel_message *mes
 	return answer_nonsense(inbox->options);
 }
 
-/* Waits for a message. Waiting for a CPU is not standing still, so that a busy machine changes
- * nothing. */
-static struct error *await_message(const struct inbox *inbox)
+/* Waits for a message. A process that waits for a CPU makes progress, so the
+ * limit does not apply on a busy machine. */
+static struct error *answer_await_message(const struct inbox *inbox)
 {
 	const struct answer_options *options = inbox->options;
 	const unsigned most_ms = options->standstill_ms ? options->standstill_ms : STANDSTILL_MS;
@@ -137,7 +137,7 @@ static struct error *await_message(const struct inbox *inbox)
 			idle_ms = 0;
 		used_ns = now_ns;
 	}
-	return error_new("the process that reads %s stands still", options->what);
+	return error_new("the process that reads %s makes no progress", options->what);
 }
 
 static struct error *ended_early(struct inbox *inbox)
@@ -155,15 +155,15 @@ static struct error *ended_early(struct inbox *inbox)
 	}
 }
 
-static struct error *receive(struct inbox *inbox)
+static struct error *answer_receive(struct inbox *inbox)
 {
 	struct channel_message message;
 
 	switch (channel_receive(confined_channel(inbox->process), &message)) {
 	case CHANNEL_DONE:
-		return take(inbox, &message);
+		return answer_take(inbox, &message);
 	case CHANNEL_BUSY:
-		return await_message(inbox);
+		return answer_await_message(inbox);
 	case CHANNEL_CLOSED:
 		return ended_early(inbox);
 	default:
@@ -179,7 +179,7 @@ struct error *answer_ask(const struct answer_options *options, confined_main *ma
 					   &inbox.process);
 
 	while (!err && !inbox.is_done)
-		err = receive(&inbox);
+		err = answer_receive(&inbox);
 	if (err)
 		return err;
 	*len = inbox.len;

@@ -1,6 +1,6 @@
 /*
- * A question to a confined process (confined.h), which is started for it, and its one answer:
- * bytes, or an error. The process is treated as hostile, and the answer as well.
+ * Starts a confined process (confined.h) for one request and returns its single
+ * answer: bytes or an error. The process and its answer are untrusted.
  */
 #ifndef PROF_SANDBOX_ANSWER_H
 #define PROF_SANDBOX_ANSWER_H
@@ -9,10 +9,12 @@
 
 #include <stdatomic.h>
 
-/* The first kind of message that the two sides may use beside the answer, in either direction. */
+/* First message kind that the two sides may use in addition to the answer, in
+ * either direction. */
 enum { ANSWER_OTHER_KINDS = 0x100 };
 
-/* In the confined process, the last thing it does. Without prof they do nothing. */
+/* Sends the answer; called last in the confined process. Does nothing if prof
+ * has exited. */
 void answer_send(struct channel *channel, const void *bytes, size_t len);
 void answer_send_error(struct channel *channel, const struct error *err);
 
@@ -20,21 +22,26 @@ struct answer_options {
 	const char *what; /* what the process reads, for messages: "its types" */
 	struct confined_limits limits;
 	size_t bytes_max;
-	unsigned standstill_ms;	   /* how long it may neither want a CPU nor send; 0: 10 s */
+	/* Maximum time in which the process neither is runnable nor sends; 0
+	 * for 10 s. */
+	unsigned standstill_ms;
 	const atomic_bool *cancel; /* ends the wait soon; may be NULL */
-	/* Takes a message of another kind. False: it is nonsense. NULL: there are none. */
+	/* Handles a message of another kind. Returns false if it is invalid.
+	 * NULL if only the answer may come. */
 	bool (*take)(void *user, struct channel *channel, const struct channel_message *message);
 	void *user;
 };
 
 /*
- * Runs main(argument) in a confined process of nobody, and waits for its answer: *bytes, which the
- * caller frees. Fails with the error that the process sends, or if it cannot be started, dies,
- * exceeds a limit, stands still or sends nonsense, or if it is cancelled.
+ * Runs main(argument) in a confined process as CONFINED_NOBODY, and waits for
+ * its answer in *bytes, which the caller frees. Fails with the error that the
+ * process sends. Fails as well if the process cannot be started, dies, exceeds
+ * a limit, makes no progress or sends an invalid message, or if the wait is
+ * cancelled.
  */
 MUST_CHECK struct error *answer_ask(const struct answer_options *options, confined_main *main,
 				    void *argument, char **bytes, size_t *len);
-/* The error of an answer that the caller does not understand. */
+/* Returns the error for an answer that the caller finds invalid. */
 MUST_CHECK struct error *answer_nonsense(const struct answer_options *options);
 
 #endif

@@ -10,7 +10,9 @@
 
 struct channel {
 	int fd;
-	int received_fd; /* of the last message; -1: none, or taken */
+	/* Descriptor of the last message; -1 if there is none, or it was
+	 * taken. */
+	int received_fd;
 	unsigned char bytes[CHANNEL_BYTES];
 };
 
@@ -25,7 +27,8 @@ static struct channel *channel_new(int fd)
 
 struct error *channel_pair(struct channel **near, struct channel **far)
 {
-	const int buffer_bytes = 2 * CHANNEL_BYTES; /* socket(7): the kernel doubles it */
+	/* The kernel doubles it (socket(7)). */
+	const int buffer_bytes = 2 * CHANNEL_BYTES;
 	int fds[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
@@ -36,7 +39,8 @@ struct error *channel_pair(struct channel **near, struct channel **far)
 		close(fds[0]), close(fds[1]);
 		return error_errno(number, "make a socket non-blocking");
 	}
-	/* Where the administrator has made the default smaller than a message; else no change. */
+	/* Has an effect only if the administrator has made the default smaller
+	 * than a message. */
 	for (int i = 0; i < 2; i++)
 		setsockopt(fds[i], SOL_SOCKET, SO_SNDBUF, &buffer_bytes, sizeof(buffer_bytes));
 	*near = channel_new(fds[0]);
@@ -63,7 +67,8 @@ int channel_take_fd(struct channel *channel)
 	return steal_fd(&channel->received_fd);
 }
 
-/* A buffer for one descriptor; CMSG_SPACE() is room for two, which the kernel would fill. */
+/* A buffer for one descriptor. CMSG_SPACE() has room for two, and the kernel
+ * would fill it. */
 union one_fd {
 	struct cmsghdr header;
 	char room[CMSG_LEN(sizeof(int))];
@@ -97,7 +102,8 @@ enum channel_result channel_send(struct channel *channel, const struct channel_m
 	return sent < 0 ? failure() : CHANNEL_DONE;
 }
 
-/* The kernel has put at most one descriptor into `control`, and has closed any others. */
+/* The kernel stores at most one descriptor in `control` and closes any
+ * others. */
 static int fd_of(const struct msghdr *packet, const union one_fd *control)
 {
 	int fd = -1;

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/forked_child.h"
 #include "sandbox/confinement.h"
 
 #include <assert.h>
@@ -11,25 +12,31 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
-/* How long the kernel may take to end a process that was killed. */
-enum { END_TIMEOUT_MS = 1000 };
+/* Maximum time to wait for the kernel to end a killed process. */
+#define END_TIMEOUT_NS NS_PER_SECOND
 
-/* What xmalloc() ends a process with; 0 is a function that has returned. */
+/* Exit status of xmalloc() failures. Status 0 means that the function has
+ * returned. */
 enum { STATUS_OUT_OF_MEMORY = 1 };
 
 struct confined {
 	struct channel *channel;
 	pid_t pid;
-	int pidfd;
 };
 
-/* The first message says why the process cannot be confined, or nothing. */
-static bool report(struct channel *channel, const struct error *err)
+/* The data that the new process needs. */
+struct start {
+	struct confinement confinement;
+	struct channel *channel;
+	confined_main *main;
+	void *user;
+};
+
+/* The first message is empty, or an error if the process cannot be confined. */
+static bool confined_report(struct channel *channel, const struct error *err)
 {
 	const char *text = err ? error_text(err) : "";
 	struct channel_message message = {.bytes = text, .len = strlen(text), .fd = -1};
@@ -37,12 +44,13 @@ static bool report(struct channel *channel, const struct error *err)
 	return channel_send(channel, &message) == CHANNEL_DONE && !err;
 }
 
-__attribute__((noreturn)) static void run(const struct confinement *confinement,
-					  struct channel *channel, confined_main *main, void *user)
+static int confined_run(void *user)
 {
-	if (report(channel, confinement_enter(confinement)))
-		main(channel, user);
-	_exit(0);
+	const struct start *start = user;
+
+	if (confined_report(start->channel, confinement_enter(&start->confinement)))
+		start->main(start->channel, start->user);
+	return 0;
 }
 
 static struct error *await_report(struct channel *channel)
@@ -59,31 +67,25 @@ static struct error *await_report(struct channel *channel)
 	return NULL;
 }
 
-/* Forks; the child does not return. Other threads may hold locks of stdio, so it uses none. */
-static struct error *start(struct confinement *confinement, struct channel *channel,
-			   confined_main *main, void *user, pid_t *ret)
+static struct error *fork_process(struct start *start, pid_t *ret)
 {
-	struct error *err = confinement_measure(&confinement->present);
+	struct error *err = confinement_measure(&start->confinement.present);
 
 	if (err)
 		return err;
-	confinement->fd = channel_fd(channel);
-	confinement->parent = getpid();
-	*ret = fork();
-	if (*ret == 0)
-		run(confinement, channel, main, user);
-	return *ret < 0 ? error_errno(errno, "start a process") : NULL;
+	start->confinement.fd = channel_fd(start->channel);
+	start->confinement.parent = getpid();
+	return forked_child_start(FORKED_CHILD_ENDS_WITH_THREAD, confined_run, start, ret);
 }
 
-/* Takes the channel. */
+/* Takes ownership of the channel. */
 static struct error *await_start(pid_t pid, struct channel *channel, struct confined **ret)
 {
 	struct confined *confined = xmalloc(sizeof(*confined));
 	struct error *err;
 
-	*confined = (struct confined){
-		.channel = channel, .pid = pid, .pidfd = (int)syscall(SYS_pidfd_open, pid, 0)};
-	err = confined->pidfd < 0 ? error_errno(errno, "open a process") : await_report(channel);
+	*confined = (struct confined){.channel = channel, .pid = pid};
+	err = await_report(channel);
 	if (err)
 		confined_end(confined);
 	else
@@ -94,17 +96,22 @@ static struct error *await_start(pid_t pid, struct channel *channel, struct conf
 struct error *confined_start(const struct confined_limits *limits, uid_t uid, confined_main *main,
 			     void *user, struct confined **ret)
 {
-	struct confinement confinement = {.uid = uid,
-					  .memory_bytes = limits->memory_bytes,
-					  .cpu_seconds = limits->cpu_seconds};
 	CLEANUP(channel_cleanup) struct channel *near = NULL, *far = NULL;
 	struct error *err = channel_pair(&near, &far);
+	struct start start = {
+		.confinement = {.uid = uid,
+				.memory_bytes = limits->memory_bytes,
+				.cpu_seconds = limits->cpu_seconds},
+		.channel = far,
+		.main = main,
+		.user = user,
+	};
 	pid_t pid;
 
 	assert(uid != 0);
 	if (!err)
-		err = start(&confinement, far, main, user, &pid);
-	/* Else the child's end would not show. */
+		err = fork_process(&start, &pid);
+	/* Otherwise the end of the child would not close the channel. */
 	channel_free(STEAL(far));
 	if (!err)
 		err = await_start(pid, STEAL(near), ret);
@@ -123,8 +130,8 @@ uint64_t confined_cpu_ns(const struct confined *confined)
 	return clock_getcpuclockid(confined->pid, &clock) ? 0 : clock_read_ns(clock);
 }
 
-/* proc_pid_stat(5): the state follows the name in parentheses. */
-static bool is_running(int tasks_fd, const char *tid)
+/* The state follows the name in parentheses (proc_pid_stat(5)). */
+static bool confined_is_running(int tasks_fd, const char *tid)
 {
 	CLEANUP(close_fd) int dir = openat(tasks_fd, tid, O_PATH | O_CLOEXEC);
 	CLEANUP(close_fd) int fd = dir < 0 ? -1 : openat(dir, "stat", O_RDONLY | O_CLOEXEC);
@@ -144,7 +151,7 @@ bool confined_wants_cpu(const struct confined *confined)
 	const struct dirent *task;
 
 	while (tasks && (task = readdir(tasks)))
-		if (task->d_name[0] != '.' && is_running(dirfd(tasks), task->d_name))
+		if (task->d_name[0] != '.' && confined_is_running(dirfd(tasks), task->d_name))
 			return true;
 	return false;
 }
@@ -153,17 +160,17 @@ bool confined_is_stopped(const struct confined *confined)
 {
 	siginfo_t info = {0};
 
-	/* WNOWAIT: it is asked again. */
+	/* WNOWAIT keeps the state for later calls. */
 	return waitid(P_PID, (id_t)confined->pid, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
 	       info.si_pid == confined->pid;
 }
 
-static struct confined_end end_of(int status, bool killed, const struct rusage *usage)
+static struct confined_end confined_end_of(const struct forked_child_end *child, bool killed)
 {
 	struct confined_end end = {.outcome = CONFINED_CRASHED,
-				   .cpu_ns = clock_ns_of(usage->ru_utime) +
-					     clock_ns_of(usage->ru_stime),
-				   .peak_bytes = (uint64_t)usage->ru_maxrss * 1024};
+				   .cpu_ns = child->cpu_ns,
+				   .peak_bytes = child->peak_bytes};
+	int status = child->status;
 
 	if (WIFSIGNALED(status))
 		end.signal = WTERMSIG(status);
@@ -178,33 +185,21 @@ static struct confined_end end_of(int status, bool killed, const struct rusage *
 	return end;
 }
 
-/* False: it has not ended within the time. */
-static bool await_end(const struct confined *confined, int *status, struct rusage *usage)
-{
-	struct pollfd ended = {.fd = confined->pidfd, .events = POLLIN};
-
-	while (poll(&ended, 1, END_TIMEOUT_MS) < 0 && errno == EINTR)
-		continue;
-	return wait4(confined->pid, status, WNOHANG, usage) == confined->pid;
-}
-
 struct confined_end confined_end(struct confined *confined)
 {
 	struct confined_end end = {.outcome = CONFINED_KILLED};
-	struct rusage usage;
-	int status;
-	bool ended = wait4(confined->pid, &status, WNOHANG, &usage) == confined->pid;
-	bool killed = !ended;
+	struct forked_child_end child;
+	bool ended = forked_child_wait_until(confined->pid, 0, &child), killed = !ended;
 
 	if (!ended) {
 		kill(confined->pid, SIGKILL);
-		ended = await_end(confined, &status, &usage);
+		ended = forked_child_wait_until(confined->pid, clock_now_ns() + END_TIMEOUT_NS,
+						&child);
 	}
 	if (ended)
-		end = end_of(status, killed, &usage);
+		end = confined_end_of(&child, killed);
 	else
 		end.cpu_ns = confined_cpu_ns(confined);
-	close_fd(&confined->pidfd);
 	channel_free(confined->channel);
 	free(confined);
 	return end;

@@ -12,25 +12,28 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-/* "nogroup": a group with the number of the user may be one that has rights. */
+/* "nogroup". A group whose number is that of the user may have privileges. */
 enum { NO_GROUP = 65534 };
 
-/* A module needs one at a time for each thread: far below what other processes may want. */
+/* A module needs one at a time per thread. The limit is far below what would
+ * starve other processes. */
 enum { DESCRIPTORS_MAX = 256 };
 
-/* Of its user in all. The kernel's memory for a thread, 26 KB, counts nowhere else. */
+/* Total of its user. No other limit counts the kernel's memory of a thread, 26
+ * KB. */
 enum { THREADS_MAX = 16384 };
 
-/* The main thread's, as most systems have it; other stacks count as data. */
+/* Stack of the main thread, with the usual size; other stacks count as data. */
 enum { STACK_BYTES = 8 << 20 };
 
 /*
- * For files that are passed and mapped, beyond what is mapped: more than any debug information,
- * and few enough pages that their page tables (1/512) stay below 128 MiB.
+ * Address space for mapped files, in addition to what is mapped already. It
+ * exceeds any debug information, and bounds page tables (1/512) to 128 MiB.
  */
 #define MAPPED_BYTES (UINT64_C(64) << 30)
 
-/* Handlers are the parent's, but the one that lets truncated files be read as zeros. */
+/* Resets handlers of the parent, except the one that makes truncated files read
+ * as zeros. */
 static void reset_signals(void)
 {
 	static const int own_faults[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGXCPU};
@@ -47,7 +50,8 @@ static void reset_signals(void)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* Assumed in a container without /proc: more than a small recording takes. */
+/* Assumed in a container without /proc: more than prof uses for a small
+ * recording. */
 enum { DATA_BYTES = 256 << 20 };
 
 struct error *confinement_measure(struct confinement_memory *ret)
@@ -69,7 +73,7 @@ struct error *confinement_measure(struct confinement_memory *ret)
 
 #define LIMIT(resource, bound) privileges_limit(resource, #resource, bound, bound)
 
-static struct error *set_limits(const struct confinement *confinement)
+static struct error *confinement_set_limits(const struct confinement *confinement)
 {
 	uint64_t data = confinement->present.data_bytes + confinement->memory_bytes;
 	uint64_t mapped = confinement->present.mapped_bytes + confinement->memory_bytes +
@@ -86,7 +90,8 @@ static struct error *set_limits(const struct confinement *confinement)
 		err = LIMIT(RLIMIT_FSIZE, 0);
 	if (!err)
 		err = LIMIT(RLIMIT_NOFILE, DESCRIPTORS_MAX);
-	/* SIGXCPU says why it ended, SIGKILL a second later cannot be ignored. */
+	/* SIGXCPU identifies the reason. SIGKILL, a second later, cannot be
+	 * ignored. */
 	if (!err)
 		err = privileges_limit(RLIMIT_CPU, "RLIMIT_CPU", confinement->cpu_seconds,
 				       confinement->cpu_seconds + UINT64_C(1));
@@ -100,9 +105,9 @@ struct error *confinement_enter(const struct confinement *confinement)
 	struct error *err;
 
 	reset_signals();
-	/* Standard streams stay open for the reports of a sanitizer. */
+	/* A sanitizer needs the standard streams for its reports. */
 	privileges_close_others(SANITIZED ? STDERR_FILENO + 1 : 0, (unsigned)confinement->fd);
-	err = set_limits(confinement);
+	err = confinement_set_limits(confinement);
 	if (!err)
 		err = privileges_drop_user(confinement->uid, NO_GROUP);
 	if (!err)

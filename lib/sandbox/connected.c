@@ -1,26 +1,26 @@
 #include "sandbox/connected.h"
 
+#include "base/known_user.h"
 #include "sandbox/privileges.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-static void set_signals(void)
+static void connected_set_signals(void)
 {
 	for (int number = 1; number < NSIG; number++)
 		if (number != SIGINT && number != SIGHUP && number != SIGUSR2)
 			signal(number, SIG_DFL);
-	/* Writing fails then. */
+	/* A write beyond the limit then fails. */
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
 }
 
-/* Nothing is printed: neither what a library would say nor what a server has it say. */
+/* Discards output, which libraries or servers could produce. */
 static struct error *set_files(unsigned channel)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -34,7 +34,7 @@ static struct error *set_files(unsigned channel)
 	return NULL;
 }
 
-static struct error *set_limits(const struct connected *connected)
+static struct error *connected_set_limits(const struct connected *connected)
 {
 	uint64_t data = connected->present.data_bytes + connected->memory_bytes;
 	struct error *err = privileges_limit(RLIMIT_FSIZE, "RLIMIT_FSIZE", connected->file_bytes,
@@ -60,7 +60,7 @@ static struct error *become_caller(uid_t caller)
 
 	if (!caller || geteuid() != 0)
 		return NULL;
-	user = getpwuid(caller);
+	user = known_user_by_id(caller);
 	if (!user)
 		return error_new("user %u has no home directory", (unsigned)caller);
 	if (setenv("HOME", user->pw_dir, 1) < 0)
@@ -75,10 +75,10 @@ struct error *connected_enter(const struct connected *connected)
 {
 	struct error *err;
 
-	set_signals();
+	connected_set_signals();
 	err = set_files((unsigned)connected->channel);
 	if (!err)
-		err = set_limits(connected);
+		err = connected_set_limits(connected);
 	if (!err)
 		err = become_caller(connected->caller);
 	if (!err)

@@ -1,12 +1,13 @@
 /*
- * What a child of prof gives up that talks to servers: it may use the network and read files with
- * the rights of the user, and nothing else of prof's.
+ * Drops privileges of a child of prof that talks to servers. It may use the
+ * network and read files with the permissions of the user.
  *
- * It has no descriptor but its channel, prints nothing, has no capabilities, and under sudo it is
- * the user who has called it, with that user's home directory. Memory, CPU time, descriptors and
- * files that it writes are limited. It ends with prof. Signals have their default actions, but
- * those that a terminal sends are for prof and ignored here. What it sends is to be treated as
- * hostile.
+ * It has no descriptor but its channel, prints nothing and has no capabilities.
+ * Under sudo it becomes the invoking user, with that user's home directory.
+ * Memory, CPU time, descriptors and the size of written files are limited. It
+ * ends with prof. Signals have their default actions, except those from a
+ * terminal, which are meant for prof and ignored here. All of its messages are
+ * untrusted.
  */
 #ifndef PROF_SANDBOX_CONNECTED_H
 #define PROF_SANDBOX_CONNECTED_H
@@ -15,15 +16,16 @@
 
 struct connected {
 	int channel;  /* the descriptor that stays open */
-	pid_t parent; /* whose thread has forked us */
-	uid_t caller; /* for whom root's prof runs (sudo); 0: nobody else */
+	pid_t parent; /* the process whose thread forked this one */
+	uid_t caller; /* the user who invoked prof through sudo, or 0 */
 	struct confinement_memory present;
-	uint64_t memory_bytes; /* private memory beyond what is present */
-	uint64_t file_bytes;   /* of a file that it writes */
+	/* Private memory in addition to the present amount. */
+	uint64_t memory_bytes;
+	uint64_t file_bytes; /* maximum size of a file that it writes */
 	unsigned cpu_seconds, descriptors;
 };
 
-/* In the child. After a failure it should end. */
+/* Called in the child. After a failure the child should exit. */
 MUST_CHECK struct error *connected_enter(const struct connected *connected);
 
 #endif

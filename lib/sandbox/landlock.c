@@ -8,13 +8,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* struct landlock_ruleset_attr of ABI 6, which headers may be too old for. */
+/* struct landlock_ruleset_attr of ABI 6, which older headers lack. */
 struct rules {
 	uint64_t files, network, scopes;
 };
 
 /* struct landlock_path_beneath_attr. */
-struct rule {
+struct landlock_rule {
 	uint64_t files;
 	int32_t directory;
 } __attribute__((packed));
@@ -22,14 +22,15 @@ struct rule {
 enum {
 	QUERY_VERSION = 1 << 0,
 	PATH_BENEATH = 1,
-	/* All rights of an ABI: the kinds of access to files, network and other processes. */
+	/* All kinds of access of an ABI: to files, the network and other
+	 * processes. */
 	FILES_1 = (1 << 13) - 1,
 	FILES_2 = (1 << 14) - 1,
 	FILES_3 = (1 << 15) - 1,
 	NETWORK_4 = (1 << 2) - 1,
 	FILES_5 = (1 << 16) - 1,
 	SCOPES_6 = (1 << 2) - 1,
-	/* Single ones. */
+	/* Single access rights. */
 	WRITE_FILE = 1 << 1,
 	READ_FILE = 1 << 2,
 	READ_DIRECTORY = 1 << 3,
@@ -42,7 +43,7 @@ enum {
 	BIND_TCP = 1 << 0,
 };
 
-/* The system calls have the same numbers everywhere. */
+/* These system calls have the same numbers on all architectures. */
 enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446 };
 
 static const struct rules rules_by_abi[] = {
@@ -56,7 +57,7 @@ static const struct rules rules_by_abi[] = {
 };
 static const size_t size_by_abi[ARRAY_SIZE(rules_by_abi)] = {0, 8, 8, 8, 16, 16, 24};
 
-/* 0: none. */
+/* Returns 0 if the kernel lacks Landlock. */
 static unsigned find_abi(void)
 {
 	long abi = syscall(CREATE_RULESET, NULL, 0, QUERY_VERSION);
@@ -66,8 +67,9 @@ static unsigned find_abi(void)
 	return abi < (long)ARRAY_SIZE(rules_by_abi) ? (unsigned)abi : ARRAY_SIZE(rules_by_abi) - 1;
 }
 
-/* Takes the rights of `rules`, but those of `rule` where it says. */
-static struct error *restrict_to(unsigned abi, const struct rules *rules, const struct rule *rule)
+/* Denies the accesses in `rules`, except where `rule` allows them. */
+static struct error *restrict_to(unsigned abi, const struct rules *rules,
+				 const struct landlock_rule *rule)
 {
 	CLEANUP(close_fd)
 	int ruleset = (int)syscall(CREATE_RULESET, rules, size_by_abi[abi], 0);
@@ -92,9 +94,9 @@ struct error *landlock_write_below(int directory)
 {
 	unsigned abi = find_abi();
 	struct rules rules = rules_by_abi[abi];
-	struct rule rule = {.files = WRITE_FILE | REMOVE_DIRECTORY | REMOVE_FILE | MAKE_DIRECTORY |
-				     MAKE_FILE | RENAME | TRUNCATE,
-			    .directory = directory};
+	struct landlock_rule rule = {.files = WRITE_FILE | REMOVE_DIRECTORY | REMOVE_FILE |
+					      MAKE_DIRECTORY | MAKE_FILE | RENAME | TRUNCATE,
+				     .directory = directory};
 
 	if (!abi)
 		return NULL;

@@ -1,19 +1,20 @@
 /*
- * Landlock: takes rights to files, to the network and to other processes from this thread and what
- * it starts, for good. Does nothing on kernels without it (before 5.13, or not enabled), and what
- * the kernel knows of it on older ones. Source: landlock(7).
+ * Uses Landlock to irrevocably restrict this thread's access, and that of its
+ * children, to files, the network and other processes. Does nothing on kernels
+ * without Landlock (before 5.13, or disabled), and applies what older ones
+ * support. Source: landlock(7).
  */
 #ifndef PROF_SANDBOX_LANDLOCK_H
 #define PROF_SANDBOX_LANDLOCK_H
 
 #include "base/error.h"
 
-/* No file is opened, and no other process reached. */
+/* Denies opening files and reaching other processes. */
 MUST_CHECK struct error *landlock_allow_nothing(void);
 /*
- * Files are changed and made below `directory` only (O_PATH; negative: nowhere), no program is
- * executed, and no process outside gets a signal or is traced. Reading files and connecting stay
- * as they were.
+ * Denies changing and creating files outside `directory` (O_PATH; if negative,
+ * everywhere), executing programs, and signalling or tracing processes outside.
+ * Files can still be read and connections opened.
  */
 MUST_CHECK struct error *landlock_write_below(int directory);
 

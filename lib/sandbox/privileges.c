@@ -1,11 +1,11 @@
 #include "sandbox/privileges.h"
 
 #include "base/cleanup.h"
+#include "base/forked_child.h"
 
 #include <errno.h>
 #include <grp.h>
 #include <linux/capability.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -18,7 +18,7 @@ static void close_between(unsigned first, unsigned last)
 
 	if (first > last || syscall(SYS_close_range, first, last, 0) == 0)
 		return;
-	/* Linux before 5.9. */
+	/* Needed before Linux 5.9. */
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= last)
 		last = (unsigned)limit.rlim_cur;
 	for (unsigned fd = first; fd < last; fd++)
@@ -47,7 +47,8 @@ struct error *privileges_limit(int resource, const char *name, uint64_t soft, ui
 	return NULL;
 }
 
-/* What the kernel does not permit to us (EPERM) or to anybody in our user namespace (EINVAL). */
+/* Ignores calls that prof may not make (EPERM), or that no process in its user
+ * namespace may make (EINVAL). */
 static bool failed_where_possible(int result)
 {
 	return result < 0 && errno != EPERM && errno != EINVAL;
@@ -78,9 +79,5 @@ struct error *privileges_set_attributes(pid_t parent)
 		return error_errno(errno, "set no_new_privs");
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return error_errno(errno, "become undumpable");
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
-		return error_errno(errno, "end with the parent");
-	if (getppid() != parent)
-		return error_new("the parent has ended");
-	return NULL;
+	return forked_child_end_with(parent) ? NULL : error_new("the parent has ended");
 }

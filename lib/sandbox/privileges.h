@@ -1,6 +1,7 @@
 /*
- * What a child gives up before it handles foreign bytes, step by step: for processes that are
- * confined entirely (confinement.h), and for those that need the network or files.
+ * Steps that drop privileges of a child before it handles untrusted bytes. Used
+ * for fully confined processes (confinement.h) and for those that need the
+ * network or files.
  *
  * Source: capabilities(7), getrlimit(2), prctl(2), close_range(2).
  */
@@ -12,17 +13,19 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Closes all descriptors from `first` on but `fd`. */
+/* Closes all descriptors from `first` on, except `fd`. */
 void privileges_close_others(unsigned first, unsigned fd);
-/* Lowers a limit (RLIMIT_…, its name for errors); an ordinary user cannot raise it again. */
+/* Lowers a limit (RLIMIT_…; name is for errors). An unprivileged process cannot
+ * raise it again. */
 MUST_CHECK struct error *privileges_limit(int resource, const char *name, uint64_t soft,
 					  uint64_t hard);
-/* Becomes a user with one group, if we are root and the kernel lets us. */
+/* Becomes a user with one group, if prof is root and the kernel permits it. */
 MUST_CHECK struct error *privileges_drop_user(uid_t uid, gid_t gid);
 MUST_CHECK struct error *privileges_drop_capabilities(void);
 /*
- * No new privileges, no dumps, and the end of the thread that has forked us is ours. After the user
- * has changed, which resets two of them.
+ * Sets no_new_privs, disables core dumps, and ends this process with the thread
+ * that forked it. Must be called after the user was changed, because that
+ * resets two of these attributes.
  */
 MUST_CHECK struct error *privileges_set_attributes(pid_t parent);
 

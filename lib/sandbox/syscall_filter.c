@@ -31,8 +31,8 @@
 #endif
 
 /*
- * An argument of a call, of which the lower 32 bits are looked at, must be `value` under `mask`, or
- * the process's own id.
+ * The lower 32 bits of an argument, under `mask`, must equal `value` or the id
+ * of the process.
  */
 struct test {
 	unsigned argument;
@@ -42,43 +42,47 @@ struct test {
 
 enum { TESTS_MAX = 2 };
 
-/* A call is allowed if its tests pass; the first rule of its number whose tests pass counts. */
-struct rule {
+/* Allows a call if its tests pass. The first rule of a call whose tests pass
+ * applies. */
+struct syscall_filter_rule {
 	uint32_t number;
-	int error; /* fails with this instead of being done; 0: allowed */
+	int error; /* errno with which the call fails; 0 if it is allowed */
 	unsigned tests;
 	struct test test[TESTS_MAX];
 };
 
-/* What a rule takes at most: load and compare the number, three for each test, return. */
+/* Maximum size of a rule: load and compare the number, three per test,
+ * return. */
 enum { RULE_STEPS = 2 + 3 * TESTS_MAX + 1, PROGRAM_STEPS = 1024 };
 
-struct program {
+struct syscall_filter_program {
 	struct sock_filter steps[PROGRAM_STEPS];
 	unsigned short len;
 };
 
-static void add(struct program *program, struct sock_filter step)
+static void syscall_filter_add(struct syscall_filter_program *program, struct sock_filter step)
 {
 	program->steps[program->len++] = step;
 }
 
-/* Loads a word of struct seccomp_data; on little-endian machines the lower half comes first. */
-static void load(struct program *program, size_t offset)
+/* Loads a word of struct seccomp_data. On little-endian machines the lower half
+ * comes first. */
+static void syscall_filter_load(struct syscall_filter_program *program, size_t offset)
 {
-	add(program, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
+	syscall_filter_add(
+		program, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
 }
 
-/* Goes on if equal, else skips so many steps. */
-static void need(struct program *program, uint32_t value, unsigned skip)
+/* Continues if equal, otherwise skips this many steps. */
+static void need(struct syscall_filter_program *program, uint32_t value, unsigned skip)
 {
-	add(program,
-	    (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, (unsigned char)skip));
+	syscall_filter_add(program, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value,
+								 0, (unsigned char)skip));
 }
 
-static void leave(struct program *program, uint32_t action)
+static void syscall_filter_leave(struct syscall_filter_program *program, uint32_t action)
 {
-	add(program, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action));
+	syscall_filter_add(program, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, action));
 }
 
 static uint32_t fail_with(int number)
@@ -86,22 +90,23 @@ static uint32_t fail_with(int number)
 	return SECCOMP_RET_ERRNO | ((uint32_t)number & SECCOMP_RET_DATA);
 }
 
-static void add_rule(struct program *program, const struct rule *rule)
+static void add_rule(struct syscall_filter_program *program, const struct syscall_filter_rule *rule)
 {
 	unsigned rest = 3 * rule->tests + 1;
 
 	assert(program->len + RULE_STEPS < PROGRAM_STEPS);
-	load(program, offsetof(struct seccomp_data, nr));
+	syscall_filter_load(program, offsetof(struct seccomp_data, nr));
 	need(program, rule->number, rest);
 	for (unsigned i = 0; i < rule->tests; i++) {
 		const struct test *test = &rule->test[i];
 
-		load(program, offsetof(struct seccomp_data, args[test->argument]));
-		add(program, (struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K, test->mask));
+		syscall_filter_load(program, offsetof(struct seccomp_data, args[test->argument]));
+		syscall_filter_add(program, (struct sock_filter)BPF_STMT(BPF_ALU | BPF_AND | BPF_K,
+									 test->mask));
 		rest -= 3;
 		need(program, test->is_self ? (uint32_t)getpid() : test->value, rest);
 	}
-	leave(program, rule->error ? fail_with(rule->error) : SECCOMP_RET_ALLOW);
+	syscall_filter_leave(program, rule->error ? fail_with(rule->error) : SECCOMP_RET_ALLOW);
 }
 
 #define ALLOW(name)                                                                                \
@@ -129,15 +134,17 @@ static void add_rule(struct program *program, const struct rule *rule)
 		.argument = (argument_), .mask = UINT32_MAX, .is_self = true                       \
 	}
 
-static const struct rule rules[] = {
+static const struct syscall_filter_rule rules[] = {
 	ALLOW(futex),
-	/* A stack mapping that grows, or memory that is shared, RLIMIT_DATA misses. */
+	/* RLIMIT_DATA does not count growing stack mappings and shared
+	 * memory. */
 	ALLOW_IF(mmap, TEST(2, PROT_EXEC, 0), TEST(3, MAP_TYPE | MAP_GROWSDOWN, MAP_PRIVATE)),
 	ALLOW(munmap),
 	ALLOW(mremap),
 	ALLOW(madvise),
 	ALLOW(brk),
-	/* Memory that is written and then made read-only would not count any more. */
+	/* RLIMIT_DATA would no longer count memory that was written and then
+	 * made read-only. */
 	ALLOW_IF(mprotect, IS(2, PROT_READ | PROT_WRITE)),
 
 	ALLOW(recvmsg),
@@ -147,7 +154,7 @@ static const struct rule rules[] = {
 	ALLOW(pread64),
 	ALLOW(lseek),
 	ALLOW(close),
-	/* fdopen(3) */
+	/* For fdopen(3). */
 	ALLOW_IF(fcntl, IS(1, F_GETFL)),
 	ALLOW(ppoll),
 #ifdef SYS_poll
@@ -155,12 +162,14 @@ static const struct rule rules[] = {
 #endif
 	ALLOW(fstat),
 	ALLOW(fstatfs),
-	/* fstat(3) of glibc. The path cannot be looked at: names can be probed, as by uid.
-	 */
+	/* For fstat(3) of glibc. The path is in memory, which filters cannot
+	 * read: file names can be tested for existence, with the permissions of
+	 * the user. */
 	ALLOW_IF(newfstatat, IS(3, AT_EMPTY_PATH)),
 
 	ALLOW_IF(clone, TEST(0, CLONE_THREAD | CLONE_VM, CLONE_THREAD | CLONE_VM)),
-	/* Its flags are in memory, which no filter sees; glibc uses clone() then. */
+	/* Its flags are in memory, which filters cannot read. glibc falls back
+	 * to clone(). */
 	FAIL(clone3, ENOSYS),
 	ALLOW(exit),
 	ALLOW(exit_group),
@@ -170,7 +179,7 @@ static const struct rule rules[] = {
 #ifdef SYS_rseq
 	ALLOW(rseq),
 #endif
-	/* names of threads and of memory */
+	/* For names of threads and of memory. */
 	ALLOW_IF(prctl, IS(0, PR_SET_NAME)),
 	ALLOW_IF(prctl, IS(0, PR_SET_VMA)),
 
@@ -179,7 +188,7 @@ static const struct rule rules[] = {
 	ALLOW(rt_sigreturn),
 	ALLOW(sigaltstack),
 	ALLOW(restart_syscall),
-	/* abort(3) */
+	/* For abort(3). */
 	ALLOW_IF(tgkill, IS_SELF(0)),
 	ALLOW(getpid),
 	ALLOW(gettid),
@@ -192,26 +201,27 @@ static const struct rule rules[] = {
 	ALLOW(nanosleep),
 	ALLOW(gettimeofday),
 	ALLOW(getrandom),
-	/* Its own memory, where a mapped file may have been truncated. */
+	/* Reads its own memory where a mapped file may have been truncated. */
 	ALLOW_IF(process_vm_readv, IS_SELF(0)),
 };
 
 struct error *syscall_filter_install(void)
 {
-	struct program program = {.len = 0};
+	struct syscall_filter_program program = {.len = 0};
 	struct sock_fprog filter = {.filter = program.steps};
 
-	load(&program, offsetof(struct seccomp_data, arch));
+	syscall_filter_load(&program, offsetof(struct seccomp_data, arch));
 	need(&program, NATIVE_ARCH, 1);
-	add(&program, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JA, 1, 0, 0));
-	leave(&program, SECCOMP_RET_KILL_PROCESS);
+	syscall_filter_add(&program, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JA, 1, 0, 0));
+	syscall_filter_leave(&program, SECCOMP_RET_KILL_PROCESS);
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
 		add_rule(&program, &rules[i]);
-	leave(&program, fail_with(EPERM));
+	syscall_filter_leave(&program, fail_with(EPERM));
 	filter.len = program.len;
 	/*
-	 * Without the flag, kernels before 5.16 turn off speculative stores, which slows down all
-	 * code. It would protect a process from code of its own.
+	 * Without the flag, kernels before 5.16 disable speculative store
+	 * bypass, which slows down all code. That protection is against code
+	 * inside the process, which is not needed here.
 	 */
 	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &filter) <
 	    0)

@@ -1,9 +1,11 @@
 /*
- * The system calls of a confined process: what memory, threads, clocks and its channel need. All
- * others fail with EPERM; another architecture's calls kill the process.
+ * Restricts the system calls of a confined process to those needed for memory,
+ * threads, clocks and its channel. All others fail with EPERM. Calls of another
+ * architecture kill the process.
  *
- * Nothing that is allowed opens a file, starts a process, reaches another process or makes memory
- * executable. Memory is private and stays writable, so that RLIMIT_DATA counts it.
+ * No allowed call opens a file, starts a process, reaches another process or
+ * makes memory executable. Memory is private and stays writable, so that
+ * RLIMIT_DATA counts it.
  *
  * Source: seccomp(2), kernel Documentation/userspace-api/seccomp_filter.rst.
  */
@@ -12,7 +14,8 @@
 
 #include "base/error.h"
 
-/* For the calling thread and those that it creates; for good. Needs no_new_privs. */
+/* Applies irrevocably to the calling thread and the threads that it creates.
+ * Requires no_new_privs. */
 MUST_CHECK struct error *syscall_filter_install(void);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include "base/alloc.h"
 
-#include <assert.h>
 #include <string.h>
 
 void answer_text(struct http_exchange *exchange, const char *type, const char *text, size_t len)
@@ -53,33 +52,22 @@ void answer_error(struct http_exchange *exchange, unsigned status, const char *t
 				       });
 }
 
-void answer_profile(struct http_exchange *exchange, const char *format, int fd, uint64_t bytes)
+void answer_profile(struct http_exchange *exchange, const struct format *format, int fd,
+		    uint64_t bytes)
 {
-	static const struct {
-		const char *format, *type, *disposition;
-	} kinds[] = {
-		{"pprof", "application/octet-stream", "attachment; filename=\"profile\""},
-		{"html", ANSWER_HTML, "inline"},
-		{"svg", "image/svg+xml", "inline"},
-		{"folded", ANSWER_TEXT, "inline"},
-		{"firefox", "application/gzip", "attachment; filename=\"profile.json.gz\""},
-		{"speedscope", "application/json",
-		 "attachment; filename=\"profile.speedscope.json\""},
-	};
-	size_t kind = 0;
+	CLEANUP(free_ptr)
+	char *disposition = format->download
+				    ? xasprintf("attachment; filename=\"%s\"", format->download)
+				    : xstrdup("inline");
 
-	while (strcmp(kinds[kind].format, format) != 0) {
-		kind++;
-		assert(kind < ARRAY_SIZE(kinds));
-	}
-	http_exchange_answer(exchange,
-			     &(struct http_answer){
-				     .status = 200,
-				     .type = kinds[kind].type,
-				     .headers = &(struct http_header){"Content-Disposition",
-								      kinds[kind].disposition},
-				     .header_count = 1,
-				     .fd = fd,
-				     .fd_bytes = bytes,
-			     });
+	http_exchange_answer(
+		exchange,
+		&(struct http_answer){
+			.status = 200,
+			.type = format->media_type,
+			.headers = &(struct http_header){"Content-Disposition", disposition},
+			.header_count = 1,
+			.fd = fd,
+			.fd_bytes = bytes,
+		});
 }

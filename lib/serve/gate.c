@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The length without the port. */
+/* Returns the length without the port. */
 static size_t host_len(const char *host)
 {
 	const char *end = *host == '[' ? strchr(host, ']') : NULL;
@@ -34,7 +34,10 @@ static bool is_host(const char *given, const char *own)
 	return false;
 }
 
-/* "http://HOST", as a browser says of a page of this server. */
+/*
+ * Returns whether the origin is "http://HOST", which browsers send for a page
+ * of this server.
+ */
 static bool is_own_origin(const struct gate *gate, const struct gate_request *request)
 {
 	const char *scheme = gate->is_tls ? "https://" : "http://";
@@ -43,7 +46,10 @@ static bool is_own_origin(const struct gate *gate, const struct gate_request *re
 	       !strcasecmp(request->origin + strlen(scheme), request->host);
 }
 
-/* A browser says "none" of what its user has typed in. Other clients say nothing. */
+/*
+ * A browser sends "none" for an address that its user has typed. Other clients
+ * send nothing.
+ */
 static bool is_of_own_page(const struct gate *gate, const struct gate_request *request)
 {
 	const char *site = request->fetch_site;

@@ -1,9 +1,11 @@
 /*
- * Whom the server answers: every rule about a request before its target matters.
+ * Decides which clients get an answer: all rules about a request that do not
+ * depend on its target.
  *
- * Without a token only the server's own user, root and users whom the options name are answered.
- * Pages of other sites, also those whose name was made to resolve to this machine (DNS rebinding),
- * are refused by the headers that browsers send.
+ * Without a token only the server's own user, root and the users in the options
+ * are accepted. Pages of other sites, including those whose name was made to
+ * resolve to this machine (DNS rebinding), are refused by the headers that
+ * browsers send.
  */
 #ifndef PROF_SERVE_GATE_H
 #define PROF_SERVE_GATE_H
@@ -15,12 +17,14 @@
 #include <sys/types.h>
 
 struct gate {
-	/* Host must be this, or localhost, 127.0.0.1 or [::1]. NULL: it is not checked, because the
-	 * certificate of TLS says who is spoken to. */
+	/*
+	 * Host must be this, or localhost, 127.0.0.1 or [::1]. NULL means it is
+	 * not checked, because the TLS certificate identifies the server.
+	 */
 	const char *host;
 	bool is_tls;
-	const struct token *token; /* NULL: users are checked */
-	const uid_t *users;	   /* who are answered beside root */
+	const struct token *token; /* NULL: users are checked instead */
+	const uid_t *users;	   /* users who are accepted in addition to root */
 	size_t user_count;
 };
 
@@ -29,14 +33,14 @@ struct gate_request {
 	const char *method, *host, *origin, *fetch_site, *authorization;
 	bool has_body;
 	bool is_public; /* needs neither token nor user */
-	bool has_user;	/* `user` is the client's, on this machine */
+	bool has_user;	/* `user` is the client's user on this machine */
 	uid_t user;
 };
 
 enum gate_verdict {
 	GATE_OPEN,
 	GATE_METHOD, /* neither GET nor HEAD */
-	GATE_BODY,   /* there is one */
+	GATE_BODY,   /* the request has a body */
 	GATE_HOST,
 	GATE_ORIGIN,
 	GATE_TOKEN,

@@ -10,11 +10,13 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* As many bytes as a request may have, and room for libmicrohttpd's own tables. */
+/* The size of a request plus room for libmicrohttpd's own tables. */
 enum { POOL_BYTES = HTTP_REQUEST_BYTES_MAX + (4 << 10) };
 
-/* No page of ours may be framed, cached, or taken for something else; a connection has one
- * request. */
+/*
+ * The server's pages must not be framed, cached, or interpreted as another
+ * type. A connection has one request.
+ */
 static const struct http_header common_headers[] = {
 	{"Connection", "close"},
 	{"Cache-Control", "no-store"},
@@ -27,18 +29,23 @@ static const struct http_header common_headers[] = {
 struct connection {
 	struct connection *next;
 	int fd;
-	uint64_t until_ns; /* 0: as long as it takes */
+	uint64_t until_ns; /* 0: no limit */
 };
 
 struct http_exchange {
 	struct http_server *server;
 	struct MHD_Connection *connection;
 	char *method, *target;
-	struct MHD_Response *response; /* NULL: not answered */
+	struct MHD_Response *response; /* NULL if not answered */
 	unsigned status;
 	bool was_asked, is_suspended, is_over;
-	struct loop_watch *watch; /* of the client's end, while it is suspended … */
-	bool is_half_closed;	  /* … or this: the sweeper looks whether the client is there */
+	/* Watches the client's end while the connection is suspended. */
+	struct loop_watch *watch;
+	/*
+	 * The client cannot be watched; the sweeper polls whether it still
+	 * exists.
+	 */
+	bool is_half_closed;
 	struct http_exchange *next;
 };
 
@@ -52,7 +59,7 @@ struct http_server {
 	struct connection *connections;
 	struct http_exchange *exchanges;
 	struct http_counts counts;
-	char *complaint; /* the last one of libmicrohttpd */
+	char *complaint; /* the last error message of libmicrohttpd */
 };
 
 static struct connection *connection_of(const struct http_exchange *exchange)
@@ -69,14 +76,17 @@ static void set_time(struct connection *connection, unsigned seconds)
 	connection->until_ns = seconds ? clock_now_ns() + seconds * NS_PER_SECOND : 0;
 }
 
-/* Lets libmicrohttpd do what is due, and says when the next thing is. */
-static void run(void *user)
+/* Lets libmicrohttpd do what is due, and sets the timer for its next action. */
+static void http_server_run(void *user)
 {
 	struct http_server *server = user;
 	MHD_UNSIGNED_LONG_LONG ms;
 	size_t connections;
 
-	/* Where there were too many connections, the run after some have ended listens again. */
+	/*
+	 * If there were too many connections, the run after some have ended
+	 * listens again.
+	 */
 	do {
 		connections = server->counts.connections;
 		server->mhd.MHD_run(server->daemon);
@@ -89,8 +99,11 @@ static void run(void *user)
 
 static void look_at_half_closed(struct http_server *server);
 
-/* Connections whose time is over. libmicrohttpd's own limit begins anew with each byte. */
-static void sweep(void *user)
+/*
+ * Closes connections whose time is over. libmicrohttpd's own limit starts again
+ * with each byte.
+ */
+static void http_server_sweep(void *user)
 {
 	struct http_server *server = user;
 	uint64_t now_ns = clock_now_ns();
@@ -121,7 +134,10 @@ static void add_connection(struct http_server *server, struct MHD_Connection *ha
 	server->connections = *context = connection;
 	server->counts.connections++;
 	server->counts.all_connections++;
-	/* It runs as long as there are connections, and no new one puts it off. */
+	/*
+	 * The timer runs while there are connections. A new connection must not
+	 * delay it.
+	 */
 	if (!connection->next)
 		loop_set_timer(server->sweeper, clock_now_ns() + NS_PER_SECOND);
 }
@@ -137,8 +153,8 @@ static void remove_connection(struct http_server *server, struct connection *con
 	server->counts.connections--;
 }
 
-static void on_connection(void *user, struct MHD_Connection *handle, void **context,
-			  enum MHD_ConnectionNotificationCode code)
+static void http_server_on_connection(void *user, struct MHD_Connection *handle, void **context,
+				      enum MHD_ConnectionNotificationCode code)
 {
 	if (code == MHD_CONNECTION_NOTIFY_STARTED)
 		add_connection(user, handle, context);
@@ -146,7 +162,10 @@ static void on_connection(void *user, struct MHD_Connection *handle, void **cont
 		remove_connection(user, *context);
 }
 
-/* The first thing that is called for a request; what it returns is the request's own. */
+/*
+ * The first callback of a request. libmicrohttpd stores the result as the
+ * request's own data.
+ */
 static void *on_target(void *user, const char *target, struct MHD_Connection *handle)
 {
 	struct http_server *server = user;
@@ -173,8 +192,8 @@ static void go_on(struct http_exchange *exchange)
 }
 
 /*
- * Whether a client of this machine has shut down its writing side alone, and waits for the answer.
- * Of one on another machine this cannot be told.
+ * Returns whether a local client has shut down only its writing side and waits
+ * for the answer. This is unknown for clients on other machines.
  */
 static bool is_half_closed(int fd)
 {
@@ -195,7 +214,10 @@ static void end_exchange(struct http_exchange *exchange)
 	options->gone(options->user, exchange);
 }
 
-/* The client has closed its end, or sends more than a request: nobody waits for the answer. */
+/*
+ * The client has closed its end, or has sent more than a request: it does not
+ * wait for the answer.
+ */
 static void on_client(void *user)
 {
 	struct http_exchange *exchange = user;
@@ -208,7 +230,7 @@ static void on_client(void *user)
 	exchange->is_half_closed = true;
 }
 
-/* What would be readable all the time. */
+/* A half-closed connection would be readable all the time, so it is polled. */
 static void look_at_half_closed(struct http_server *server)
 {
 	for (struct http_exchange *exchange = server->exchanges, *next; exchange; exchange = next) {
@@ -219,7 +241,7 @@ static void look_at_half_closed(struct http_server *server)
 	}
 }
 
-/* libmicrohttpd does not look at a suspended connection. */
+/* libmicrohttpd does not check a suspended connection. */
 static bool suspend(struct http_exchange *exchange)
 {
 	struct http_server *server = exchange->server;
@@ -247,9 +269,10 @@ static enum MHD_Result queue(struct http_exchange *exchange)
 					      exchange->response);
 }
 
-static enum MHD_Result on_request(void *user, struct MHD_Connection *handle, const char *url,
-				  const char *method, const char *version, const char *upload,
-				  size_t *upload_len, void **request)
+static enum MHD_Result http_server_on_request(void *user, struct MHD_Connection *handle,
+					      const char *url, const char *method,
+					      const char *version, const char *upload,
+					      size_t *upload_len, void **request)
 {
 	struct http_server *server = user;
 	struct http_exchange *exchange = *request;
@@ -299,7 +322,7 @@ __attribute__((format(printf, 2, 0))) static void on_complaint(void *user, const
 	server->complaint[strcspn(server->complaint, "\r\n")] = '\0';
 }
 
-static struct error *start(struct http_server *server)
+static struct error *http_server_start(struct http_server *server)
 {
 	const struct http_options *options = &server->options;
 	unsigned flags = MHD_USE_EPOLL | MHD_USE_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
@@ -315,14 +338,14 @@ static struct error *start(struct http_server *server)
 	};
 
 	server->daemon = server->mhd.MHD_start_daemon(
-		flags, 0, NULL, NULL, on_request, server, MHD_OPTION_EXTERNAL_LOGGER, on_complaint,
-		server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+		flags, 0, NULL, NULL, http_server_on_request, server, MHD_OPTION_EXTERNAL_LOGGER,
+		on_complaint, server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
 		(unsigned)HTTP_CONNECTIONS_MAX, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
 		options->is_local ? 0U : HTTP_CONNECTIONS_PER_ADDRESS,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)HTTP_REQUEST_SECONDS,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)POOL_BYTES, MHD_OPTION_URI_LOG_CALLBACK,
 		on_target, server, MHD_OPTION_NOTIFY_COMPLETED, on_completed, server,
-		MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_ARRAY,
+		MHD_OPTION_NOTIFY_CONNECTION, http_server_on_connection, server, MHD_OPTION_ARRAY,
 		options->tls_cert ? tls : &tls[ARRAY_SIZE(tls) - 1], MHD_OPTION_END);
 	if (server->daemon)
 		return NULL;
@@ -336,19 +359,19 @@ struct error *http_server_open(const struct http_options *options, struct loop *
 			       struct http_server **ret)
 {
 	struct http_server *server = xcalloc(1, sizeof(*server));
-	struct error *err = mhd_library_load(&server->mhd);
+	struct error *err = mhd_library_load(options->tls_cert, &server->mhd);
 	int fd;
 
 	server->options = *options;
 	server->loop = loop;
-	server->timer = loop_add_timer(loop, run, server);
-	server->sweeper = loop_add_timer(loop, sweep, server);
+	server->timer = loop_add_timer(loop, http_server_run, server);
+	server->sweeper = loop_add_timer(loop, http_server_sweep, server);
 	if (!err)
-		err = start(server);
+		err = http_server_start(server);
 	if (!err) {
 		fd = server->mhd.MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)
 			     ->epoll_fd;
-		err = loop_watch(loop, fd, run, server, &server->watch);
+		err = loop_watch(loop, fd, http_server_run, server, &server->watch);
 	}
 	if (err) {
 		http_server_close(server);
@@ -406,8 +429,8 @@ int http_exchange_socket(const struct http_exchange *exchange)
 	return connection_of(exchange)->fd;
 }
 
-static struct MHD_Response *content_of(const struct mhd_library *mhd,
-				       const struct http_answer *answer)
+static struct MHD_Response *http_server_content_of(const struct mhd_library *mhd,
+						   const struct http_answer *answer)
 {
 	void *text = (void *)(uintptr_t)answer->text;
 
@@ -416,8 +439,8 @@ static struct MHD_Response *content_of(const struct mhd_library *mhd,
 	return mhd->MHD_create_response_from_buffer(answer->text_len, text, MHD_RESPMEM_MUST_COPY);
 }
 
-static void add_headers(const struct mhd_library *mhd, struct MHD_Response *response,
-			const struct http_header *headers, size_t count)
+static void http_server_add_headers(const struct mhd_library *mhd, struct MHD_Response *response,
+				    const struct http_header *headers, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		mhd->MHD_add_response_header(response, headers[i].name, headers[i].value);
@@ -428,12 +451,14 @@ void http_exchange_answer(struct http_exchange *exchange, const struct http_answ
 	const struct mhd_library *mhd = &exchange->server->mhd;
 
 	exchange->status = answer->status;
-	exchange->response = content_of(mhd, answer);
+	exchange->response = http_server_content_of(mhd, answer);
 	if (exchange->response) {
-		add_headers(mhd, exchange->response, common_headers, ARRAY_SIZE(common_headers));
-		add_headers(mhd, exchange->response,
-			    &(struct http_header){"Content-Type", answer->type}, 1);
-		add_headers(mhd, exchange->response, answer->headers, answer->header_count);
+		http_server_add_headers(mhd, exchange->response, common_headers,
+					ARRAY_SIZE(common_headers));
+		http_server_add_headers(mhd, exchange->response,
+					&(struct http_header){"Content-Type", answer->type}, 1);
+		http_server_add_headers(mhd, exchange->response, answer->headers,
+					answer->header_count);
 	}
 	exchange->is_over |= !exchange->response;
 	if (exchange->is_suspended)

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/printable.h"
+#include "serve/request_target.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,13 +25,13 @@ static const char head[] =
 static const char foot[] =
 	"<p>Parameters of <code>/debug/pprof/profile</code>: <code>seconds</code> (30), one of "
 	"<code>pid</code>, <code>comm</code> and <code>cgroup</code>, <code>hz</code> (99), "
-	"<code>event</code> (cpu, off-cpu, alloc) and <code>format</code> (pprof, html, folded, "
-	"svg, firefox, speedscope). One recording at a time; it ends if its client goes.</p>\n"
+	"<code>event</code> (cpu, off-cpu, alloc) and <code>format</code> (%s). One recording at a "
+	"time; it ends if its client goes.</p>\n"
 	"<p><a href=\"/metrics\">metrics</a></p>\n"
 	"</body></html>\n";
 
-/* Text from outside in HTML. */
-static void put(FILE *out, const char *text)
+/* Writes untrusted text as HTML. */
+static void index_page_put(FILE *out, const char *text)
 {
 	CLEANUP(free_ptr) char *clean = printable(text);
 
@@ -60,11 +61,11 @@ static void print_process(FILE *out, const struct process *process)
 	snprintf(target, sizeof(target), "?pid=%d", process->pid);
 	fprintf(out, "<tr><td class=\"n\">%d<td class=\"n\">%.0f&nbsp;%%<td>", process->pid,
 		process->cpus * 100);
-	put(out, process->comm);
+	index_page_put(out, process->comm);
 	print_links(out, target, "&amp;");
 }
 
-static void print_table(FILE *out, const struct processes *processes, uid_t user)
+static void index_page_print_table(FILE *out, const struct processes *processes, uid_t user)
 {
 	size_t shown = 0;
 
@@ -86,13 +87,14 @@ static void print_table(FILE *out, const struct processes *processes, uid_t user
 
 char *index_page(const struct processes *processes, uid_t user)
 {
+	CLEANUP(free_ptr) char *names = serve_format_names();
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
 	fputs(head, out);
-	print_table(out, processes, user);
-	fputs(foot, out);
+	index_page_print_table(out, processes, user);
+	fprintf(out, foot, names);
 	fclose(out);
 	return text;
 }

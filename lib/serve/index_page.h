@@ -1,4 +1,6 @@
-/* The page at /debug/pprof/: the running processes, and links to record each. */
+/*
+ * The page at /debug/pprof/: the running processes, with links to record each.
+ */
 #ifndef PROF_SERVE_INDEX_PAGE_H
 #define PROF_SERVE_INDEX_PAGE_H
 
@@ -7,8 +9,8 @@
 enum { INDEX_PROCESSES_MAX = 200 };
 
 /*
- * processes: as processes_compare() leaves them. user: whose processes alone are shown; 0: all.
- * To be freed.
+ * processes: sorted by processes_compare(). user: shows only processes of this
+ * user; 0 means all. The caller frees the result.
  */
 char *index_page(const struct processes *processes, uid_t user);
 

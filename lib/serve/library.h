@@ -1,11 +1,14 @@
 /*
- * libmicrohttpd, loaded when a server starts: linked, with GnuTLS and what that needs, it would
- * more than double the time that prof takes to start.
+ * Loads libmicrohttpd when a server starts. Linking it, with GnuTLS and further
+ * dependencies, would more than double the start-up time of prof. A static
+ * program contains libmicrohttpd, but no GnuTLS (without_tls.c).
  */
 #ifndef PROF_SERVE_LIBRARY_H
 #define PROF_SERVE_LIBRARY_H
 
 #include "base/error.h"
+
+#include <stdbool.h>
 
 #include <microhttpd.h>
 
@@ -24,7 +27,10 @@ struct mhd_library {
 	MHD_FUNCTIONS(MHD_DECLARE)
 };
 
-/* It stays loaded. */
-MUST_CHECK struct error *mhd_library_load(struct mhd_library *ret);
+/*
+ * Loads the library, which stays loaded. Fails if it is not installed, or if TLS
+ * is needed in a static program.
+ */
+MUST_CHECK struct error *mhd_library_load(bool needs_tls, struct mhd_library *ret);
 
 #endif

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-/* The first descriptor that systemd passes on. */
+/* INHERITED_FD is the first descriptor that systemd passes. */
 enum { INHERITED_FD = 3, BACKLOG = 64 };
 
 union any_address {
@@ -24,8 +24,8 @@ union any_address {
 	struct sockaddr_un un;
 };
 
-/* Sets everything but fd and path. */
-static struct error *describe(int fd, struct listen_socket *ret)
+/* Sets everything except fd and path. */
+static struct error *listen_socket_describe(int fd, struct listen_socket *ret)
 {
 	union any_address address = {0};
 	socklen_t len = sizeof(address);
@@ -41,7 +41,7 @@ static struct error *describe(int fd, struct listen_socket *ret)
 	}
 	if (getnameinfo(&address.any, len, host, sizeof(host), port, sizeof(port),
 			NI_NUMERICHOST | NI_NUMERICSERV))
-		return error_new("the socket is neither of TCP nor a unix socket");
+		return error_new("the socket is neither a TCP nor a Unix socket");
 	ret->is_local = address.any.sa_family == AF_INET
 				? ntohl(address.in.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET
 				: IN6_IS_ADDR_LOOPBACK(&address.in6.sin6_addr);
@@ -65,10 +65,10 @@ static struct error *listen_at(const union any_address *address, socklen_t len, 
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
 	if (bind(fd, &address->any, len) < 0 || listen(fd, BACKLOG) < 0)
 		return error_errno(errno, "listen on %s", name);
-	return describe(fd, ret);
+	return listen_socket_describe(fd, ret);
 }
 
-/* A socket that no process listens on any more. */
+/* Removes a socket that no process listens on any more. */
 static void remove_stale(const struct sockaddr_un *address)
 {
 	CLEANUP(close_fd) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -80,7 +80,10 @@ static void remove_stale(const struct sockaddr_un *address)
 		unlink(address->sun_path);
 }
 
-/* Any user may connect: the server asks the kernel whose program it is. */
+/*
+ * Any user may connect, because the server asks the kernel for the user of each
+ * client.
+ */
 static struct error *open_unix(const char *path, struct listen_socket *ret)
 {
 	union any_address address = {.un = {.sun_family = AF_UNIX}};
@@ -119,8 +122,8 @@ static socklen_t parse_v4(const char *host, in_port_t port, union any_address *r
 	return inet_pton(AF_INET, host, &ret->in.sin_addr) == 1 ? sizeof(ret->in) : 0;
 }
 
-/* 0: it is not an address. */
-static socklen_t parse(const char *text, union any_address *ret)
+/* Returns 0 if the text is not an address. */
+static socklen_t listen_socket_parse(const char *text, union any_address *ret)
 {
 	const char *colon = strrchr(text, ':');
 	CLEANUP(free_ptr) char *host = colon ? xstrndup(text, (size_t)(colon - text)) : NULL;
@@ -148,14 +151,14 @@ struct error *listen_socket_open(const char *address, struct listen_socket *ret)
 	*ret = (struct listen_socket){.fd = -1};
 	if (text_begins(address, "unix:"))
 		return open_unix(address + strlen("unix:"), ret);
-	len = parse(address, &parsed);
+	len = listen_socket_parse(address, &parsed);
 	if (!len)
 		return error_hint(error_new("%s is not an address", address),
 				  "127.0.0.1:6060, [::1]:6060, localhost:6060 or unix:PATH");
 	return listen_at(&parsed, len, address, ret);
 }
 
-/* Whether the variable has this number. */
+/* Returns whether the variable has this number. */
 static bool says(const char *variable, long number)
 {
 	const char *value = getenv(variable);
@@ -174,13 +177,13 @@ struct error *listen_socket_inherit(struct listen_socket *ret, bool *ret_any)
 		return NULL;
 	if (!says("LISTEN_FDS", 1) ||
 	    getsockopt(INHERITED_FD, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) < 0 || !listens)
-		return error_new("systemd has to pass on one socket that listens");
+		return error_new("systemd must pass exactly one listening socket");
 	ret->fd = INHERITED_FD;
 	fcntl(ret->fd, F_SETFD, FD_CLOEXEC);
 	fcntl(ret->fd, F_SETFL, fcntl(ret->fd, F_GETFL) | O_NONBLOCK);
 	unsetenv("LISTEN_PID");
 	unsetenv("LISTEN_FDS");
-	return describe(ret->fd, ret);
+	return listen_socket_describe(ret->fd, ret);
 }
 
 void listen_socket_close(struct listen_socket *socket)

@@ -9,11 +9,15 @@
 
 struct metric {
 	const char *name, *labels; /* labels with their braces, or "" */
-	const char *type, *help;   /* NULL: as of the one before, which has the same name */
+	/*
+	 * NULL for the type and help of the previous entry, which has the same
+	 * name.
+	 */
+	const char *type, *help;
 	double value;
 };
 
-static void print(FILE *out, const struct metric *metric)
+static void metrics_print(FILE *out, const struct metric *metric)
 {
 	if (metric->type)
 		fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", metric->name, metric->help,
@@ -52,12 +56,12 @@ static void print_all(FILE *out, const struct metrics *metrics)
 		 (double)metrics->whole},
 		{RECORDINGS, "{result=\"failed\"}", NULL, NULL, (double)metrics->failed},
 		{RECORDINGS, "{result=\"cancelled\"}", NULL, NULL, (double)metrics->cancelled},
-		{"prof_serve_recordings_running", "", "gauge", "Recordings that run.",
+		{"prof_serve_recordings_running", "", "gauge", "Recordings in progress.",
 		 metrics->is_recording},
-		{"prof_serve_samples_total", "", "counter", "Samples in whole recordings.",
+		{"prof_serve_samples_total", "", "counter", "Samples in complete recordings.",
 		 (double)metrics->samples},
 		{"prof_serve_lost_samples_total", "", "counter",
-		 "Samples that whole recordings have lost.", (double)metrics->lost},
+		 "Lost samples of complete recordings.", (double)metrics->lost},
 		{"prof_serve_recording_cpu_seconds_total", "", "counter",
 		 "CPU time of recordings that have ended.",
 		 (double)metrics->recording_cpu_ns / 1e9},
@@ -75,7 +79,7 @@ static void print_all(FILE *out, const struct metrics *metrics)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
-		print(out, &all[i]);
+		metrics_print(out, &all[i]);
 }
 
 char *metrics_text(const struct metrics *metrics)

@@ -1,6 +1,6 @@
 /*
- * What the server counts of itself, and its text for Prometheus. Source: Prometheus' text-based
- * exposition format 0.0.4.
+ * The server's own counters, and their text for Prometheus. Source: Prometheus'
+ * text-based exposition format 0.0.4.
  */
 #ifndef PROF_SERVE_METRICS_H
 #define PROF_SERVE_METRICS_H
@@ -16,15 +16,18 @@ struct metrics {
 	struct http_counts http;
 	uint64_t requests;
 	uint64_t refused[GATE_VERDICTS];   /* by the gate */
-	uint64_t wrong;			   /* targets and queries */
-	uint64_t busy;			   /* because there was a recording */
+	uint64_t wrong;			   /* invalid targets and queries */
+	uint64_t busy;			   /* refused because a recording was running */
 	uint64_t whole, failed, cancelled; /* recordings */
 	uint64_t samples, lost;
 	uint64_t recording_cpu_ns;
 	bool is_recording;
 };
 
-/* With the process's own memory and CPU time. To be freed. */
+/*
+ * Returns the text, including the process's own memory and CPU time. The caller
+ * frees it.
+ */
 char *metrics_text(const struct metrics *metrics);
 
 #endif

@@ -8,17 +8,17 @@
 #include <netinet/in.h>
 #include <string.h>
 
-/* Rows have 150 characters; a machine may have a million sockets. */
+/* Rows have 150 characters. A machine may have a million sockets. */
 #define LINE_BYTES_MAX 512
 #define TABLE_BYTES_MAX (UINT64_C(256) << 20)
 
-/* "0100007F:17AC", and 32 digits of IPv6. */
+/* "0100007F:17AC", with 32 digits for IPv6. */
 struct socket_end {
 	char text[32 + 1 + 4 + 1];
 };
 
-/* The kernel prints the address by words of the machine's byte order. */
-static struct socket_end end_of(const struct sockaddr *address)
+/* The kernel prints the address as words in the machine's byte order. */
+static struct socket_end peer_end_of(const struct sockaddr *address)
 {
 	struct socket_end end;
 
@@ -39,7 +39,10 @@ static struct socket_end end_of(const struct sockaddr *address)
 	return end;
 }
 
-/* States of a client's socket that can still read, from include/net/tcp_states.h. */
+/*
+ * States of a client's socket that can still read, from
+ * include/net/tcp_states.h.
+ */
 enum { ESTABLISHED = 1, FIN_WAIT1 = 4, FIN_WAIT2 = 5, CLOSING = 11 };
 
 static bool can_read(unsigned state)
@@ -48,8 +51,9 @@ static bool can_read(unsigned state)
 }
 
 /*
- * A socket that no process has any more belongs to root in this table, and its inode is 0. A client
- * that has shut down its writing side still has its socket.
+ * A socket that no process has any more belongs to root in this table, and its
+ * inode is 0. A client that has shut down its writing side still has its
+ * socket.
  */
 static bool user_of_row(const char *rest, uid_t *ret)
 {
@@ -65,7 +69,7 @@ static bool user_of_row(const char *rest, uid_t *ret)
 bool peer_find_user(FILE *table, const struct sockaddr *own, const struct sockaddr *peer,
 		    uid_t *ret)
 {
-	struct socket_end local = end_of(peer), remote = end_of(own);
+	struct socket_end local = peer_end_of(peer), remote = peer_end_of(own);
 	char ends[2 * sizeof(local.text) + 2];
 	CLEANUP(line_reader_deinit) struct line_reader lines;
 
@@ -81,7 +85,7 @@ bool peer_find_user(FILE *table, const struct sockaddr *own, const struct sockad
 	return false;
 }
 
-/* An IPv4 client of an IPv6 socket. */
+/* Converts the address of an IPv4 client of an IPv6 socket. */
 static void unmap(struct sockaddr_storage *address)
 {
 	const struct sockaddr_in6 in6 = *(const struct sockaddr_in6 *)address;

@@ -1,6 +1,6 @@
 /*
- * Whose program is at the other end of a connection within this machine. Source: unix(7),
- * SO_PEERCRED; proc_net_tcp in the kernel's Documentation/networking.
+ * Finds the user of the program at the other end of a local connection. Source:
+ * unix(7), SO_PEERCRED; proc_net_tcp in the kernel's Documentation/networking.
  */
 #ifndef PROF_SERVE_PEER_H
 #define PROF_SERVE_PEER_H
@@ -10,11 +10,16 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-/* False: unknown, as of a client on another machine, or one that has closed its socket. */
+/*
+ * Returns false if the user is unknown: the client is on another machine, or
+ * has closed its socket.
+ */
 bool peer_user(int fd, uid_t *ret);
 
-/* The same in the text of /proc/net/tcp or tcp6: `own` and `peer` are the ends as this process sees
- * them, both IPv4 or both IPv6. */
+/*
+ * Like peer_user(), with the text of /proc/net/tcp or tcp6. `own` and `peer`
+ * are the ends as this process sees them, both IPv4 or both IPv6.
+ */
 bool peer_find_user(FILE *table, const struct sockaddr *own, const struct sockaddr *peer,
 		    uid_t *ret);
 

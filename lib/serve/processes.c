@@ -15,7 +15,10 @@
 
 enum { STAT_BYTES_MAX = 1024, CGROUP_LINE_MAX = 4200, CGROUP_BYTES_MAX = 128 << 10 };
 
-/* "7 (a name) S 1 …": the name may have parentheses; CPU times are the 12th and 13th after it. */
+/*
+ * Parses "7 (a name) S 1 …". The name may have parentheses. CPU times are the
+ * 12th and 13th field after it.
+ */
 static bool parse_stat(char *text, struct process *ret)
 {
 	char *begin = strchr(text, '('), *end = strrchr(text, ')');
@@ -32,7 +35,7 @@ static bool parse_stat(char *text, struct process *ret)
 	return true;
 }
 
-static bool read_process(int proc, pid_t pid, struct process *ret)
+static bool processes_read_process(int proc, pid_t pid, struct process *ret)
 {
 	char path[32], text[STAT_BYTES_MAX + 1];
 	CLEANUP(close_fd) int fd = -1;
@@ -75,7 +78,7 @@ void processes_read(struct processes *ret)
 
 	*ret = (struct processes){.at_ns = clock_now_ns()};
 	while ((pid = pids_next(proc))) {
-		if (!read_process(dirfd(proc), pid, &process))
+		if (!processes_read_process(dirfd(proc), pid, &process))
 			continue;
 		GROW(ret->items, ret->count, ret->room);
 		ret->items[ret->count++] = process;

@@ -1,4 +1,6 @@
-/* The processes that run on this machine, and how much of a CPU each uses. Source: proc(5). */
+/*
+ * The running processes of this machine and their CPU usage. Source: proc(5).
+ */
 #ifndef PROF_SERVE_PROCESSES_H
 #define PROF_SERVE_PROCESSES_H
 
@@ -12,7 +14,7 @@ struct process {
 	uid_t user;
 	uint64_t cpu_ticks; /* so far */
 	char comm[32];
-	double cpus; /* used on average: processes_compare() */
+	double cpus; /* average usage in CPUs, set by processes_compare() */
 };
 
 struct processes {
@@ -22,14 +24,20 @@ struct processes {
 };
 
 void processes_read(struct processes *ret);
-/* Sets cpus of those that ran at `before`, 0 of the others, and sorts by it, the most first. */
+/*
+ * Sets `cpus` of processes that already ran at `before`, and 0 for others.
+ * Sorts by it, highest first.
+ */
 void processes_compare(struct processes *now, const struct processes *before);
-/* A zeroed one has nothing to free. */
+/* Accepts a zeroed struct. */
 void processes_deinit(struct processes *processes);
 
-/* Whether there is a process whose name matches the glob(7) pattern. */
+/* Returns whether there is a process whose name matches the glob(7) pattern. */
 bool processes_have_name(const struct processes *processes, const char *pattern);
-/* Whether there is one in the cgroup, or below it: paths are compared, none is opened. */
+/*
+ * Returns whether there is a process in the cgroup or below it. Compares paths;
+ * opens none.
+ */
 bool processes_have_cgroup(const struct processes *processes, const char *path);
 
 #endif

@@ -1,14 +1,13 @@
 #include "serve/profile_job.h"
 
 #include "base/alloc.h"
-#include "base/clock.h"
+#include "base/forked_child.h"
 #include "base/text.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -17,14 +16,15 @@
 enum { WORDS_BYTES_MAX = 64 << 10 };
 
 struct profile_job {
+	char *const *words; /* arguments of the child */
 	pid_t pid;
 	int pidfd, profile_fd, words_fd;
 	struct loop *loop;
 	struct loop_watch *watch;
 };
 
-/* In the child: signals are as prof's own were before it watched them. */
-static void set_signals(void)
+/* For the child: restores the signals that prof was started with. */
+static void profile_job_set_signals(void)
 {
 	sigset_t none;
 
@@ -34,18 +34,18 @@ static void set_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-__attribute__((noreturn)) static void become(char *const *words, const struct profile_job *job,
-					     pid_t parent)
+/* Runs in the child. */
+static int profile_job_become(void *user)
 {
+	const struct profile_job *job = user;
 	const struct rlimit size = {PROFILE_JOB_BYTES_MAX, PROFILE_JOB_BYTES_MAX};
 
 	setpgid(0, 0);
-	set_signals();
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() == parent && dup2(job->profile_fd, STDOUT_FILENO) >= 0 &&
-	    dup2(job->words_fd, STDERR_FILENO) >= 0 && setrlimit(RLIMIT_FSIZE, &size) == 0)
-		execv("/proc/self/exe", words);
-	_exit(127);
+	profile_job_set_signals();
+	if (dup2(job->profile_fd, STDOUT_FILENO) >= 0 && dup2(job->words_fd, STDERR_FILENO) >= 0 &&
+	    setrlimit(RLIMIT_FSIZE, &size) == 0)
+		execv("/proc/self/exe", job->words);
+	return 127;
 }
 
 static void job_free(struct profile_job *job)
@@ -60,40 +60,27 @@ static void job_free(struct profile_job *job)
 	free(job);
 }
 
-/* Waits for the end. Returns the CPU time. */
-static uint64_t reap(const struct profile_job *job, int *status)
-{
-	struct rusage usage = {0};
-
-	while (wait4(job->pid, status, 0, &usage) < 0 && errno == EINTR)
-		;
-	return clock_ns_of(usage.ru_utime) + clock_ns_of(usage.ru_stime);
-}
-
 struct error *profile_job_start(char *const *words, struct loop *loop, loop_callback *done,
 				void *user, struct profile_job **ret)
 {
 	struct profile_job *job = xmalloc(sizeof(*job));
-	pid_t parent = getpid();
 	struct error *err;
 
 	*job = (struct profile_job){
+		.words = words,
 		.pidfd = -1,
 		.profile_fd = memfd_create("profile", MFD_CLOEXEC),
 		.words_fd = memfd_create("words", MFD_CLOEXEC),
 		.loop = loop,
 	};
-	if (job->profile_fd >= 0 && job->words_fd >= 0)
-		job->pid = fork();
-	else
-		job->pid = -1;
-	if (job->pid < 0) {
-		err = error_errno(errno, "start a recording");
+	err = job->profile_fd < 0 || job->words_fd < 0
+		      ? error_errno(errno, "start a recording")
+		      : forked_child_start(FORKED_CHILD_ENDS_WITH_THREAD, profile_job_become, job,
+					   &job->pid);
+	if (err) {
 		job_free(job);
 		return err;
 	}
-	if (job->pid == 0)
-		become(words, job, parent);
 	job->pidfd = (int)syscall(SYS_pidfd_open, job->pid, 0);
 	err = job->pidfd < 0 ? error_errno(errno, "watch a recording")
 			     : loop_watch(loop, job->pidfd, done, user, &job->watch);
@@ -105,7 +92,7 @@ struct error *profile_job_start(char *const *words, struct loop *loop, loop_call
 	return NULL;
 }
 
-static char *read_words(int fd)
+static char *profile_job_read_words(int fd)
 {
 	char *words = xmalloc(WORDS_BYTES_MAX + 1);
 	ssize_t len = pread(fd, words, WORDS_BYTES_MAX, 0);
@@ -116,15 +103,15 @@ static char *read_words(int fd)
 
 void profile_job_finish(struct profile_job *job, struct profile_result *ret)
 {
+	struct forked_child_end end = forked_child_wait(job->pid);
 	struct stat st = {0};
-	int status;
 
 	*ret = (struct profile_result){
-		.cpu_ns = reap(job, &status),
-		.words = read_words(job->words_fd),
+		.cpu_ns = end.cpu_ns,
+		.words = profile_job_read_words(job->words_fd),
 	};
-	ret->was_killed = WIFSIGNALED(status);
-	ret->is_whole = WIFEXITED(status) && WEXITSTATUS(status) == 0 &&
+	ret->was_killed = WIFSIGNALED(end.status);
+	ret->is_whole = WIFEXITED(end.status) && WEXITSTATUS(end.status) == 0 &&
 			fstat(job->profile_fd, &st) == 0 && st.st_size > 0;
 	ret->bytes = (uint64_t)st.st_size;
 	ret->fd = job->profile_fd;
@@ -135,18 +122,16 @@ void profile_job_finish(struct profile_job *job, struct profile_result *ret)
 uint64_t profile_job_cancel(struct profile_job *job)
 {
 	uint64_t cpu_ns;
-	int status;
 
 	if (!job)
 		return 0;
-	kill(job->pid, SIGKILL);
-	cpu_ns = reap(job, &status);
+	cpu_ns = forked_child_kill(job->pid).cpu_ns;
 	job_free(job);
 	return cpu_ns;
 }
 
-/* A number with commas between its thousands, moved past. */
-static uint64_t number_at(const char **at)
+/* Parses a number with commas between its thousands and moves past it. */
+static uint64_t profile_job_number_at(const char **at)
 {
 	uint64_t number = 0;
 
@@ -156,19 +141,19 @@ static uint64_t number_at(const char **at)
 	return number;
 }
 
-/* "1,234 samples, 0 lost", also "20 sampled allocations, 1 lost". */
+/* Parses "1,234 samples, 0 lost" and "20 sampled allocations, 1 lost". */
 static bool counts_of_line(const char *line, struct profile_counts *ret)
 {
 	const char *end = strchrnul(line, '\n'), *at = line, *comma;
 
 	if (*at < '0' || *at > '9')
 		return false;
-	ret->samples = number_at(&at);
+	ret->samples = profile_job_number_at(&at);
 	comma = strstr(at, ", ");
 	if (!text_begins(at, " sample") || !comma || comma > end)
 		return false;
 	at = comma + 2;
-	ret->lost = number_at(&at);
+	ret->lost = profile_job_number_at(&at);
 	return text_begins(at, " lost");
 }
 

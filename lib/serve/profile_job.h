@@ -1,6 +1,7 @@
 /*
- * A recording for a client: a process that executes a command of prof, and what it leaves. The
- * profile is in memory that has no name; the process ends with this one.
+ * A recording for a client: a process that executes a command of prof, and its
+ * result. The profile is in anonymous memory. The process ends when this one
+ * ends.
  */
 #ifndef PROF_SERVE_PROFILE_JOB_H
 #define PROF_SERVE_PROFILE_JOB_H
@@ -10,32 +11,38 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes of a profile. */
+/* The maximum size of a profile in bytes. */
 #define PROFILE_JOB_BYTES_MAX (UINT64_C(256) << 20)
 
 struct profile_job;
 
 struct profile_result {
-	bool is_whole;	 /* the command has succeeded */
-	bool was_killed; /* a signal has ended it */
-	int fd;		 /* the profile: what the command wrote to its stdout; to be closed */
+	bool is_whole;	 /* the command succeeded */
+	bool was_killed; /* a signal ended the command */
+	int fd;		 /* the profile: the command's stdout; the caller closes it */
 	uint64_t bytes;
-	char *words; /* what it said on stderr, cut at 64 KiB; to be freed */
+	char *words; /* the command's stderr, truncated to 64 KiB; the caller frees it */
 	uint64_t cpu_ns;
 };
 
-/* Executes prof with these words, which end with NULL; `done` is called at its end. The loop must
- * not be freed before the job. */
+/*
+ * Executes prof with these arguments, which are NULL-terminated; `done` is
+ * called at its end. The loop must not be freed before the job.
+ */
 MUST_CHECK struct error *profile_job_start(char *const *words, struct loop *loop,
 					   loop_callback *done, void *user,
 					   struct profile_job **ret);
-/* After `done`. Frees the job. */
+/* Stores the result and frees the job. Call it after `done`. */
 void profile_job_finish(struct profile_job *job, struct profile_result *ret);
-/* Ends the process at once, and frees the job. NULL is allowed. Returns the CPU time that it had
- * used. */
+/*
+ * Kills the process and frees the job. Accepts NULL. Returns the CPU time that
+ * the process has used.
+ */
 uint64_t profile_job_cancel(struct profile_job *job);
 
-/* What the words of prof record say was recorded: the numbers of "prof: 1,234 samples, 0 lost". */
+/*
+ * The numbers of "prof: 1,234 samples, 0 lost" in the messages of prof record.
+ */
 struct profile_counts {
 	uint64_t samples, lost;
 };

@@ -12,48 +12,51 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Little enough to record a whole machine all the time, and not in step with its clocks. */
+/*
+ * Low enough to record a whole machine all the time, and not in lockstep with
+ * its clocks.
+ */
 enum { CPU_HZ = 99 };
 
 struct word_list {
 	struct recording_words *to;
-	size_t count, used; /* words, bytes of numbers */
+	size_t count, used; /* number of arguments, bytes of numbers */
 };
 
-static void add(struct word_list *list, const char *word)
+static void recordings_add(struct word_list *list, const char *word)
 {
 	list->to->words[list->count++] = word;
 }
 
-static void add_number(struct word_list *list, const char *option, uint64_t number)
+static void recordings_add_number(struct word_list *list, const char *option, uint64_t number)
 {
 	char *text = &list->to->numbers[list->used];
 
 	list->used += 1 + (size_t)snprintf(text, sizeof(list->to->numbers) - list->used, "%" PRIu64,
 					   number);
-	add(list, option);
-	add(list, text);
+	recordings_add(list, option);
+	recordings_add(list, text);
 }
 
-static void add_target(struct word_list *list, const struct serve_wish *wish, uid_t user)
+static void recordings_add_target(struct word_list *list, const struct serve_wish *wish, uid_t user)
 {
 	switch (wish->scope) {
 	case SERVE_EVERYTHING:
 		if (user)
-			add_number(list, "-u", user);
+			recordings_add_number(list, "-u", user);
 		else
-			add(list, "-a");
+			recordings_add(list, "-a");
 		break;
 	case SERVE_PID:
-		add_number(list, "-p", (uint64_t)wish->pid);
+		recordings_add_number(list, "-p", (uint64_t)wish->pid);
 		break;
 	case SERVE_COMM:
-		add(list, "--name");
-		add(list, wish->name);
+		recordings_add(list, "--name");
+		recordings_add(list, wish->name);
 		break;
 	case SERVE_CGROUP:
-		add(list, "-G");
-		add(list, wish->name);
+		recordings_add(list, "-G");
+		recordings_add(list, wish->name);
 		break;
 	}
 }
@@ -63,24 +66,24 @@ void recording_words_of(const struct serve_wish *wish, uid_t user, struct record
 	struct word_list list = {.to = ret};
 
 	*ret = (struct recording_words){0};
-	add(&list, "prof");
-	add(&list, "record");
-	add(&list, "--format");
-	add(&list, wish->format);
-	add(&list, "-o");
-	add(&list, "-");
-	/* The client would wait for the servers. */
-	add(&list, "--debuginfod");
-	add(&list, "no");
-	add_number(&list, "--duration", wish->seconds);
+	recordings_add(&list, "prof");
+	recordings_add(&list, "record");
+	recordings_add(&list, "--format");
+	recordings_add(&list, wish->format->name);
+	recordings_add(&list, "-o");
+	recordings_add(&list, "-");
+	/* The client would have to wait for the servers. */
+	recordings_add(&list, "--debuginfod");
+	recordings_add(&list, "no");
+	recordings_add_number(&list, "--duration", wish->seconds);
 	if (wish->event == SERVE_OFF_CPU)
-		add(&list, "--off-cpu");
-	/* With -F, CPU time would be sampled beside allocations. */
+		recordings_add(&list, "--off-cpu");
+	/* With -F, CPU time would be sampled in addition to allocations. */
 	if (wish->event == SERVE_ALLOC)
-		add(&list, "--alloc");
+		recordings_add(&list, "--alloc");
 	else if (wish->hz || wish->event == SERVE_CPU)
-		add_number(&list, "-F", wish->hz ? wish->hz : CPU_HZ);
-	add_target(&list, wish, user);
+		recordings_add_number(&list, "-F", wish->hz ? wish->hz : CPU_HZ);
+	recordings_add_target(&list, wish, user);
 }
 
 __attribute__((format(printf, 2, 3))) static void say(const struct recordings *recordings,
@@ -106,7 +109,7 @@ static void refuse_busy(struct recordings *recordings, struct http_exchange *exc
 		     &(struct http_header){"Retry-After", seconds});
 }
 
-/* NULL: there is something to record. To be freed. */
+/* Returns why nothing can be recorded, or NULL. The caller frees it. */
 static char *find_lack(const struct serve_wish *wish)
 {
 	struct processes processes = {0};
@@ -128,7 +131,7 @@ static char *find_lack(const struct serve_wish *wish)
 	return exists ? NULL : xasprintf("there is no process of %s", wish->name);
 }
 
-/* The words without "prof: " before each line. To be freed. */
+/* Removes "prof: " before each line. The caller frees the result. */
 static char *plain_words(const char *words)
 {
 	static const char prefix[] = "prof: ";
@@ -149,11 +152,14 @@ static char *plain_words(const char *words)
 	return plain;
 }
 
-/* Takes fd. What a recorder printed before it was killed is not the reason. */
-static void fail(struct recordings *recordings, struct profile_result *result)
+/*
+ * Takes ownership of fd. If a recorder was killed, its output does not contain
+ * the reason.
+ */
+static void recordings_fail(struct recordings *recordings, struct profile_result *result)
 {
 	CLEANUP(free_ptr) char *words = plain_words(result->words);
-	const char *reason = result->was_killed || !*words ? "the recording was ended from outside"
+	const char *reason = result->was_killed || !*words ? "another process ended the recording"
 							   : words;
 
 	close(result->fd);
@@ -174,7 +180,7 @@ static void succeed(struct recordings *recordings, struct profile_result *result
 	answer_profile(recordings->exchange, recordings->wish.format, result->fd, result->bytes);
 }
 
-static void on_end(void *user)
+static void recordings_on_end(void *user)
 {
 	struct recordings *recordings = user;
 	struct profile_result result;
@@ -185,7 +191,7 @@ static void on_end(void *user)
 	if (result.is_whole)
 		succeed(recordings, &result);
 	else
-		fail(recordings, &result);
+		recordings_fail(recordings, &result);
 	free(result.words);
 }
 
@@ -208,8 +214,8 @@ void recordings_begin(struct recordings *recordings, struct http_exchange *excha
 	}
 	recordings->wish = *wish;
 	recording_words_of(&recordings->wish, geteuid(), &words);
-	err = profile_job_start((char *const *)words.words, recordings->loop, on_end, recordings,
-				&recordings->job);
+	err = profile_job_start((char *const *)words.words, recordings->loop, recordings_on_end,
+				recordings, &recordings->job);
 	if (err) {
 		recordings->metrics->failed++;
 		answer_error(exchange, 500, error_text(err), NULL);
@@ -233,7 +239,7 @@ void recordings_end(struct recordings *recordings, const struct http_exchange *e
 		return;
 	cancel(recordings);
 	recordings->metrics->cancelled++;
-	say(recordings, "a recording was ended, because its client has gone");
+	say(recordings, "ended a recording because its client disconnected");
 }
 
 void recordings_deinit(struct recordings *recordings)

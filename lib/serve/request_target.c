@@ -4,15 +4,16 @@
 #include "base/text.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
-	DEFAULT_SECONDS = 30, /* of Go */
+	DEFAULT_SECONDS = 30, /* the same as in Go */
 	FLAME_SECONDS = 5,
 	KEY_MAX = 16,
 };
 
-struct pair {
+struct request_target_pair {
 	char key[KEY_MAX + 1];
 	char value[SERVE_CGROUP_MAX + 1];
 };
@@ -43,7 +44,7 @@ enum serve_route serve_route_of(const char *target)
 	return text_begins(target, below) ? SERVE_UNKNOWN_PROFILE : SERVE_UNKNOWN;
 }
 
-static int hex_digit(char c)
+static int request_target_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -51,7 +52,10 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* One decoded byte; moves *at past it. -1: not a percent-encoded byte. */
+/*
+ * Returns one decoded byte and moves *at past it. Returns -1 if it is not a
+ * percent-encoded byte.
+ */
 static int decode_byte(const char **at)
 {
 	const char *c = *at;
@@ -60,15 +64,18 @@ static int decode_byte(const char **at)
 	*at = c + 1;
 	if (*c != '%')
 		return *c == '+' ? ' ' : (unsigned char)*c;
-	high = hex_digit(c[1]);
-	low = high < 0 ? -1 : hex_digit(c[2]);
+	high = request_target_hex_digit(c[1]);
+	low = high < 0 ? -1 : request_target_hex_digit(c[2]);
 	*at = c + 3;
 	return low < 0 ? -1 : high << 4 | low;
 }
 
-/* Up to one of the ends, or the text's. room: with the NUL. False: it does not fit, is not well
- * encoded or has control characters. */
-static bool decode(const char **at, const char *ends, char *to, size_t room)
+/*
+ * Decodes up to one of the end characters, or the end of the text. room:
+ * including the NUL. Returns false if the text does not fit, is not encoded
+ * correctly or has control characters.
+ */
+static bool request_target_decode(const char **at, const char *ends, char *to, size_t room)
 {
 	size_t len = 0;
 
@@ -84,14 +91,14 @@ static bool decode(const char **at, const char *ends, char *to, size_t room)
 }
 
 /* *at: the query; moved past the pair. */
-static bool next_pair(const char **at, struct pair *ret)
+static bool request_target_next_pair(const char **at, struct request_target_pair *ret)
 {
-	*ret = (struct pair){0};
-	if (!decode(at, "=&", ret->key, sizeof(ret->key)))
+	*ret = (struct request_target_pair){0};
+	if (!request_target_decode(at, "=&", ret->key, sizeof(ret->key)))
 		return false;
 	if (**at == '=') {
 		++*at;
-		if (!decode(at, "&", ret->value, sizeof(ret->value)))
+		if (!request_target_decode(at, "&", ret->value, sizeof(ret->value)))
 			return false;
 	}
 	if (**at == '&')
@@ -99,7 +106,7 @@ static bool next_pair(const char **at, struct pair *ret)
 	return true;
 }
 
-static bool number_of(const char *text, uint64_t most, uint64_t *ret)
+static bool request_target_number_of(const char *text, uint64_t most, uint64_t *ret)
 {
 	uint64_t value = 0;
 
@@ -118,10 +125,10 @@ static struct error *take_seconds(struct serve_wish *wish, const char *value)
 
 	if (!*value)
 		return NULL;
-	if (!number_of(value, SERVE_SECONDS_MAX, &seconds))
+	if (!request_target_number_of(value, SERVE_SECONDS_MAX, &seconds))
 		return error_new("seconds=%s is not a number of seconds up to %d", value,
 				 SERVE_SECONDS_MAX);
-	/* In Go, 0 is the default, too. */
+	/* In Go, 0 means the default, too. */
 	if (seconds)
 		wish->seconds = (unsigned)seconds;
 	return NULL;
@@ -131,14 +138,14 @@ static struct error *take_hz(struct serve_wish *wish, const char *value)
 {
 	uint64_t hz;
 
-	if (!number_of(value, SERVE_HZ_MAX, &hz) || !hz)
+	if (!request_target_number_of(value, SERVE_HZ_MAX, &hz) || !hz)
 		return error_new("hz=%s is not a number of samples per second from 1 to %d", value,
 				 SERVE_HZ_MAX);
 	wish->hz = (unsigned)hz;
 	return NULL;
 }
 
-static struct error *take_event(struct serve_wish *wish, const char *value)
+static struct error *request_target_take_event(struct serve_wish *wish, const char *value)
 {
 	static const char *const names[] = {"cpu", "off-cpu", "alloc"};
 
@@ -151,19 +158,30 @@ static struct error *take_event(struct serve_wish *wish, const char *value)
 	return error_new("unknown event \"%s\" (cpu, off-cpu, alloc)", value);
 }
 
+char *serve_format_names(void)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	for (const struct format *const *format = formats; *format; format++)
+		if ((*format)->media_type)
+			fprintf(out, "%s%s", ftell(out) ? ", " : "", (*format)->name);
+	fclose(out);
+	return text;
+}
+
 static struct error *take_format(struct serve_wish *wish, const char *value)
 {
-	static const char *const names[] = {"pprof", "html",	"folded",
-					    "svg",   "firefox", "speedscope"};
+	const struct format *format = format_by_name(value);
+	CLEANUP(free_ptr) char *names = NULL;
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (strcmp(value, names[i]) != 0)
-			continue;
-		wish->format = names[i];
+	if (format && format->media_type) {
+		wish->format = format;
 		return NULL;
 	}
-	return error_new("unknown format \"%s\" (pprof, html, folded, svg, firefox, speedscope)",
-			 value);
+	names = serve_format_names();
+	return error_new("unknown format \"%s\" (%s)", value, names);
 }
 
 static struct error *take_scope(struct serve_wish *wish, enum serve_scope scope)
@@ -174,11 +192,11 @@ static struct error *take_scope(struct serve_wish *wish, enum serve_scope scope)
 	return NULL;
 }
 
-static struct error *take_pid(struct serve_wish *wish, const char *value)
+static struct error *request_target_take_pid(struct serve_wish *wish, const char *value)
 {
 	uint64_t pid;
 
-	if (!number_of(value, INT32_MAX, &pid) || !pid)
+	if (!request_target_number_of(value, INT32_MAX, &pid) || !pid)
 		return error_new("pid=%s is not a process id", value);
 	wish->pid = (int32_t)pid;
 	return take_scope(wish, SERVE_PID);
@@ -220,13 +238,20 @@ static const struct parameter {
 	const char *key;
 	struct error *(*take)(struct serve_wish *wish, const char *value);
 } parameters[] = {
-	{"seconds", take_seconds}, {"pid", take_pid},	    {"comm", take_comm},
-	{"cgroup", take_cgroup},   {"hz", take_hz},	    {"event", take_event},
-	{"format", take_format},   {"debug", take_nothing}, /* of Go, for other profiles */
+	{"seconds", take_seconds},
+	{"pid", request_target_take_pid},
+	{"comm", take_comm},
+	{"cgroup", take_cgroup},
+	{"hz", take_hz},
+	{"event", request_target_take_event},
+	/* Parameters of Go's other profiles. */
+	{"format", take_format},
+	{"debug", take_nothing},
 };
 
-/* taken: a bit for each parameter. */
-static struct error *take(struct serve_wish *wish, const struct pair *pair, unsigned *taken)
+/* taken: one bit for each parameter. */
+static struct error *request_target_take(struct serve_wish *wish,
+					 const struct request_target_pair *pair, unsigned *taken)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(parameters); i++) {
 		if (strcmp(pair->key, parameters[i].key) != 0)
@@ -245,19 +270,19 @@ struct error *serve_wish_of(const char *target, struct serve_wish *ret)
 	bool is_flame = serve_route_of(target) == SERVE_FLAME;
 	struct serve_wish wish = {
 		.seconds = is_flame ? FLAME_SECONDS : DEFAULT_SECONDS,
-		.format = is_flame ? "html" : "pprof",
+		.format = is_flame ? &format_html : &format_pprof,
 	};
 	const char *at = strchr(target, '?');
 	unsigned taken = 0;
 
 	for (at = at ? at + 1 : ""; *at;) {
-		struct pair pair;
+		struct request_target_pair pair;
 		struct error *err = NULL;
 
-		if (!next_pair(&at, &pair))
-			return error_new("the query cannot be read");
+		if (!request_target_next_pair(&at, &pair))
+			return error_new("the query is malformed");
 		if (*pair.key || *pair.value)
-			err = take(&wish, &pair, &taken);
+			err = request_target_take(&wish, &pair, &taken);
 		if (err)
 			return err;
 	}

@@ -1,18 +1,20 @@
 /*
- * The target of an HTTP request, "/debug/pprof/profile?seconds=5&pid=3": which page it asks for
- * and what to record. Any bytes may be parsed. Source: RFC 9112, 3.2.1; WHATWG URL, 5.1.
+ * Parses the target of an HTTP request, "/debug/pprof/profile?seconds=5&pid=3":
+ * the requested page and what to record. It accepts any bytes. Source: RFC
+ * 9112, 3.2.1; WHATWG URL, 5.1.
  */
 #ifndef PROF_SERVE_REQUEST_TARGET_H
 #define PROF_SERVE_REQUEST_TARGET_H
 
 #include "base/error.h"
+#include "format/format.h"
 
 #include <stdint.h>
 
 enum {
 	SERVE_SECONDS_MAX = 300,
 	SERVE_HZ_MAX = 1000,
-	SERVE_COMM_MAX = 64,	 /* bytes of a pattern for the names of processes */
+	SERVE_COMM_MAX = 64,	 /* bytes of a pattern for process names */
 	SERVE_CGROUP_MAX = 1024, /* bytes of a cgroup's path */
 };
 
@@ -35,23 +37,28 @@ enum serve_scope {
 	SERVE_EVERYTHING,
 	SERVE_PID,
 	SERVE_COMM,   /* processes whose name matches the pattern `name` */
-	SERVE_CGROUP, /* `name` begins with "/" and has no part ".." */
+	SERVE_CGROUP, /* `name` starts with "/" and has no component ".." */
 };
 
-/* What the query of SERVE_ROOT, SERVE_PROFILE and SERVE_FLAME says, or the defaults. */
+/* The query of SERVE_ROOT, SERVE_PROFILE and SERVE_FLAME, or its defaults. */
 struct serve_wish {
 	unsigned seconds;
-	unsigned hz; /* 0: the usual rate of the event */
+	unsigned hz; /* 0 means the default rate of the event */
 	enum serve_event event;
-	const char *format; /* a constant: as in prof record --format */
+	const struct format *format;
 	enum serve_scope scope;
 	int32_t pid;
 	char name[SERVE_CGROUP_MAX + 1]; /* without control characters */
 };
 
-/* Any target has a route. */
+/*
+ * Returns the names of the formats, separated by commas. The caller frees it.
+ */
+char *serve_format_names(void);
+
+/* Every target has a route. */
 enum serve_route serve_route_of(const char *target);
-/* The error is meant for the client. */
+/* The text of an error is sent to the client. */
 MUST_CHECK struct error *serve_wish_of(const char *target, struct serve_wish *ret);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How long the index watches which processes use the CPUs. */
+/* How long the index measures the CPU usage of processes. */
 #define INDEX_NS (400 * NS_PER_MS)
 
 /* A client that waits for the index. */
@@ -84,7 +84,10 @@ static void answer_cmdline(const struct service *service, struct http_exchange *
 	answer_text(exchange, ANSWER_TEXT, text, len);
 }
 
-/* The profiles have all names; a client that asks all the same learns that there are no others. */
+/*
+ * Profiles already contain all symbols, so the answer for a client that asks is
+ * that there are no others.
+ */
 static void answer_symbol(struct http_exchange *exchange)
 {
 	static const char none[] = "num_symbols: 0\n";
@@ -101,7 +104,7 @@ static void answer_metrics(struct service *service, struct http_exchange *exchan
 	answer_text(exchange, METRICS_TYPE, text, strlen(text));
 }
 
-static void record(struct service *service, struct http_exchange *exchange)
+static void service_record(struct service *service, struct http_exchange *exchange)
 {
 	struct serve_wish wish;
 	struct error *err = serve_wish_of(http_exchange_target(exchange), &wish);
@@ -117,7 +120,9 @@ static void record(struct service *service, struct http_exchange *exchange)
 	}
 }
 
-/* A browser wants the index; the standalone pprof asks for its profile here. */
+/*
+ * A browser requests the index; the standalone pprof requests its profile here.
+ */
 static void answer_root(struct service *service, struct http_exchange *exchange)
 {
 	const char *accepts = http_exchange_header(exchange, "Accept");
@@ -134,10 +139,11 @@ static void answer_root(struct service *service, struct http_exchange *exchange)
 				.text = "",
 			});
 	else
-		record(service, exchange);
+		service_record(service, exchange);
 }
 
-static void answer(struct service *service, struct http_exchange *exchange, enum serve_route route)
+static void service_answer(struct service *service, struct http_exchange *exchange,
+			   enum serve_route route)
 {
 	switch (route) {
 	case SERVE_ROOT:
@@ -148,7 +154,7 @@ static void answer(struct service *service, struct http_exchange *exchange, enum
 		return;
 	case SERVE_PROFILE:
 	case SERVE_FLAME:
-		record(service, exchange);
+		service_record(service, exchange);
 		return;
 	case SERVE_CMDLINE:
 		answer_cmdline(service, exchange);
@@ -172,26 +178,28 @@ static void answer(struct service *service, struct http_exchange *exchange, enum
 	}
 }
 
-static void refuse(struct service *service, struct http_exchange *exchange,
-		   enum gate_verdict verdict)
+static void service_refuse(struct service *service, struct http_exchange *exchange,
+			   enum gate_verdict verdict)
 {
 	static const struct {
 		unsigned status;
 		const char *text;
 		struct http_header header;
 	} refusals[] = {
-		[GATE_METHOD] = {405, "only GET and HEAD are answered", {"Allow", "GET, HEAD"}},
-		[GATE_BODY] = {413, "a request has no content here", {NULL, NULL}},
+		[GATE_METHOD] = {405, "only GET and HEAD are supported", {"Allow", "GET, HEAD"}},
+		[GATE_BODY] = {413, "requests with a body are refused", {NULL, NULL}},
 		[GATE_HOST] = {421,
-			       "this server is not called so: ask for localhost or its "
-			       "address",
+			       "the Host header does not name this server; use localhost or "
+			       "its address",
 			       {NULL, NULL}},
-		[GATE_ORIGIN] = {403, "pages of other sites are not answered", {NULL, NULL}},
+		[GATE_ORIGIN] = {403,
+				 "requests from pages of other sites are refused",
+				 {NULL, NULL}},
 		[GATE_TOKEN] = {401,
 				"the token is missing or wrong",
 				{"WWW-Authenticate", "Basic realm=\"prof\", charset=\"UTF-8\""}},
 		[GATE_USER] = {403,
-			       "this user is not answered: start prof serve with --allow-user or "
+			       "this user has no access: start prof serve with --allow-user or "
 			       "--token-file",
 			       {NULL, NULL}},
 	};
@@ -209,8 +217,8 @@ static bool has_body(const struct http_exchange *exchange)
 	       (length && strcmp(length, "0") != 0);
 }
 
-static enum gate_verdict judge(const struct service *service, const struct http_exchange *exchange,
-			       enum serve_route route)
+static enum gate_verdict service_judge(const struct service *service,
+				       const struct http_exchange *exchange, enum serve_route route)
 {
 	const struct gate *gate = &service->options.gate;
 	struct gate_request request = {
@@ -228,17 +236,17 @@ static enum gate_verdict judge(const struct service *service, const struct http_
 	return gate_judge(gate, &request);
 }
 
-static void on_request(void *user, struct http_exchange *exchange)
+static void service_on_request(void *user, struct http_exchange *exchange)
 {
 	struct service *service = user;
 	enum serve_route route = serve_route_of(http_exchange_target(exchange));
-	enum gate_verdict verdict = judge(service, exchange, route);
+	enum gate_verdict verdict = service_judge(service, exchange, route);
 
 	service->metrics.requests++;
 	if (verdict == GATE_OPEN)
-		answer(service, exchange, route);
+		service_answer(service, exchange, route);
 	else
-		refuse(service, exchange, verdict);
+		service_refuse(service, exchange, verdict);
 }
 
 static void on_gone(void *user, struct http_exchange *exchange)
@@ -275,7 +283,7 @@ struct error *service_open(const struct service_options *options, struct loop *l
 			.is_local = options->socket->is_local,
 			.tls_cert = options->tls_cert,
 			.tls_key = options->tls_key,
-			.request = on_request,
+			.request = service_on_request,
 			.gone = on_gone,
 			.user = service,
 		},

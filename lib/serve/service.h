@@ -1,6 +1,6 @@
 /*
- * The HTTP endpoint that gives any process what net/http/pprof gives programs in Go: routes, who is
- * answered, and what is counted. See docs/CONTINUOUS.md.
+ * The HTTP endpoint that gives any process what net/http/pprof gives Go
+ * programs: routes, access control and metrics. See docs/CONTINUOUS.md.
  */
 #ifndef PROF_SERVE_SERVICE_H
 #define PROF_SERVE_SERVICE_H
@@ -8,12 +8,16 @@
 #include "serve/listen_socket.h"
 #include "serve/recordings.h"
 
-/* All borrowed. */
+/* All members are borrowed. */
 struct service_options {
 	const struct listen_socket *socket;
-	const char *tls_cert, *tls_key; /* PEM; NULL: without TLS */
-	struct gate gate;		/* all but host and is_tls, which follow from these */
-	char *const *command;		/* prof's own words, NULL-terminated */
+	const char *tls_cert, *tls_key; /* PEM, or NULL without TLS */
+	/*
+	 * All members except host and is_tls, which follow from the other
+	 * options.
+	 */
+	struct gate gate;
+	char *const *command; /* prof's own arguments, NULL-terminated */
 	serve_say *say;
 	void *user;
 };
@@ -22,7 +26,7 @@ struct service;
 
 MUST_CHECK struct error *service_open(const struct service_options *options, struct loop *loop,
 				      struct service **ret);
-/* Ends recordings and connections. NULL is allowed. */
+/* Ends recordings and connections. Accepts NULL. */
 void service_close(struct service *service);
 
 #endif

@@ -44,8 +44,8 @@ void token_free(struct token *token)
 	free(token);
 }
 
-/* The time depends on the length of what was given alone. */
-static bool is_equal(const struct token *token, const char *given)
+/* The duration depends only on the length of the given text. */
+static bool token_is_equal(const struct token *token, const char *given)
 {
 	size_t len = strlen(token->text), given_len = strlen(given);
 	unsigned differences = len != given_len;
@@ -55,7 +55,7 @@ static bool is_equal(const struct token *token, const char *given)
 	return !differences;
 }
 
-static int digit_of(char c)
+static int token_digit_of(char c)
 {
 	static const char digits[] =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -64,15 +64,18 @@ static int digit_of(char c)
 	return found ? (int)(found - digits) : -1;
 }
 
-/* Base64 up to "=" or the end. room: with a NUL. False: it is not base64, or does not fit. */
-static bool decode(const char *text, char *to, size_t room)
+/*
+ * Decodes base64 up to "=" or the end. room: including a NUL. Returns false if
+ * it is not base64, or does not fit.
+ */
+static bool token_decode(const char *text, char *to, size_t room)
 {
 	uint32_t bits = 0;
 	unsigned count = 0;
 	size_t len = 0;
 
 	for (; *text && *text != '='; text++) {
-		int digit = digit_of(*text);
+		int digit = token_digit_of(*text);
 
 		if (digit < 0 || len + 1 == room)
 			return false;
@@ -87,7 +90,7 @@ static bool decode(const char *text, char *to, size_t room)
 	return true;
 }
 
-/* What follows the scheme; NULL: it is another one. */
+/* Returns the text after the scheme, or NULL if it is another scheme. */
 static const char *credentials_of(const char *authorization, const char *scheme)
 {
 	size_t len = strlen(scheme);
@@ -103,10 +106,10 @@ bool token_is_in(const struct token *token, const char *authorization)
 	char pair[CREDENTIALS_MAX + 1];
 
 	if (given)
-		return is_equal(token, given);
+		return token_is_equal(token, given);
 	given = authorization ? credentials_of(authorization, "Basic") : NULL;
-	if (!given || !decode(given, pair, sizeof(pair)))
+	if (!given || !token_decode(given, pair, sizeof(pair)))
 		return false;
 	given = strchr(pair, ':');
-	return given && is_equal(token, given + 1);
+	return given && token_is_equal(token, given + 1);
 }

@@ -1,5 +1,6 @@
 /*
- * The secret that a client has to know: the first line of a file. Source: RFC 6750, 2.1; RFC 7617.
+ * The secret that a client must send: the first line of a file. Source: RFC
+ * 6750, 2.1; RFC 7617.
  */
 #ifndef PROF_SERVE_TOKEN_H
 #define PROF_SERVE_TOKEN_H
@@ -10,16 +11,20 @@
 
 struct token;
 
-/* Refuses what secret_file_read() refuses, and a token shorter than 16 characters. */
+/*
+ * Refuses what secret_file_read() refuses, and a token shorter than 16
+ * characters.
+ */
 MUST_CHECK struct error *token_read(const char *path, struct token **ret);
-/* NULL is allowed. */
+/* Accepts NULL. */
 void token_free(struct token *token);
 DEFINE_CLEANUP(token, token_free)
 
 /*
- * Whether the value of the header Authorization, NULL if there is none, has the token: "Bearer
- * TOKEN", or "Basic" with it as the password of any user, for clients that take http://USER:TOKEN@
- * alone. How long it takes does not depend on how much of the token is right.
+ * Returns whether the value of the header Authorization (NULL if there is none)
+ * contains the token: "Bearer TOKEN", or "Basic" with the token as the password
+ * of any user, for clients that support only http://USER:TOKEN@. The duration
+ * does not depend on how much of the token is correct.
  */
 bool token_is_in(const struct token *token, const char *authorization);
 

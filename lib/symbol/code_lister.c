@@ -5,17 +5,20 @@
 #include "sandbox/answer.h"
 #include "symbol/remote_opener.h"
 
-/* The symbols of the largest programs take 200 MB, capstone's detail of a large function 50 MB. */
+/*
+ * Enough for the symbols of the largest programs and for capstone's details of
+ * a large function.
+ */
 enum { MEMORY_BYTES = 512 << 20, CPU_SECONDS = 10 };
 
-/* 400,000 instructions. */
+/* About 400,000 instructions. */
 enum { LISTING_BYTES_MAX = 16 << 20 };
 
-/* A program asks for at most four debug files, each of a few candidates. */
+/* A program needs at most four debug files, each with a few candidates. */
 enum { QUESTIONS_MAX = 64 };
 
-/* The confined process. */
-static void list(struct channel *channel, void *user)
+/* Runs in the confined process. */
+static void code_lister_list(struct channel *channel, void *user)
 {
 	struct code_listing_request request = *(const struct code_listing_request *)user;
 	CLEANUP(error_cleanup) struct error *err = NULL;
@@ -30,15 +33,15 @@ static void list(struct channel *channel, void *user)
 		answer_send(channel, bytes, len);
 }
 
-struct questions {
+struct code_lister_questions {
 	const struct debugfile_opener *opener;
 	unsigned count;
 };
 
-static bool take_question(void *user, struct channel *channel,
-			  const struct channel_message *message)
+static bool code_lister_take_question(void *user, struct channel *channel,
+				      const struct channel_message *message)
 {
-	struct questions *questions = user;
+	struct code_lister_questions *questions = user;
 
 	return message->kind == REMOTE_OPENER_QUESTION && questions->count++ < QUESTIONS_MAX &&
 	       remote_opener_answer(channel, message, questions->opener);
@@ -46,12 +49,12 @@ static bool take_question(void *user, struct channel *channel,
 
 struct error *code_lister_run(const struct code_listing_request *request, struct code_listing **ret)
 {
-	struct questions questions = {.opener = &request->opener};
+	struct code_lister_questions questions = {.opener = &request->opener};
 	const struct answer_options options = {
 		.what = "it",
 		.limits = {.memory_bytes = MEMORY_BYTES, .cpu_seconds = CPU_SECONDS},
 		.bytes_max = LISTING_BYTES_MAX,
-		.take = take_question,
+		.take = code_lister_take_question,
 		.user = &questions,
 	};
 	struct error *err = disassembly_load();
@@ -59,7 +62,7 @@ struct error *code_lister_run(const struct code_listing_request *request, struct
 	size_t len = 0;
 
 	if (!err)
-		err = answer_ask(&options, list, (void *)request, &bytes, &len);
+		err = answer_ask(&options, code_lister_list, (void *)request, &bytes, &len);
 	if (!err) {
 		*ret = code_listing_read(bytes, len);
 		if (!*ret)

@@ -11,21 +11,22 @@
 #include <string.h>
 
 /*
- * A listing is, for each function, its vaddr and its number of instructions (u64 each), and for
- * each of these its size (u8), text and target (with NULs).
+ * A listing consists of, for each function, its vaddr and its number of
+ * instructions (u64 each), and for each instruction its size (u8), text and
+ * target (with NULs).
  */
 
-/* What an instruction takes at least. */
+/* Minimum size of an encoded instruction. */
 enum { INSTRUCTION_BYTES_MIN = 3 };
 
 /* The symbols of a file. */
 struct lister {
 	const struct code_listing_request *request;
 	struct elf_file *elf;
-	struct elf_file *debug; /* NULL: none */
+	struct elf_file *debug; /* NULL if there is none */
 	struct symtab *symtab;
-	struct gopclntab *go;		/* NULL: not a Go program */
-	struct function_starts *starts; /* NULL: none */
+	struct gopclntab *go;		/* NULL if it is not a Go program */
+	struct function_starts *starts; /* NULL if there are none */
 	struct arena names;
 	FILE *out;
 };
@@ -39,18 +40,18 @@ static void lister_deinit(struct lister *lister)
 	arena_deinit(&lister->names);
 }
 
-static bool find(struct lister *lister, uint64_t vaddr, struct symbol *ret)
+static bool code_listing_find(struct lister *lister, uint64_t vaddr, struct symbol *ret)
 {
 	return symtab_find(lister->symtab, vaddr, &lister->names, ret) ||
 	       (lister->go && gopclntab_find(lister->go, vaddr, &lister->names, ret));
 }
 
-/* A function whose code is asked for may have no symbol. */
-static bool find_listed(struct lister *lister, uint64_t vaddr, struct symbol *ret)
+/* Finds the function to list, which may have no symbol. */
+static bool code_listing_find_listed(struct lister *lister, uint64_t vaddr, struct symbol *ret)
 {
 	uint64_t start, end;
 
-	if (find(lister, vaddr, ret))
+	if (code_listing_find(lister, vaddr, ret))
 		return true;
 	if (!lister->starts || !function_starts_find(lister->starts, vaddr, &start, &end))
 		return false;
@@ -58,12 +59,12 @@ static bool find_listed(struct lister *lister, uint64_t vaddr, struct symbol *re
 	return true;
 }
 
-static void put_u64(struct lister *lister, uint64_t value)
+static void code_listing_put_u64(struct lister *lister, uint64_t value)
 {
 	fwrite(&value, sizeof(value), 1, lister->out);
 }
 
-static void put_text(struct lister *lister, const char *text)
+static void code_listing_put_text(struct lister *lister, const char *text)
 {
 	fwrite(text, strlen(text) + 1, 1, lister->out);
 }
@@ -73,16 +74,16 @@ static void put_target(struct lister *lister, const struct symbol *function, uin
 	CLEANUP(free_ptr) char *demangled = NULL;
 	struct symbol target;
 
-	if (!vaddr || !lister->symtab || !find(lister, vaddr, &target) ||
+	if (!vaddr || !lister->symtab || !code_listing_find(lister, vaddr, &target) ||
 	    target.vaddr == function->vaddr) {
-		put_text(lister, "");
+		code_listing_put_text(lister, "");
 		return;
 	}
 	demangled = demangle(target.name);
-	put_text(lister, demangled ? demangled : target.name);
+	code_listing_put_text(lister, demangled ? demangled : target.name);
 }
 
-static struct error *put_function(struct lister *lister, const struct symbol *function)
+static struct error *code_listing_put_function(struct lister *lister, const struct symbol *function)
 {
 	const struct code_listing_request *request = lister->request;
 	struct disassembly code;
@@ -91,18 +92,18 @@ static struct error *put_function(struct lister *lister, const struct symbol *fu
 
 	if (err)
 		return err;
-	put_u64(lister, function->vaddr);
-	put_u64(lister, code.count);
+	code_listing_put_u64(lister, function->vaddr);
+	code_listing_put_u64(lister, code.count);
 	for (size_t i = 0; i < code.count; i++) {
 		fputc((int)code.items[i].size_bytes, lister->out);
-		put_text(lister, code.items[i].text);
+		code_listing_put_text(lister, code.items[i].text);
 		put_target(lister, function, code.items[i].target);
 	}
 	disassembly_deinit(&code);
 	return NULL;
 }
 
-static struct error *put_functions(struct lister *lister)
+static struct error *code_listing_put_functions(struct lister *lister)
 {
 	const struct code_listing_request *request = lister->request;
 	struct error *err = NULL;
@@ -111,20 +112,21 @@ static struct error *put_functions(struct lister *lister)
 	for (size_t i = 0; !err && i < request->count; i++) {
 		struct symbol symbol;
 
-		if (request->vaddrs[i] < end || !find_listed(lister, request->vaddrs[i], &symbol))
+		if (request->vaddrs[i] < end ||
+		    !code_listing_find_listed(lister, request->vaddrs[i], &symbol))
 			continue;
-		/* Listed functions do not overlap. */
+		/* Functions in a listing must not overlap. */
 		if (symbol.vaddr < end) {
 			symbol.size_bytes -= end - symbol.vaddr;
 			symbol.vaddr = end;
 		}
 		end = symbol.vaddr + symbol.size_bytes;
-		err = put_function(lister, &symbol);
+		err = code_listing_put_function(lister, &symbol);
 	}
 	return err;
 }
 
-/* Each function of a jitdump is a file of its own. */
+/* Treats each function of a jitdump as a separate file. */
 static struct error *put_jitdump(struct lister *lister)
 {
 	const struct code_listing_request *request = lister->request;
@@ -144,11 +146,11 @@ static struct error *put_jitdump(struct lister *lister)
 		if (err)
 			break;
 		lister->elf = elf;
-		err = put_function(lister,
-				   &(struct symbol){
-					   .vaddr = functions[i].start,
-					   .size_bytes = functions[i].end - functions[i].start,
-				   });
+		err = code_listing_put_function(
+			lister, &(struct symbol){
+					.vaddr = functions[i].start,
+					.size_bytes = functions[i].end - functions[i].start,
+				});
 	}
 	free(functions);
 	return err;
@@ -162,7 +164,7 @@ static struct error *put_elf(struct lister *lister)
 	lister->symtab = symtab_new(elf, lister->debug);
 	lister->go = gopclntab_new(elf);
 	lister->starts = function_starts_new(elf, NULL);
-	return put_functions(lister);
+	return code_listing_put_functions(lister);
 }
 
 struct error *code_listing_write(const struct code_listing_request *request, char **ret,
@@ -176,7 +178,7 @@ struct error *code_listing_write(const struct code_listing_request *request, cha
 	if (!lister.out)
 		return error_new("out of memory");
 	err = request->elf ? put_elf(&lister) : put_jitdump(&lister);
-	/* Nothing but memory can lack. */
+	/* The stream is in memory, so only memory can be missing. */
 	if (fclose(lister.out) != 0 && !err)
 		err = error_new("out of memory");
 	if (!err)
@@ -184,8 +186,8 @@ struct error *code_listing_write(const struct code_listing_request *request, cha
 	return err;
 }
 
-/* Capstone writes ASCII. */
-static bool is_code(const char *text)
+/* Checks that the text is ASCII, which is what capstone writes. */
+static bool code_listing_is_code(const char *text)
 {
 	for (; text && *text; text++)
 		if (*text != '\t' && (*text < ' ' || *text > '~'))
@@ -203,7 +205,7 @@ static bool read_instructions(struct bytes *from, struct listed_function *functi
 		*item = (struct listed_instruction){.vaddr = vaddr, .size_bytes = bytes_u8(from)};
 		item->text = bytes_cstr(from);
 		item->target = bytes_cstr(from);
-		if (!item->size_bytes || !is_code(item->text) || !item->target ||
+		if (!item->size_bytes || !code_listing_is_code(item->text) || !item->target ||
 		    __builtin_add_overflow(vaddr, item->size_bytes, &vaddr))
 			return false;
 	}
@@ -211,7 +213,7 @@ static bool read_instructions(struct bytes *from, struct listed_function *functi
 	return true;
 }
 
-static bool read_function(struct bytes *from, struct code_listing *listing)
+static bool code_listing_read_function(struct bytes *from, struct code_listing *listing)
 {
 	uint64_t end = listing->count ? listing->functions[listing->count - 1].end : 0;
 	struct listed_function function = {.vaddr = bytes_u64(from)};
@@ -234,7 +236,7 @@ struct code_listing *code_listing_read(char *bytes, size_t len)
 
 	listing->bytes = bytes;
 	while (bytes_left(&from))
-		if (!read_function(&from, listing))
+		if (!code_listing_read_function(&from, listing))
 			return NULL;
 	return STEAL(listing);
 }

@@ -3,7 +3,10 @@
 #include "base/alloc.h"
 #include "base/text.h"
 
-/* The length of "{async_fn#0}" at the beginning; 0 if it is another name. */
+/*
+ * Returns the length of "{async_fn#0}" at the start of the name, or 0 if it is
+ * another name.
+ */
 static size_t coroutine_length(const char *plain_name)
 {
 	size_t len;
@@ -15,8 +18,11 @@ static size_t coroutine_length(const char *plain_name)
 	return plain_name[len] == '}' ? len + 1 : 0;
 }
 
-/* Where the last part of the name begins, if it is "{{closure}}" or "{closure#0}"; else NULL. What
- * follows, such as " [clone .cold]", is *rest. */
+/*
+ * Returns the start of the last part of the name if it is "{{closure}}" or
+ * "{closure#0}", otherwise NULL. *rest is the text after it, such as " [clone
+ * .cold]".
+ */
 static const char *find_closure(const char *name, const char **rest)
 {
 	const char *found = NULL, *at = name;

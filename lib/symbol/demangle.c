@@ -12,16 +12,21 @@
 #include <string.h>
 
 enum {
-	/* Because of repeated substitutions a short name can expand exponentially. */
+	/*
+	 * A short name can expand exponentially through repeated substitutions.
+	 */
 	LONGEST_RESULT = 1024 * 1024,
 	/*
-	 * libiberty refuses C++ names longer than half its recursion limit, which templates often
-	 * are. For longer ones its limit is switched off, and LONGEST_CPP bounds the recursion:
-	 * the worst name of this length takes 3 MiB of stack.
+	 * libiberty refuses C++ names longer than half its recursion limit, but
+	 * template names are often longer. The limit is switched off for them.
+	 * LONGEST_CPP bounds the recursion instead: the worst name of this
+	 * length takes 3 MiB of stack.
 	 */
 	LONGEST_LIMITED_CPP = DEMANGLE_RECURSION_LIMIT / 2,
 	LONGEST_CPP = 8 * 1024,
-	/* So references make at most some MB of a D name. */
+	/*
+	 * With this limit, references can expand a D name to a few MB at most.
+	 */
 	LONGEST_D = 1024,
 	MOST_D_REFERENCES = 30,
 };
@@ -52,16 +57,17 @@ static bool is_ascii(const char *text, size_t len)
 }
 
 /*
- * longjmp() is the only way to stop libiberty. It leaks nothing: the C++ demangler keeps its state
- * on the stack; the Rust demangler allocates only a decoded Punycode name, which is never ASCII
- * and which it frees after this call.
+ * longjmp() is the only way to stop libiberty. It leaks nothing: the C++
+ * demangler keeps its state on the stack. The Rust demangler allocates only a
+ * decoded Punycode name, which is never ASCII and which it frees after this
+ * call.
  */
 static void output_callback(const char *text, size_t len, void *opaque)
 {
 	struct output *out = opaque;
 
 	if (!len)
-		return; /* text may be NULL then */
+		return; /* `text` may be NULL then */
 	output_add(out, text, len);
 	if (out->len > out->longest && is_ascii(text, len))
 		longjmp(out->too_long, 1);
@@ -73,8 +79,9 @@ static bool is_rust_v0(const char *name)
 }
 
 /*
- * The length of a legacy Rust name, "_ZN…17h<16 hexadecimal digits>E"; 0 if it is not one.
- * Suffixes cannot be recognized by their dot, which also occurs in these names ("core..fmt").
+ * Returns the length of a legacy Rust name, "_ZN…17h<16 hexadecimal digits>E",
+ * or 0 if it is not one. Suffixes cannot be recognized by their dot, which also
+ * occurs in these names ("core..fmt").
  */
 static size_t rust_legacy_length(const char *name)
 {
@@ -94,7 +101,7 @@ static size_t rust_legacy_length(const char *name)
 typedef int demangler_fn(const char *name, int options, demangle_callbackref callback,
 			 void *opaque);
 
-static bool run(demangler_fn *demangler, const char *name, int options, struct output *out)
+static bool demangle_run(demangler_fn *demangler, const char *name, int options, struct output *out)
 {
 	if (setjmp(out->too_long))
 		return false;
@@ -102,10 +109,12 @@ static bool run(demangler_fn *demangler, const char *name, int options, struct o
 }
 
 /*
- * "for<'a, 'b>" is a count in the name, up to which libiberty counts, in some places without
- * printing, where nothing can stop it. So it must not see a binder (F or D, then G and the count
- * in base 62) of more than two digits. The same characters can also be part of a crate's hash or
- * of a name ("3CFG11push_assign"): the G is replaced by a letter that has no meaning there.
+ * Masks binders with large counts. "for<'a, 'b>" is encoded as a count.
+ * libiberty counts up to it, in some places without output, so that it cannot
+ * be stopped. It must therefore not see a binder (F or D, then G and the count
+ * in base 62) of more than two digits. The same characters can also be part of
+ * a crate's hash or of a name ("3CFG11push_assign"). The G is replaced by a
+ * letter without a meaning there.
  */
 static bool mask_binders(char *name, char mask)
 {
@@ -121,7 +130,10 @@ static bool mask_binders(char *name, char mask)
 	return any;
 }
 
-/* If two replacement letters give different characters, a printed G is restored there. */
+/*
+ * Restores printed Gs: where two replacement letters lead to different
+ * characters, the original was a G.
+ */
 static bool unmask(const char *name, struct output *out)
 {
 	CLEANUP(free_ptr) char *masked = xstrdup(name);
@@ -129,7 +141,8 @@ static bool unmask(const char *name, struct output *out)
 	bool ok;
 
 	mask_binders(masked, 'J');
-	ok = run(rust_demangle_callback, masked, DMGL_NO_OPTS, &other) && other.len == out->len;
+	ok = demangle_run(rust_demangle_callback, masked, DMGL_NO_OPTS, &other) &&
+	     other.len == out->len;
 	for (size_t i = 0; ok && i < out->len; i++)
 		if (out->text[i] != other.text[i])
 			out->text[i] = 'G';
@@ -142,7 +155,7 @@ static bool demangle_rust_v0(const char *name, struct output *out)
 	CLEANUP(free_ptr) char *masked = xstrdup(name);
 	bool any = mask_binders(masked, 'H');
 
-	return run(rust_demangle_callback, masked, DMGL_NO_OPTS, out) &&
+	return demangle_run(rust_demangle_callback, masked, DMGL_NO_OPTS, out) &&
 	       (!any || unmask(name, out));
 }
 
@@ -154,22 +167,25 @@ static bool demangle_cpp(const char *name, size_t len, struct output *out)
 		return false;
 	if (len > LONGEST_LIMITED_CPP)
 		options |= DMGL_NO_RECURSE_LIMIT;
-	return run(cplus_demangle_v3_callback, name, options, out);
+	return demangle_run(cplus_demangle_v3_callback, name, options, out);
 }
 
-/* name has no suffixes. */
+/* The name must not have suffixes. */
 static bool demangle_core(const char *name, size_t len, bool is_rust, struct output *out)
 {
 	if (is_rust_v0(name))
 		return demangle_rust_v0(name, out);
-	if (is_rust && run(rust_demangle_callback, name, DMGL_NO_OPTS, out))
+	if (is_rust && demangle_run(rust_demangle_callback, name, DMGL_NO_OPTS, out))
 		return true;
 	/* A C++ name can look like a legacy Rust name. */
 	out->len = 0;
 	return demangle_cpp(name, len, out);
 }
 
-/* ".part.0.isra.1" is two clones; ".llvm.N" is not a clone. */
+/*
+ * Appends clone suffixes. ".part.0.isra.1" is two clones; ".llvm.N" is not a
+ * clone.
+ */
 static void add_suffixes(struct output *out, const char *at)
 {
 	while (*at == '.') {
@@ -189,9 +205,11 @@ static void add_suffixes(struct output *out, const char *at)
 	output_add(out, at, strlen(at));
 }
 
-/* What is dropped: LLVM's suffix ".llvm.N", that of Go for functions in assembly,
- * "runtime.goexit.abi0", and glibc's prefix of internal aliases, "__GI_". */
-static char *plain_name(const char *name)
+/*
+ * Removes LLVM's suffix ".llvm.N", Go's suffix of assembly functions,
+ * "runtime.goexit.abi0", and glibc's prefix of internal aliases, "__GI_".
+ */
+static char *demangle_plain_name(const char *name)
 {
 	static const char alias[] = "__GI_";
 	static const char abi0[] = ".abi0";
@@ -217,7 +235,10 @@ static size_t without_stamp(const char *name, size_t len)
 	return end > 1 && end < len && name[end - 1] == '_' ? end - 1 : len;
 }
 
-/* The length without what OCaml's compilers add: "_267", "_0_3_code". */
+/*
+ * Returns the length without the suffixes of OCaml's compilers: "_267",
+ * "_0_3_code".
+ */
 static size_t without_stamps(const char *name, size_t len)
 {
 	static const char code[] = "_code";
@@ -228,13 +249,19 @@ static size_t without_stamps(const char *name, size_t len)
 	return without_stamp(name, without_stamp(name, len - code_len));
 }
 
-/* Functions without a name, "fun_267", keep the number: nothing else tells them apart. */
-static bool is_anonymous(const char *name, size_t len)
+/*
+ * Returns true for a function without a name, "fun_267". It keeps the number,
+ * because nothing else distinguishes it.
+ */
+static bool demangle_is_anonymous(const char *name, size_t len)
 {
 	return len >= 4 && !strncmp(name + len - 4, ".fun", 4);
 }
 
-/* The character of a name at `at`. Returns how many characters it has there. */
+/*
+ * Decodes the character at `at`. Returns the number of characters that encode
+ * it.
+ */
 static size_t ocaml_character(const char *at, char *ret)
 {
 	unsigned code;
@@ -252,8 +279,9 @@ static size_t ocaml_character(const char *at, char *ret)
 }
 
 /*
- * "camlModule__fn_267", since OCaml 5.1 "camlModule.fn_267": "Module.fn". "$27" is a character in
- * hexadecimal. Source: OCaml, asmcomp/compilenv.ml; Linux, tools/perf/util/demangle-ocaml.c.
+ * Demangles "camlModule__fn_267", or since OCaml 5.1 "camlModule.fn_267", to
+ * "Module.fn". "$27" is a character in hexadecimal. Source: OCaml,
+ * asmcomp/compilenv.ml; Linux, tools/perf/util/demangle-ocaml.c.
  */
 static char *demangle_ocaml(const char *name)
 {
@@ -271,11 +299,11 @@ static char *demangle_ocaml(const char *name)
 		return NULL;
 	}
 	stem = without_stamps(text, len);
-	text[is_anonymous(text, stem) ? len : stem] = '\0';
+	text[demangle_is_anonymous(text, stem) ? len : stem] = '\0';
 	return text;
 }
 
-/* gfortran's "__module_MOD_proc": "module::proc", as gdb has it. */
+/* Demangles gfortran's "__module_MOD_proc" to "module::proc", like gdb. */
 static char *demangle_gfortran(const char *name)
 {
 	const char *middle = strstr(name, "_MOD_");
@@ -286,8 +314,9 @@ static char *demangle_gfortran(const char *name)
 }
 
 /*
- * flang's "_QMmodulePproc": "module::proc"; of a submodule and a procedure in another one,
- * "_QMmoduleSsubFhostPproc". Names have no upper-case letters. Source: LLVM,
+ * Demangles flang's "_QMmodulePproc" to "module::proc". A submodule and an
+ * internal procedure are encoded as "_QMmoduleSsubFhostPproc". Names do not
+ * contain upper-case letters. Source: LLVM,
  * flang/docs/BijectiveInternalNameUniquing.md.
  */
 static char *demangle_flang(const char *name)
@@ -314,7 +343,9 @@ static char *demangle_flang(const char *name)
 	return NULL;
 }
 
-/* libiberty writes what back references ("Q") lead to without a bound. */
+/*
+ * Limits back references ("Q"), because libiberty expands them without a bound.
+ */
 static char *demangle_d(const char *name)
 {
 	unsigned references = 0;
@@ -333,14 +364,14 @@ char *demangle_ada(const char *name)
 {
 	char *text = ada_demangle(name, 0);
 
-	/* "<name>" is GNAT's form of what is no name of Ada. */
+	/* GNAT writes "<name>" for a name that is not an Ada name. */
 	if (text && text[0] != '<')
 		return text;
 	free(text);
 	return NULL;
 }
 
-/* A name that is neither of C++ nor of Rust. */
+/* Demangles a name that is neither a C++ nor a Rust name. */
 static char *demangle_other(const char *name)
 {
 	char *text = demangle_ocaml(name);
@@ -351,7 +382,7 @@ static char *demangle_other(const char *name)
 		text = demangle_flang(name);
 	if (!text)
 		text = demangle_d(name);
-	return text ? text : plain_name(name);
+	return text ? text : demangle_plain_name(name);
 }
 
 static void spend(size_t *bytes_left, size_t bytes)

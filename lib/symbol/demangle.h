@@ -1,6 +1,6 @@
 /*
- * Demangles names of Rust (v0 and legacy, without hashes), C++, D and Ada, with libiberty, and
- * those of OCaml and Fortran (gfortran, flang).
+ * Demangles names of Rust (v0 and legacy, without hashes), C++, D and Ada with
+ * libiberty, and names of OCaml and Fortran (gfortran, flang).
  */
 #ifndef PROF_SYMBOL_DEMANGLE_H
 #define PROF_SYMBOL_DEMANGLE_H
@@ -8,27 +8,29 @@
 #include <stddef.h>
 
 /*
- * Returns a string to free(), or NULL if the name is not mangled or cannot be demangled.
+ * Returns a string that the caller frees, or NULL if the name is not mangled or
+ * cannot be demangled. Thread-safe.
  *
- * Clone suffixes are kept as c++filt and perf print them, "foo(int) [clone .cold]", also for Rust;
- * names that are not mangled keep theirs unchanged. The link-time optimizer's .llvm.N, which
- * changes with every build, is removed from all names, and so are Go's .abi0 and the __GI_ of
- * glibc's internal aliases. Text after a name
- * ("@plt", " [module]") is kept.
+ * Clone suffixes are kept in the format of c++filt and perf, "foo(int) [clone
+ * .cold]", for Rust as well. Names that are not mangled keep theirs unchanged.
+ * These parts are removed from all names: the .llvm.N of link-time
+ * optimization, which changes with every build, Go's .abi0, and the __GI_ of
+ * glibc's internal aliases. Text after a name ("@plt", " [module]") is kept.
  *
- * Time, memory and stack (less than 4 MiB) are bounded for any input; a name beyond the bounds
- * counts as one that cannot be demangled. Thread-safe.
+ * Time, memory and stack (less than 4 MiB) are bounded for any input. A name
+ * that exceeds the bounds cannot be demangled.
  */
 char *demangle(const char *name);
 /*
- * Demangles one of many names, whose demangled text is bounded together: *bytes_left
- * is how much of it is left. Text that was given up because it became too long counts.
+ * Like demangle(), for one of many names with a common bound. *bytes_left is
+ * the remaining size of the demangled text. Text that is discarded because it
+ * is too long counts, too.
  */
 char *demangle_within(const char *name, size_t *bytes_left);
 
 /*
- * The same for a name of Ada, "pkg__child__proc": "pkg.child.proc". A name of C can look the same,
- * so the caller must know that the file has Ada code.
+ * Demangles a name of Ada, "pkg__child__proc", to "pkg.child.proc". A C name
+ * can look the same, so the caller must know that the file has Ada code.
  */
 char *demangle_ada(const char *name);
 

@@ -4,31 +4,34 @@
 #include "base/idmap.h"
 
 /* An address to symbolize. */
-struct target {
-	uint64_t address; /* in a file a vaddr, or NOWHERE */
-	uint32_t unit;	  /* of the module's DWARF, or DWARF_NO_UNIT */
-	bool in_libdw;	  /* the unit is one of libdw's */
-	uint32_t index;	  /* of the request's addresses */
+struct engine_target {
+	uint64_t address; /* a vaddr in a file, or NOWHERE */
+	uint32_t unit;	  /* unit of the module's DWARF, or DWARF_NO_UNIT */
+	bool in_libdw;	  /* `unit` is a libdw unit */
+	uint32_t index;	  /* index in the request's addresses */
 };
 
-/* Of code that is not in the file. */
+/* The address of code that is not in the file. */
 #define NOWHERE UINT64_MAX
 
-/* A request at work. */
+/* A request in progress. */
 struct job {
 	const struct engine_request *request;
 	struct source *source;
-	struct target *targets;	  /* by unit and address */
-	struct symbolized *lines; /* by address */
+	struct engine_target *targets; /* by unit and address */
+	struct symbolized *lines;      /* by address */
 	atomic_size_t pieces_left;
 };
 
-/* A job of a thread: the targets of one unit, or without targets the file's symbol table. */
-struct piece {
+/*
+ * Work for one thread: the targets of one unit, or, without targets, the file's
+ * symbol table.
+ */
+struct engine_piece {
 	struct job *job;
-	const struct target *targets;
+	const struct engine_target *targets;
 	size_t count;
-	uint64_t cost; /* rough */
+	uint64_t cost; /* an estimate */
 };
 
 struct engine {
@@ -36,19 +39,19 @@ struct engine {
 	struct dwarf_sharing sharing;
 	struct source **sources;
 	uint32_t source_count, source_room;
-	struct idmap by_module; /* indexes of sources */
+	struct idmap by_module; /* index of the module's source */
 
-	/* For one run. */
+	/* State of one run. */
 	struct job *jobs;
 	size_t job_count;
-	struct piece *pieces;
+	struct engine_piece *pieces;
 	size_t piece_count, piece_room;
-	struct line_builder **builders; /* one a thread */
+	struct line_builder **builders; /* one per thread */
 };
 
-static int compare_targets(const void *left, const void *right)
+static int engine_compare_targets(const void *left, const void *right)
 {
-	const struct target *a = left, *b = right;
+	const struct engine_target *a = left, *b = right;
 
 	if (a->in_libdw != b->in_libdw)
 		return a->in_libdw ? 1 : -1;
@@ -57,7 +60,7 @@ static int compare_targets(const void *left, const void *right)
 	return (a->address > b->address) - (a->address < b->address);
 }
 
-static struct source *source_of(struct engine *engine, uint32_t module)
+static struct source *engine_source_of(struct engine *engine, uint32_t module)
 {
 	uint32_t *index = idmap_put(&engine->by_module, module, 0);
 
@@ -69,12 +72,12 @@ static struct source *source_of(struct engine *engine, uint32_t module)
 	return engine->sources[*index];
 }
 
-static struct target *targets_of(const struct engine_request *request)
+static struct engine_target *targets_of(const struct engine_request *request)
 {
-	struct target *targets = xcalloc(request->count, sizeof(*targets));
+	struct engine_target *targets = xcalloc(request->count, sizeof(*targets));
 
 	for (size_t i = 0; i < request->count; i++)
-		targets[i] = (struct target){
+		targets[i] = (struct engine_target){
 			.address = request->addresses[i],
 			.unit = DWARF_NO_UNIT,
 			.index = (uint32_t)i,
@@ -90,7 +93,7 @@ static void make_jobs(struct engine *engine, const struct engine_request *reques
 		struct job *job = &engine->jobs[i];
 
 		job->request = &requests[i];
-		job->source = source_of(engine, requests[i].module.id);
+		job->source = engine_source_of(engine, requests[i].module.id);
 		job->targets = targets_of(&requests[i]);
 		job->lines = xcalloc(requests[i].count, sizeof(*job->lines));
 	}
@@ -113,10 +116,11 @@ static enum symbolizer_choice symbolizer_of(const struct engine *engine, const s
 }
 
 /*
- * Go's own table has the same information as DWARF, needs no scan, and exists in stripped programs
- * too.
+ * Returns the DWARF unit of an address, or none for Go code: Go's own table has
+ * the same information as DWARF, needs no scan, and exists even in stripped
+ * programs.
  */
-static uint32_t unit_of(const struct engine *engine, struct source *source, uint64_t address)
+static uint32_t engine_unit_of(const struct engine *engine, struct source *source, uint64_t address)
 {
 	struct dwarf *dwarf;
 
@@ -126,13 +130,16 @@ static uint32_t unit_of(const struct engine *engine, struct source *source, uint
 	return dwarf ? dwarf_unit_of(dwarf, address) : DWARF_NO_UNIT;
 }
 
-/* Addresses in units that our own reader does not know, or all of them. */
+/*
+ * Assigns libdw units to the addresses that prof's own reader does not support,
+ * or to all of them.
+ */
 static void find_units_of_libdw(struct job *job, bool all)
 {
 	struct source *source = job->source;
 
 	for (size_t i = 0; i < job->request->count; i++) {
-		struct target *target = &job->targets[i];
+		struct engine_target *target = &job->targets[i];
 
 		if (target->address == NOWHERE || (!all && target->unit != DWARF_NO_UNIT) ||
 		    (source->go && gopclntab_has(source->go, target->address)))
@@ -147,10 +154,10 @@ static void find_units(const struct engine *engine, struct job *job, unsigned th
 	const enum symbolizer_choice symbolizer = symbolizer_of(engine, job);
 
 	for (size_t i = 0; i < job->request->count; i++) {
-		struct target *target = &job->targets[i];
+		struct engine_target *target = &job->targets[i];
 
 		if (source_vaddr(job->source, target->address, &target->address))
-			target->unit = unit_of(engine, job->source, target->address);
+			target->unit = engine_unit_of(engine, job->source, target->address);
 		else
 			target->address = NOWHERE;
 	}
@@ -161,7 +168,8 @@ static void find_units(const struct engine *engine, struct job *job, unsigned th
 		find_units_of_libdw(job, symbolizer == SYMBOLIZER_LIBDW);
 	}
 	if (job->request->count)
-		qsort(job->targets, job->request->count, sizeof(*job->targets), compare_targets);
+		qsort(job->targets, job->request->count, sizeof(*job->targets),
+		      engine_compare_targets);
 }
 
 static void open_job(void *context, size_t item, unsigned thread)
@@ -171,7 +179,7 @@ static void open_job(void *context, size_t item, unsigned thread)
 	const struct engine_request *request = job->request;
 
 	say_at_work(engine, thread, item, false);
-	/* Files are read once, lists again for other addresses. */
+	/* Files are read once, but maps are read again for other addresses. */
 	if (!job->source->symtab) {
 		source_close(job->source);
 		source_open(job->source, &request->module, &engine->options.source,
@@ -183,7 +191,7 @@ static void open_job(void *context, size_t item, unsigned thread)
 	say_at_work(engine, thread, ENGINE_NO_REQUEST, false);
 }
 
-static uint64_t cost_of(const struct job *job, const struct target *target)
+static uint64_t cost_of(const struct job *job, const struct engine_target *target)
 {
 	if (target->unit == DWARF_NO_UNIT)
 		return 0;
@@ -191,7 +199,7 @@ static uint64_t cost_of(const struct job *job, const struct target *target)
 				: dwarf_unit_bytes(job->source->dwarf, target->unit);
 }
 
-static void add_piece(struct engine *engine, struct piece piece)
+static void engine_add_piece(struct engine *engine, struct engine_piece piece)
 {
 	GROW(engine->pieces, engine->piece_count, engine->piece_room);
 	engine->pieces[engine->piece_count++] = piece;
@@ -201,28 +209,31 @@ static void cut_into_pieces(struct engine *engine, struct job *job)
 {
 	size_t first = engine->piece_count;
 
-	/* Before all units: whoever has the chains of one needs the symbols next. */
+	/*
+	 * The symbol table has to be read before the units, because their
+	 * results need it.
+	 */
 	if (job->source->symtab)
-		add_piece(engine, (struct piece){.job = job, .cost = UINT64_MAX});
+		engine_add_piece(engine, (struct engine_piece){.job = job, .cost = UINT64_MAX});
 	for (size_t i = 0; i < job->request->count; i++) {
-		const struct target *target = &job->targets[i];
+		const struct engine_target *target = &job->targets[i];
 
 		if (!i || target->unit != target[-1].unit ||
 		    target->in_libdw != target[-1].in_libdw)
-			add_piece(engine, (struct piece){
-						  .job = job,
-						  .targets = target,
-						  .cost = cost_of(job, target),
-					  });
+			engine_add_piece(engine, (struct engine_piece){
+							 .job = job,
+							 .targets = target,
+							 .cost = cost_of(job, target),
+						 });
 		engine->pieces[engine->piece_count - 1].count++;
 	}
 	atomic_init(&job->pieces_left, engine->piece_count - first);
 }
 
-/* The largest jobs first, so that no thread is left with one at the end. */
+/* Sorts the largest pieces first, so that no thread starts one at the end. */
 static int compare_pieces(const void *left, const void *right)
 {
-	const struct piece *a = left, *b = right;
+	const struct engine_piece *a = left, *b = right;
 
 	return (a->cost < b->cost) - (a->cost > b->cost);
 }
@@ -236,7 +247,7 @@ static void make_pieces(struct engine *engine)
 		qsort(engine->pieces, engine->piece_count, sizeof(*engine->pieces), compare_pieces);
 }
 
-static void name_listed(const struct piece *piece, struct line_builder *builder)
+static void name_listed(const struct engine_piece *piece, struct line_builder *builder)
 {
 	const struct job *job = piece->job;
 
@@ -261,7 +272,7 @@ static struct inline_chain go_chain(const struct engine *engine, const struct go
 	return (struct inline_chain){.calls = call, .count = 1};
 }
 
-/* How many names and lines it has. */
+/* Returns the number of names and lines in a chain. */
 static unsigned known_in(struct inline_chain chain)
 {
 	unsigned known = 0;
@@ -271,7 +282,7 @@ static unsigned known_in(struct inline_chain chain)
 	return known;
 }
 
-/* All of one of libdw's units. */
+/* Completes the chains of addresses that are all in one libdw unit. */
 static void complete_unit(struct source *source, uint32_t unit, const uint64_t *addresses,
 			  size_t count, struct arena *arena, struct inline_chain *chains)
 {
@@ -286,7 +297,10 @@ static void complete_unit(struct source *source, uint32_t unit, const uint64_t *
 	}
 }
 
-/* Takes what libdw knows more about a unit that our own reader has not read to its end. */
+/*
+ * Adds libdw's results to a unit that prof's own reader could not read
+ * completely.
+ */
 static void complete_chains(struct source *source, const uint64_t *addresses, size_t count,
 			    struct arena *arena, struct inline_chain *chains)
 {
@@ -301,7 +315,7 @@ static void complete_chains(struct source *source, const uint64_t *addresses, si
 	}
 }
 
-static void find_chains_in_libdw(const struct engine *engine, const struct piece *piece,
+static void find_chains_in_libdw(const struct engine *engine, const struct engine_piece *piece,
 				 unsigned thread, const uint64_t *addresses, struct arena *arena,
 				 struct inline_chain *chains)
 {
@@ -314,8 +328,9 @@ static void find_chains_in_libdw(const struct engine *engine, const struct piece
 			source->is_named_by_libdw = true;
 }
 
-static void find_chains(const struct engine *engine, const struct piece *piece, unsigned thread,
-			const uint64_t *addresses, struct arena *arena, struct inline_chain *chains)
+static void find_chains(const struct engine *engine, const struct engine_piece *piece,
+			unsigned thread, const uint64_t *addresses, struct arena *arena,
+			struct inline_chain *chains)
 {
 	const struct dwarf_demangler demangler = {line_builder_can_demangle,
 						  engine->builders[thread]};
@@ -334,7 +349,8 @@ static void find_chains(const struct engine *engine, const struct piece *piece, 
 			chains[i] = go_chain(engine, source->go, addresses[i], arena);
 }
 
-static void name_in_file(const struct engine *engine, const struct piece *piece, unsigned thread)
+static void name_in_file(const struct engine *engine, const struct engine_piece *piece,
+			 unsigned thread)
 {
 	CLEANUP(free_ptr) uint64_t *addresses = xcalloc(piece->count, sizeof(*addresses));
 	CLEANUP(free_ptr) struct inline_chain *chains = xcalloc(piece->count, sizeof(*chains));
@@ -353,7 +369,10 @@ static void name_in_file(const struct engine *engine, const struct piece *piece,
 			line_builder_lines(builder, piece->job->source, addresses[i], chains[i]);
 }
 
-/* Of addresses without a symbol. By one thread, when all pieces of the job are done. */
+/*
+ * Finds the function starts of addresses without a symbol. Runs in one thread,
+ * after all pieces of the job.
+ */
 static void find_function_starts(const struct engine *engine, const struct job *job)
 {
 	struct source *source = job->source;
@@ -369,7 +388,7 @@ static void find_function_starts(const struct engine *engine, const struct job *
 	}
 }
 
-static void finish(const struct engine *engine, const struct job *job)
+static void engine_finish(const struct engine *engine, const struct job *job)
 {
 	find_function_starts(engine, job);
 	engine->options.finished(engine->options.user, (size_t)(job - engine->jobs),
@@ -384,7 +403,7 @@ static void finish(const struct engine *engine, const struct job *job)
 static void name_piece(void *context, size_t item, unsigned thread)
 {
 	const struct engine *engine = context;
-	const struct piece *piece = &engine->pieces[item];
+	const struct engine_piece *piece = &engine->pieces[item];
 	struct job *job = piece->job;
 
 	say_at_work(engine, thread, (size_t)(job - engine->jobs), false);
@@ -395,11 +414,12 @@ static void name_piece(void *context, size_t item, unsigned thread)
 	else if (job->source->symtab)
 		name_in_file(engine, piece, thread);
 	if (atomic_fetch_sub(&job->pieces_left, 1) == 1)
-		finish(engine, job);
+		engine_finish(engine, job);
 	say_at_work(engine, thread, ENGINE_NO_REQUEST, false);
 }
 
-static void begin_run(struct engine *engine, const struct engine_request *requests, size_t count)
+static void engine_begin_run(struct engine *engine, const struct engine_request *requests,
+			     size_t count)
 {
 	make_jobs(engine, requests, count);
 	engine->builders = xcalloc(engine->options.pool.threads, sizeof(*engine->builders));
@@ -407,7 +427,7 @@ static void begin_run(struct engine *engine, const struct engine_request *reques
 		engine->builders[i] = line_builder_new();
 }
 
-static void end_run(struct engine *engine)
+static void engine_end_run(struct engine *engine)
 {
 	for (unsigned i = 0; i < engine->options.pool.threads; i++)
 		line_builder_free(engine->builders[i]);
@@ -419,7 +439,7 @@ static void end_run(struct engine *engine)
 	free(engine->jobs);
 }
 
-static bool is_cancelled(const struct engine *engine)
+static bool engine_is_cancelled(const struct engine *engine)
 {
 	const atomic_bool *cancel = engine->options.pool.cancel;
 
@@ -428,17 +448,20 @@ static bool is_cancelled(const struct engine *engine)
 
 void engine_run(struct engine *engine, const struct engine_request *requests, size_t count)
 {
-	begin_run(engine, requests, count);
+	engine_begin_run(engine, requests, count);
 	thread_pool_run(&engine->options.pool, count, open_job, engine);
-	/* If cancelled, not all sources are open. */
-	if (!is_cancelled(engine)) {
+	/* If the run was cancelled, some sources are not open. */
+	if (!engine_is_cancelled(engine)) {
 		make_pieces(engine);
 		thread_pool_run(&engine->options.pool, engine->piece_count, name_piece, engine);
 	}
-	end_run(engine);
+	engine_end_run(engine);
 }
 
-/* Large enough that starting threads for it does not matter, and far above most units. */
+/*
+ * Large enough that the cost of starting a thread does not matter, and larger
+ * than most units.
+ */
 enum { PART_BYTES = 4 << 20 };
 
 struct part_work {
@@ -446,7 +469,7 @@ struct part_work {
 	void *context;
 };
 
-static void run_part(void *context, size_t part, unsigned thread)
+static void engine_run_part(void *context, size_t part, unsigned thread)
 {
 	const struct part_work *work = context;
 
@@ -455,16 +478,17 @@ static void run_part(void *context, size_t part, unsigned thread)
 }
 
 /*
- * Starts threads of its own: a large unit is the first of all pieces, or the only one, and the
- * other threads of the pool are busy or gone.
+ * Starts its own threads. A large unit is the first piece or the only one, so
+ * the other threads of the pool are busy or have ended.
  */
-static void share(void *user, size_t parts, void (*run)(void *context, size_t part), void *context)
+static void engine_share(void *user, size_t parts, void (*run)(void *context, size_t part),
+			 void *context)
 {
 	const struct engine *engine = user;
 	const struct thread_pool pool = {.threads = engine->options.pool.threads};
 	struct part_work work = {run, context};
 
-	thread_pool_run(&pool, parts, run_part, &work);
+	thread_pool_run(&pool, parts, engine_run_part, &work);
 }
 
 struct engine *engine_new(const struct engine_options *options)
@@ -472,7 +496,7 @@ struct engine *engine_new(const struct engine_options *options)
 	struct engine *engine = xcalloc(1, sizeof(*engine));
 
 	engine->options = *options;
-	engine->sharing = (struct dwarf_sharing){PART_BYTES, share, engine};
+	engine->sharing = (struct dwarf_sharing){PART_BYTES, engine_share, engine};
 	engine->options.source.sharing = &engine->sharing;
 	return engine;
 }

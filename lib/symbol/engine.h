@@ -1,14 +1,16 @@
 /*
- * Symbolizes addresses of modules on all CPUs. It knows files, not profiles or processes, so that
- * it can run in a process that has nothing else.
+ * Symbolizes addresses of modules on all CPUs. It knows only files, neither
+ * profiles nor processes, so that it can run in a confined process.
  *
- * The order of sources for an address in an ELF file: Go's function table, DWARF inline chain (by
- * libdw where our own reader does not understand the unit), .symtab, .dynsym and .gnu_debugdata.
- * The outermost line takes the ELF symbol's name if there is one; where the linker has folded
- * several functions into one, the name that the lines belong to. An address without a symbol has no
- * lines, but the start of its function, if call frame information has it.
+ * For an address in an ELF file the sources are, in this order: Go's function
+ * table, the DWARF inline chain, .symtab, .dynsym and .gnu_debugdata. libdw
+ * reads the DWARF units that prof's own reader does not support. The outermost
+ * line takes the name of the ELF symbol if there is one. If the linker has
+ * folded several functions into one, it takes the name of the function that the
+ * lines belong to. An address without a symbol has no lines; if call frame
+ * information covers it, the start of its function is known.
  *
- * The result is the same with any number of threads.
+ * The result does not depend on the number of threads.
  */
 #ifndef PROF_SYMBOL_ENGINE_H
 #define PROF_SYMBOL_ENGINE_H
@@ -22,9 +24,12 @@
 /* The addresses of one module. */
 struct engine_request {
 	struct source_module module;
-	const uint64_t *addresses; /* vaddrs, or pcs of a list; ascending, each once */
+	/*
+	 * Vaddrs, or pcs for a map of JIT code. Ascending, without duplicates.
+	 */
+	const uint64_t *addresses;
 	size_t count;
-	bool without_libdw; /* it has cost a worker already */
+	bool without_libdw; /* libdw has already crashed a worker */
 };
 
 struct engine_result {
@@ -38,13 +43,14 @@ struct engine_options {
 	struct source_options source;
 	struct thread_pool pool;
 	/*
-	 * Called when a request is done, by any thread, for several requests at the same time. The
-	 * result is valid until it returns.
+	 * Called when a request is done, by any thread and for several requests
+	 * at the same time. The result is valid until the callback returns.
 	 */
 	void (*finished)(void *user, size_t request, const struct engine_result *result);
 	/*
-	 * Called by a thread that begins to work on a request, or with NONE ends to, and when it
-	 * calls libdw for it; may be NULL.
+	 * Called when a thread starts to work on a request, when it stops
+	 * (request is ENGINE_NO_REQUEST), and when it calls libdw for the
+	 * request. May be NULL.
 	 */
 	void (*at_work)(void *user, unsigned thread, size_t request, bool in_libdw);
 	void *user;
@@ -59,8 +65,10 @@ void engine_free(struct engine *engine);
 DEFINE_CLEANUP(engine, engine_free)
 
 /*
- * Files stay open for the next run if the options say so: a module's id and file are the same in
- * all runs. Requests are of different modules. Unless cancelled, each is finished once.
+ * Runs the requests. They must be for different modules. Each is finished
+ * exactly once unless the run is cancelled. Files stay open for the next run if
+ * the options request it; then a module's id must refer to the same file in all
+ * runs.
  */
 void engine_run(struct engine *engine, const struct engine_request *requests, size_t count);
 

@@ -39,7 +39,10 @@ static int open_local(const struct fetched_opener *opener,
 	return opener->local.open(opener->local.user, question, attempt, path);
 }
 
-/* A worker asks for the supplementary file by build-id first, then by path. */
+/*
+ * Records a missing supplementary file. A worker asks for it by build-id first,
+ * then by path.
+ */
 static void note_answer(struct fetched_opener *opener, const struct debugfile_question *question,
 			bool found)
 {
@@ -53,8 +56,8 @@ static void note_answer(struct fetched_opener *opener, const struct debugfile_qu
 		opener->missing = *id;
 }
 
-static int open_file(void *user, const struct debugfile_question *question, unsigned attempt,
-		     char **path)
+static int fetched_files_open_file(void *user, const struct debugfile_question *question,
+				   unsigned attempt, char **path)
 {
 	struct fetched_opener *opener = user;
 	const struct fetched_file *file = NULL;
@@ -76,5 +79,5 @@ static int open_file(void *user, const struct debugfile_question *question, unsi
 
 struct debugfile_opener fetched_opener(struct fetched_opener *opener)
 {
-	return (struct debugfile_opener){.open = open_file, .user = opener};
+	return (struct debugfile_opener){.open = fetched_files_open_file, .user = opener};
 }

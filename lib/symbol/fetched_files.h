@@ -1,6 +1,6 @@
 /*
- * Debug files that were fetched, by build-id, and openers that find them before those of this
- * machine.
+ * A set of fetched debug files by build-id, and openers that search it before
+ * the debug files of this machine.
  */
 #ifndef PROF_SYMBOL_FETCHED_FILES_H
 #define PROF_SYMBOL_FETCHED_FILES_H
@@ -11,8 +11,9 @@
 #include <stdbool.h>
 
 struct fetched_file {
-	struct build_id build_id; /* that was asked for; the file is not believed to have it */
-	int fd;			  /* -1: it was not to be had */
+	/* The requested build-id. The file's actual build-id is not trusted. */
+	struct build_id build_id;
+	int fd; /* -1 if the file is not available */
 	char *path;
 };
 
@@ -21,19 +22,22 @@ struct fetched_files {
 	size_t count, room;
 };
 
-/* Takes fd and path. */
+/* Takes ownership of fd and path. */
 void fetched_files_add(struct fetched_files *files, const struct build_id *id, int fd, char *path);
-/* NULL: it was not asked for. */
+/* Returns NULL if the file was not requested. */
 const struct fetched_file *fetched_files_find(const struct fetched_files *files,
 					      const struct build_id *id);
 void fetched_files_deinit(struct fetched_files *files);
 
-/* The opener of one module; the structs are borrowed. */
+/* The debug file opener of one module. The structs are borrowed. */
 struct fetched_opener {
 	const struct fetched_files *files;
-	struct debugfile_opener local; /* of this machine */
+	struct debugfile_opener local; /* opens the files of this machine */
 	struct build_id own;	       /* the module's build-id */
-	/* Of a supplementary file that was asked for and is not here; len 0: none. */
+	/*
+	 * Build-id of a supplementary file that was requested and is not
+	 * available. Its len is 0 if there is none.
+	 */
 	struct build_id missing;
 };
 

@@ -1,6 +1,6 @@
 /*
- * Fetches debug files that are not on this machine, for a symbolizer whose modules lack names or
- * lines.
+ * Interface to fetch debug files that are not on this machine. The symbolizer
+ * uses it for modules that lack names or lines.
  */
 #ifndef PROF_SYMBOL_FETCHER_H
 #define PROF_SYMBOL_FETCHER_H
@@ -11,18 +11,26 @@
 #include <stdint.h>
 
 struct fetch_wish {
-	struct build_id build_id; /* of the module, or of its debug file's supplementary file */
-	const char *name;	  /* the module's path, for messages */
+	/*
+	 * Build-id of the module, or of the supplementary file of its debug
+	 * file.
+	 */
+	struct build_id build_id;
+	const char *name; /* path of the module, for messages */
 
-	/* Results, the symbolizer's. Nothing in the file is believed, its build-id included. */
-	int fd;	    /* of a regular file; -1: not fetched */
-	char *path; /* where it is; NULL: not fetched */
+	/*
+	 * Results, owned by the symbolizer. The file is untrusted, including
+	 * its build-id.
+	 */
+	int fd;	    /* a regular file, or -1 if it was not fetched */
+	char *path; /* its path, or NULL if it was not fetched */
 };
 
 struct fetcher {
 	/*
-	 * The wishes that cost the most samples are first. Called twice at most per run; returns
-	 * when there is nothing more to wait for.
+	 * Fetches the files, and returns when all downloads have ended. The
+	 * wishes are sorted by the number of samples that they affect,
+	 * descending. Called at most twice per run.
 	 */
 	void (*fetch)(void *user, struct fetch_wish *wishes, size_t count);
 	void *user;

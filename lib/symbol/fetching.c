@@ -2,7 +2,10 @@
 
 #include "base/alloc.h"
 
-/* A profile has few that are worth it; a hostile one cannot make many. */
+/*
+ * Few modules of a profile exceed the share. MODULES_MAX bounds the work for a
+ * malicious profile.
+ */
 enum { SHARE_MIN_PERCENT = 1, MODULES_MAX = 64 };
 
 struct wishes {
@@ -10,7 +13,7 @@ struct wishes {
 	size_t count;
 };
 
-static int compare(const void *left, const void *right)
+static int fetching_compare(const void *left, const void *right)
 {
 	const struct fetching_module *a = left, *b = right;
 
@@ -29,7 +32,7 @@ void fetching_select(struct fetching *fetching, uint64_t samples)
 			fetching->modules[kept++] = fetching->modules[i];
 	fetching->count = kept;
 	if (kept)
-		qsort(fetching->modules, kept, sizeof(*fetching->modules), compare);
+		qsort(fetching->modules, kept, sizeof(*fetching->modules), fetching_compare);
 	if (kept > MODULES_MAX)
 		fetching->count = MODULES_MAX;
 }
@@ -46,7 +49,7 @@ static void wish(const struct fetching *fetching, const struct fetching_module *
 		(struct fetch_wish){.build_id = *id, .name = module->path, .fd = -1};
 }
 
-static struct wishes collect(const struct fetching *fetching)
+static struct wishes fetching_collect(const struct fetching *fetching)
 {
 	struct wishes wishes = {0};
 
@@ -70,7 +73,7 @@ static bool has_come(const struct wishes *wishes, const struct build_id *id)
 
 bool fetching_round(struct fetching *fetching)
 {
-	struct wishes wishes = collect(fetching);
+	struct wishes wishes = fetching_collect(fetching);
 	bool any = false;
 
 	if (!wishes.count)

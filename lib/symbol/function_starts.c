@@ -7,7 +7,7 @@ struct function_starts {
 	struct cfi *cfi;
 };
 
-static const struct arch *arch_of(const struct elf_file *elf)
+static const struct arch *function_starts_arch_of(const struct elf_file *elf)
 {
 	switch (elf_file_machine(elf)) {
 	case EM_X86_64:
@@ -23,7 +23,7 @@ static const struct arch *arch_of(const struct elf_file *elf)
 
 struct function_starts *function_starts_new(struct elf_file *elf, const atomic_bool *cancel)
 {
-	const struct arch *arch = arch_of(elf);
+	const struct arch *arch = function_starts_arch_of(elf);
 	struct function_starts *starts;
 
 	if (!arch)

@@ -1,6 +1,6 @@
 /*
- * Frames of JIT code that was sampled before its compiler had written its jitdump (proc/jitdump.h):
- * gives them their place, as soon as it is known.
+ * Assigns frames of JIT code to their place in a jitdump (proc/jitdump.h). A
+ * frame can be sampled before the compiler has written the code to the jitdump.
  */
 #ifndef PROF_SYMBOL_JIT_FRAMES_H
 #define PROF_SYMBOL_JIT_FRAMES_H
@@ -8,7 +8,7 @@
 #include "proc/address_spaces.h"
 #include "profile/profile.h"
 
-/* Of the profile's frames from `first` to before `end`. */
+/* Resolves the frames [first, end) of the profile. */
 void jit_frames_settle(struct profile *profile, struct address_spaces *spaces, frame_id first,
 		       frame_id end);
 

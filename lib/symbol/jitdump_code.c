@@ -10,7 +10,7 @@ struct head {
 	Elf64_Phdr segment;
 };
 
-static struct head head_of(uint16_t machine, const struct jitdump_function *function)
+static struct head jitdump_code_head_of(uint16_t machine, const struct jitdump_function *function)
 {
 	const uint64_t size_bytes = function->end - function->start;
 
@@ -46,7 +46,7 @@ struct error *jitdump_code_elf(struct bytes jitdump, const struct jitdump_functi
 	code = bytes_sub(&code, function->end - function->start);
 	if (!bytes_ok(&code) || !jitdump_read_header(jitdump, &header))
 		return error_new("the code of %s is missing at the end", name);
-	head = head_of((uint16_t)header.machine, function);
+	head = jitdump_code_head_of((uint16_t)header.machine, function);
 	file = xmalloc(sizeof(head) + bytes_left(&code));
 	memcpy(file, &head, sizeof(head));
 	memcpy(file + sizeof(head), code.at, bytes_left(&code));

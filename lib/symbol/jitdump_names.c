@@ -2,60 +2,66 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/search.h"
 #include "proc/jitdump.h"
 #include "proc/jitdump_format.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What is read of a record at first: all of a load but its code. */
-enum { HEAD_BYTES = 16 << 10 };
+/*
+ * Initial read size of a record: everything in a load record except its code.
+ */
+enum { JITDUMP_NAMES_HEAD_BYTES = 16 << 10 };
 
-/* Debug information of one function; a line takes 20 bytes or more. */
+/*
+ * Limit for the debug information of one function. A line takes at least 20
+ * bytes.
+ */
 enum { LINES_BYTES_MAX = 4 << 20 };
 
-/* Of the names and paths that are given; later functions get none. */
+/* Limit for all returned names and paths. Later functions get none. */
 enum { TEXT_BYTES_MAX = 64 << 20 };
 
-/* A reading of the file. */
-struct scan {
+/* The state of one pass over the file. */
+struct jitdump_names_scan {
 	FILE *file;
 	unsigned char *head; /* of the record at `position` */
 	uint64_t position;
 	bool is_v8;
-	uint64_t debug_at;  /* the last debug information … */
-	size_t debug_bytes; /* … 0: none */
+	uint64_t debug_at;  /* position of the last debug information */
+	size_t debug_bytes; /* its size, or 0 if there is none */
 	struct arena *arena;
 	size_t text_bytes;
 };
 
-/* A line of debug information: it holds from its address on. */
-struct entry {
+/* A line of debug information. It applies from its address on. */
+struct jitdump_names_entry {
 	uint64_t address;
-	uint32_t index; /* among the function's */
+	uint32_t index; /* number among the function's lines */
 	uint32_t line;
 	struct bytes file;
 };
 
-static struct bytes read_head(struct scan *scan)
+static struct bytes jitdump_names_read_head(struct jitdump_names_scan *scan)
 {
 	if (fseeko(scan->file, (off_t)scan->position, SEEK_SET) < 0)
 		return (struct bytes){0};
-	return bytes_of(scan->head, fread(scan->head, 1, HEAD_BYTES, scan->file));
+	return bytes_of(scan->head, fread(scan->head, 1, JITDUMP_NAMES_HEAD_BYTES, scan->file));
 }
 
-static bool begin(struct scan *scan)
+static bool jitdump_names_begin(struct jitdump_names_scan *scan)
 {
 	struct jitdump_header header;
 
-	if (!jitdump_read_header(read_head(scan), &header))
+	if (!jitdump_read_header(jitdump_names_read_head(scan), &header))
 		return false;
 	scan->position = header.size_bytes;
 	scan->is_v8 = header.is_v8;
 	return true;
 }
 
-static const char *keep_text(struct scan *scan, struct bytes text)
+static const char *keep_text(struct jitdump_names_scan *scan, struct bytes text)
 {
 	size_t len = bytes_left(&text);
 
@@ -65,14 +71,18 @@ static const char *keep_text(struct scan *scan, struct bytes text)
 	return arena_strndup(scan->arena, (const char *)text.at, len);
 }
 
-/* The next load; false at the end. *record_at: where its record begins. */
-static bool next_load(struct scan *scan, struct jitdump_load *ret, uint64_t *record_at)
+/*
+ * Reads the next load record. Returns false at the end. *record_at is the start
+ * of the record.
+ */
+static bool next_load(struct jitdump_names_scan *scan, struct jitdump_load *ret,
+		      uint64_t *record_at)
 {
 	struct jitdump_record record;
 
 	scan->debug_bytes = 0;
 	while (scan->position < JITDUMP_BYTES_MAX) {
-		struct bytes head = read_head(scan);
+		struct bytes head = jitdump_names_read_head(scan);
 
 		*record_at = scan->position;
 		if (!jitdump_read_record(head, &record) || record.kind == JITDUMP_CLOSE)
@@ -88,19 +98,20 @@ static bool next_load(struct scan *scan, struct jitdump_load *ret, uint64_t *rec
 	return false;
 }
 
-/* --- Lines ----------------------------------------------------------------------------------- */
+/* --- Lines ---------------------------------------------------------------- */
 
 static int by_address(const void *left, const void *right)
 {
-	const struct entry *a = left, *b = right;
+	const struct jitdump_names_entry *a = left, *b = right;
 
 	if (a->address != b->address)
 		return a->address < b->address ? -1 : 1;
 	return (a->index > b->index) - (a->index < b->index);
 }
 
-/* The bytes "\xff" stand for the path of the entry before. */
-static bool read_entry(struct bytes *from, const struct entry *before, struct entry *ret)
+/* Reads a line. The bytes "\xff" stand for the path of the previous line. */
+static bool jitdump_names_read_entry(struct bytes *from, const struct jitdump_names_entry *before,
+				     struct jitdump_names_entry *ret)
 {
 	ret->address = bytes_u64(from);
 	ret->line = bytes_u32(from);
@@ -116,7 +127,7 @@ static bool is_path(struct bytes text)
 	return bytes_begin(text, "/") || bytes_begin(text, "node:") || bytes_begin(text, "file:");
 }
 
-/* Of "JS:*f /srv/app.js:12:3". */
+/* Returns the path in a name like "JS:*f /srv/app.js:12:3". */
 static struct bytes path_in_name(struct bytes name)
 {
 	const unsigned char *space = memchr(name.at, ' ', bytes_left(&name));
@@ -134,8 +145,9 @@ static struct bytes path_in_name(struct bytes name)
 }
 
 /*
- * V8 writes the path of a line from memory that it has freed if the function was compiled while
- * others were: what is no path is replaced by that of the function's name. Its modules have URLs.
+ * Replaces invalid paths by the path in the function's name. V8 writes the path
+ * of a line from freed memory if other functions were compiled at the same
+ * time. The path of a V8 module is a URL, whose scheme is removed.
  */
 static struct bytes path_of_v8(struct bytes path, const struct jitdump_load *load)
 {
@@ -150,12 +162,14 @@ static struct bytes path_of_v8(struct bytes path, const struct jitdump_load *loa
 	return path;
 }
 
-/* Of the load's function; the caller frees the result. */
-static struct entry *read_entries(const struct scan *scan, struct bytes from,
-				  const struct jitdump_load *load, size_t *ret_count)
+/* Reads the lines of the load's function. The caller frees the result. */
+static struct jitdump_names_entry *jitdump_names_read_entries(const struct jitdump_names_scan *scan,
+							      struct bytes from,
+							      const struct jitdump_load *load,
+							      size_t *ret_count)
 {
 	const uint64_t shift = scan->is_v8 ? 64 : 0;
-	struct entry *entries = NULL, entry;
+	struct jitdump_names_entry *entries = NULL, entry;
 	size_t count = 0, room = 0;
 	uint64_t left;
 
@@ -163,7 +177,8 @@ static struct entry *read_entries(const struct scan *scan, struct bytes from,
 	if (bytes_u64(&from) != load->address)
 		return NULL;
 	for (left = bytes_u64(&from);
-	     left && read_entry(&from, count ? &entries[count - 1] : NULL, &entry); left--) {
+	     left && jitdump_names_read_entry(&from, count ? &entries[count - 1] : NULL, &entry);
+	     left--) {
 		entry.address -= shift;
 		entry.index = (uint32_t)count;
 		GROW(entries, count, room);
@@ -177,34 +192,28 @@ static struct entry *read_entries(const struct scan *scan, struct bytes from,
 	return entries;
 }
 
-static const struct entry *entry_of(const struct entry *entries, size_t count, uint64_t pc)
+static const struct jitdump_names_entry *
+jitdump_names_entry_of(const struct jitdump_names_entry *entries, size_t count, uint64_t pc)
 {
-	size_t low = 0, high = count;
+	size_t after = SEARCH_AFTER(entries, count, address, pc);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (entries[middle].address <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &entries[low - 1] : NULL;
+	return after ? &entries[after - 1] : NULL;
 }
 
-/* Offsets of one function. */
-struct piece {
+/* The offsets in one function. */
+struct jitdump_names_piece {
 	const struct jitdump_load *load;
-	uint64_t code_at; /* in the file */
+	uint64_t code_at; /* offset of the code in the file */
 	const uint64_t *offsets;
 	size_t count;
 };
 
-static void give_lines(struct scan *scan, const struct piece *piece, struct listed_line *lines)
+static void give_lines(struct jitdump_names_scan *scan, const struct jitdump_names_piece *piece,
+		       struct listed_line *lines)
 {
 	CLEANUP(free_ptr) unsigned char *bytes = NULL;
-	CLEANUP(free_ptr) struct entry *entries = NULL;
-	const struct entry *last = NULL;
+	CLEANUP(free_ptr) struct jitdump_names_entry *entries = NULL;
+	const struct jitdump_names_entry *last = NULL;
 	const char *file = NULL;
 	size_t count = 0, len;
 
@@ -213,10 +222,11 @@ static void give_lines(struct scan *scan, const struct piece *piece, struct list
 		return;
 	bytes = xmalloc(scan->debug_bytes);
 	len = fread(bytes, 1, scan->debug_bytes, scan->file);
-	entries = read_entries(scan, bytes_of(bytes, len), piece->load, &count);
+	entries = jitdump_names_read_entries(scan, bytes_of(bytes, len), piece->load, &count);
 	for (size_t i = 0; i < piece->count; i++) {
 		uint64_t pc = piece->load->address + (piece->offsets[i] - piece->code_at);
-		const struct entry *entry = entry_of(entries, count, pc);
+		const struct jitdump_names_entry *entry = jitdump_names_entry_of(entries, count,
+										 pc);
 
 		if (!entry || !bytes_left(&entry->file))
 			continue;
@@ -227,23 +237,26 @@ static void give_lines(struct scan *scan, const struct piece *piece, struct list
 	}
 }
 
-/* --- Names ----------------------------------------------------------------------------------- */
+/* --- Names ---------------------------------------------------------------- */
 
-static void scan_deinit(struct scan *scan)
+static void scan_deinit(struct jitdump_names_scan *scan)
 {
 	free(scan->head);
 }
 
 bool jitdump_names_is(FILE *file)
 {
-	CLEANUP(scan_deinit) struct scan scan = {.file = file, .head = xmalloc(HEAD_BYTES)};
-	bool is_jitdump = begin(&scan);
+	CLEANUP(scan_deinit)
+	struct jitdump_names_scan scan = {.file = file, .head = xmalloc(JITDUMP_NAMES_HEAD_BYTES)};
+	bool is_jitdump = jitdump_names_begin(&scan);
 
 	rewind(file);
 	return is_jitdump;
 }
 
-/* The offsets from `first` on that are before `end`. */
+/*
+ * Returns the number of offsets, starting with `first`, that are below `end`.
+ */
 static size_t count_before(const uint64_t *offsets, size_t count, size_t first, uint64_t end)
 {
 	size_t next = first;
@@ -257,17 +270,18 @@ bool jitdump_names_find(FILE *file, const uint64_t *offsets, size_t count, struc
 			const char **names, struct listed_line *lines)
 {
 	CLEANUP(scan_deinit)
-	struct scan scan = {.file = file, .head = xmalloc(HEAD_BYTES), .arena = arena};
+	struct jitdump_names_scan scan = {
+		.file = file, .head = xmalloc(JITDUMP_NAMES_HEAD_BYTES), .arena = arena};
 	struct jitdump_load load;
 	uint64_t at;
 	size_t next = 0;
 
 	memset(names, 0, count * sizeof(*names));
 	memset(lines, 0, count * sizeof(*lines));
-	if (!begin(&scan))
+	if (!jitdump_names_begin(&scan))
 		return true;
 	while (next < count && next_load(&scan, &load, &at)) {
-		struct piece piece = {.load = &load, .code_at = at + load.code_at};
+		struct jitdump_names_piece piece = {.load = &load, .code_at = at + load.code_at};
 		const char *name;
 
 		next += count_before(offsets, count, next, piece.code_at);
@@ -288,13 +302,14 @@ size_t jitdump_functions_find(FILE *file, const uint64_t *offsets, size_t count,
 			      struct arena *arena, struct jitdump_function **ret)
 {
 	CLEANUP(scan_deinit)
-	struct scan scan = {.file = file, .head = xmalloc(HEAD_BYTES), .arena = arena};
+	struct jitdump_names_scan scan = {
+		.file = file, .head = xmalloc(JITDUMP_NAMES_HEAD_BYTES), .arena = arena};
 	size_t next = 0, found = 0, room = 0;
 	struct jitdump_load load;
 	uint64_t at;
 
 	*ret = NULL;
-	if (!begin(&scan))
+	if (!jitdump_names_begin(&scan))
 		return 0;
 	while (next < count && next_load(&scan, &load, &at)) {
 		uint64_t start = at + load.code_at, end = start + load.size_bytes;

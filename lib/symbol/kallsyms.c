@@ -9,54 +9,64 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Longer than any function of the kernel: an address further from the symbol is not part of it. */
+/*
+ * Longer than any function of the kernel: an address further from the symbol is
+ * not part of it.
+ */
 enum { LONGEST_FUNCTION_BYTES = 1024 * 1024 };
-/* The address, type, name (KSYM_NAME_LEN: 512) and module need less. */
+/* Enough for the address, type, name (KSYM_NAME_LEN: 512) and module. */
 enum { LONGEST_LINE_BYTES = 1024 };
 
-struct symbol {
+struct kallsyms_symbol {
 	uint64_t address;
 	char type;
-	const char *name; /* with the module's name */
+	const char *name; /* includes the module's name */
 };
 
-/* The best symbol so far for an address, and for the following ones without a better symbol. */
+/*
+ * The best symbol so far for an address, and for the following ones without a
+ * better symbol.
+ */
 struct candidate {
-	struct symbol symbol;
-	char *name; /* NULL: none yet */
+	struct kallsyms_symbol symbol;
+	char *name; /* NULL if there is none yet */
 };
 
-struct search {
+struct kallsyms_search {
 	const uint64_t *addresses;
 	size_t count;
 	struct candidate *candidates;
 	bool any_line, any_address;
 };
 
-static bool is_text(char type)
+static bool kallsyms_is_text(char type)
 {
 	return type && strchr("tTwW", type);
 }
 
-/* Symbols of type text that mark the end of code. */
-static bool is_end(const char *name)
+/* Returns true for symbols of type text that mark the end of code. */
+static bool kallsyms_is_end(const char *name)
 {
 	return !strcmp(name, "_etext") || !strcmp(name, "_einittext");
 }
 
 /*
- * Of several symbols at one address, the first text symbol is taken, as in the kernel's own
- * traces: the kernel's build puts the best one first.
+ * Compares two symbols. If several text symbols have the same address, the
+ * first one is used, like in kernel traces: the kernel's build sorts the best
+ * one first.
  */
-static bool is_better(const struct symbol *later, const struct symbol *earlier)
+static bool is_better(const struct kallsyms_symbol *later, const struct kallsyms_symbol *earlier)
 {
 	if (later->address != earlier->address)
 		return later->address > earlier->address;
-	return is_text(later->type) && !is_text(earlier->type);
+	return kallsyms_is_text(later->type) && !kallsyms_is_text(earlier->type);
 }
 
-/* "ffffffff81000000 T name" or, with a tab, "… name	[module]". Changes the line. */
-static bool parse_line(char *line, struct symbol *ret)
+/*
+ * Parses "ffffffff81000000 T name", which a tab and "[module]" can follow.
+ * Modifies the line.
+ */
+static bool kallsyms_parse_line(char *line, struct kallsyms_symbol *ret)
 {
 	const char *at = line;
 	char *name, *tab;
@@ -71,7 +81,7 @@ static bool parse_line(char *line, struct symbol *ret)
 	return *name;
 }
 
-static void consider(struct search *search, const struct symbol *symbol)
+static void consider(struct kallsyms_search *search, const struct kallsyms_symbol *symbol)
 {
 	size_t index = search_first(search->addresses, search->count, symbol->address);
 	struct candidate *candidate = &search->candidates[index];
@@ -84,14 +94,14 @@ static void consider(struct search *search, const struct symbol *symbol)
 	candidate->symbol.name = candidate->name;
 }
 
-static struct error *read_symbols(struct search *search, FILE *kallsyms)
+static struct error *kallsyms_read_symbols(struct kallsyms_search *search, FILE *kallsyms)
 {
 	CLEANUP(line_reader_deinit) struct line_reader lines;
-	struct symbol symbol;
+	struct kallsyms_symbol symbol;
 
 	line_reader_init(&lines, kallsyms, LONGEST_LINE_BYTES, UINT64_MAX);
 	while (line_reader_next(&lines)) {
-		if (!parse_line(lines.line, &symbol))
+		if (!kallsyms_parse_line(lines.line, &symbol))
 			continue;
 		search->any_line = true;
 		search->any_address |= symbol.address != 0;
@@ -106,12 +116,14 @@ static struct error *read_symbols(struct search *search, FILE *kallsyms)
 }
 
 /*
- * Symbols are unsorted (modules, BPF programs). So far each symbol is stored only at the first
- * address after it; this carries it on to the following addresses.
+ * Propagates each symbol to the following addresses. Symbols are unsorted
+ * (modules, BPF programs), so until then each is stored only at the first
+ * address after it.
  */
-static void give_names(const struct search *search, struct arena *arena, const char **names)
+static void kallsyms_give_names(const struct kallsyms_search *search, struct arena *arena,
+				const char **names)
 {
-	const struct symbol *best = NULL;
+	const struct kallsyms_symbol *best = NULL;
 	const char *name = NULL;
 
 	for (size_t i = 0; i < search->count; i++) {
@@ -120,7 +132,7 @@ static void give_names(const struct search *search, struct arena *arena, const c
 		if (candidate->name && (!best || is_better(&candidate->symbol, best))) {
 			best = &candidate->symbol;
 			name = NULL;
-			if (is_text(best->type) && !is_end(best->name))
+			if (kallsyms_is_text(best->type) && !kallsyms_is_end(best->name))
 				name = arena_strndup(arena, best->name, strlen(best->name));
 		}
 		if (name && search->addresses[i] - best->address < LONGEST_FUNCTION_BYTES)
@@ -131,16 +143,16 @@ static void give_names(const struct search *search, struct arena *arena, const c
 struct error *kallsyms_find(FILE *kallsyms, const uint64_t *addresses, size_t count,
 			    struct arena *arena, const char **names)
 {
-	struct search search = {
+	struct kallsyms_search search = {
 		.addresses = addresses,
 		.count = count,
 		.candidates = xcalloc(count + 1, sizeof(*search.candidates)),
 	};
-	struct error *err = read_symbols(&search, kallsyms);
+	struct error *err = kallsyms_read_symbols(&search, kallsyms);
 
 	memset(names, 0, count * sizeof(*names));
 	if (!err)
-		give_names(&search, arena, names);
+		kallsyms_give_names(&search, arena, names);
 	for (size_t i = 0; i < count; i++)
 		free(search.candidates[i].name);
 	free(search.candidates);

@@ -1,6 +1,7 @@
 /*
- * Kernel symbols from /proc/kallsyms, for when ksym.h is not permitted. The file is streamed; only
- * symbols that cover one of the addresses are kept. Source: kernel/kallsyms.c.
+ * Looks up kernel symbols in /proc/kallsyms, which is needed if ksym.h is not
+ * permitted. The file is streamed; only symbols that cover one of the addresses
+ * are kept. Source: kernel/kallsyms.c.
  */
 #ifndef PROF_SYMBOL_KALLSYMS_H
 #define PROF_SYMBOL_KALLSYMS_H
@@ -13,11 +14,13 @@
 #include <stdio.h>
 
 /*
- * addresses: ascending. names[i]: the text symbol at or before addresses[i], as "name" or "name
- * [module]", in the arena; NULL if there is none, or if data or the end of the text (_etext) comes
- * first. Of several text symbols at one address the first is taken, as the kernel does in its own
- * traces: its build sorts the best first. Fails if the kernel hides its addresses (kptr_restrict),
- * which then all read as zero.
+ * Sets names[i] to the text symbol at or before addresses[i], as "name" or
+ * "name [module]", allocated in the arena. `addresses` must be ascending.
+ * names[i] is NULL if there is no such symbol, or if data or the end of the
+ * text (_etext) comes first. If several text symbols have the same address, the
+ * first one is used, like in kernel traces: the kernel's build sorts the best
+ * one first. Fails if the kernel hides its addresses (kptr_restrict), in which
+ * case all of them read as zero.
  */
 MUST_CHECK struct error *kallsyms_find(FILE *kallsyms, const uint64_t *addresses, size_t count,
 				       struct arena *arena, const char **names);

@@ -3,47 +3,48 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 
-static const char *text_of(struct arena *arena, const struct reply *reply, uint32_t string)
+static const char *kernel_lines_text_of(struct arena *arena, const struct reply *reply,
+					uint32_t string)
 {
 	struct bytes text = reply_string(reply, string);
 
 	return bytes_left(&text) ? arena_text(arena, text) : "";
 }
 
-static struct symbolized_line line_of(struct arena *arena, const struct reply *reply,
-				      const struct reply_line *line)
+static struct symbolized_line kernel_lines_line_of(struct arena *arena, const struct reply *reply,
+						   const struct reply_line *line)
 {
 	struct reply_function function = reply_function(reply, line->function);
 
 	return (struct symbolized_line){
-		.name = text_of(arena, reply, function.name),
-		.system_name = text_of(arena, reply, function.system_name),
-		.file = text_of(arena, reply, function.file),
+		.name = kernel_lines_text_of(arena, reply, function.name),
+		.system_name = kernel_lines_text_of(arena, reply, function.system_name),
+		.file = kernel_lines_text_of(arena, reply, function.file),
 		.start_line = function.start_line,
 		.line = line->line,
 	};
 }
 
-static struct symbolized take(struct arena *arena, const struct reply *reply, size_t address,
-			      struct symbolized_line *into)
+static struct symbolized kernel_lines_take(struct arena *arena, const struct reply *reply,
+					   size_t address, struct symbolized_line *into)
 {
 	struct reply_line found[REPLY_LINES_MAX];
 	unsigned count = reply_lines(reply, address, found);
 
 	for (unsigned i = 0; i < count; i++)
-		into[i] = line_of(arena, reply, &found[i]);
+		into[i] = kernel_lines_line_of(arena, reply, &found[i]);
 	return (struct symbolized){.lines = into, .count = count};
 }
 
-static struct symbolized join(struct arena *arena, const struct reply *names,
-			      const struct reply *lines, size_t address)
+static struct symbolized kernel_lines_join_address(struct arena *arena, const struct reply *names,
+						   const struct reply *lines, size_t address)
 {
 	struct symbolized_line name, all[REPLY_LINES_MAX], *kept;
-	struct symbolized joined = take(arena, lines, address, all);
+	struct symbolized joined = kernel_lines_take(arena, lines, address, all);
 	struct reply_line named[REPLY_LINES_MAX];
 
 	if (reply_lines(names, address, named)) {
-		name = line_of(arena, names, &named[0]);
+		name = kernel_lines_line_of(arena, names, &named[0]);
 		if (!joined.count)
 			all[joined.count++] = name;
 		all[joined.count - 1].name = name.name;
@@ -71,7 +72,7 @@ struct reply *kernel_lines_join(const struct reply *names, const struct reply *l
 	void *bytes;
 
 	for (size_t i = 0; i < addresses; i++)
-		joined[i] = join(&arena, names, lines, i);
+		joined[i] = kernel_lines_join_address(&arena, names, lines, i);
 	result.sources.present |= reply_sources(names).present;
 	result.sources.debug_file = debug_file;
 	bytes = reply_write(&result, addresses, &len);

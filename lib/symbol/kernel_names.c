@@ -16,7 +16,7 @@ static struct error *read_kallsyms(const char *proc, const uint64_t *addresses, 
 	CLEANUP(close_file) FILE *file = path ? fopen(path, "re") : NULL;
 
 	if (!path)
-		return error_new("it is not the one that runs here, or has been booted since");
+		return error_new("it is not the running kernel, or the machine was rebooted since");
 	if (!file)
 		return error_errno(errno, "open %s", path);
 	return kallsyms_find(file, addresses, count, arena, names);

@@ -1,5 +1,6 @@
 /*
- * The kernel's symbols, from the best source that is permitted: ksym.h or kallsyms.h.
+ * Looks up the kernel's symbols in the best source that is permitted: ksym.h or
+ * kallsyms.h.
  */
 #ifndef PROF_SYMBOL_KERNEL_NAMES_H
 #define PROF_SYMBOL_KERNEL_NAMES_H
@@ -10,9 +11,10 @@
 #include <stdint.h>
 
 /*
- * proc: "/proc", or a directory that looks like it; NULL if the kernel is another one. addresses:
- * ascending. names[i]: as in kallsyms.h, zero before. Returns why there are none, one sentence that
- * the caller frees; else NULL.
+ * Sets names[i] as in kallsyms.h; they must be NULL before. `addresses` must be
+ * ascending. proc is "/proc" or a directory that looks like it, or NULL if the
+ * kernel is not the running one. Returns NULL on success, otherwise one
+ * sentence with the reason, which the caller frees.
  */
 char *kernel_names_find(const char *proc, const uint64_t *addresses, size_t count,
 			struct arena *arena, const char **names);

@@ -8,18 +8,21 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* KSYM_NAME_LEN is 512; a module's name follows. */
+/* KSYM_NAME_LEN is 512, and a module's name follows. */
 enum { NAME_BYTES = 1024 };
 
-/* BPF_PROG_TYPE_SYSCALL and BPF_FUNC_snprintf are missing in headers older than Linux 5.14. */
+/*
+ * BPF_PROG_TYPE_SYSCALL and BPF_FUNC_snprintf are missing in headers older than
+ * Linux 5.14.
+ */
 enum { PROGRAM_TYPE = 31, FUNCTION_SNPRINTF = 165 };
 
 struct ksym {
-	int format, name; /* maps of one element: the format "%ps", and the output */
+	int format, name; /* maps with one element: the format "%ps" and the output */
 	int program;
 };
 
-static int bpf(enum bpf_cmd command, union bpf_attr *attr)
+static int ksym_bpf(enum bpf_cmd command, union bpf_attr *attr)
 {
 	return (int)syscall(SYS_bpf, command, attr, sizeof(*attr));
 }
@@ -39,10 +42,10 @@ static int map_new(uint32_t value_bytes, uint32_t flags)
 		.map_flags = flags,
 	};
 
-	return bpf(BPF_MAP_CREATE, &attr);
+	return ksym_bpf(BPF_MAP_CREATE, &attr);
 }
 
-/* Frozen, so that the verifier can read the format. */
+/* Freezes the map, so that the verifier can read the format. */
 static bool map_fix(int map, const void *value)
 {
 	const uint32_t key = 0;
@@ -50,7 +53,8 @@ static bool map_fix(int map, const void *value)
 		.map_fd = (uint32_t)map, .key = address_of(&key), .value = address_of(value)};
 	union bpf_attr freeze = {.map_fd = (uint32_t)map};
 
-	return bpf(BPF_MAP_UPDATE_ELEM, &update) == 0 && bpf(BPF_MAP_FREEZE, &freeze) == 0;
+	return ksym_bpf(BPF_MAP_UPDATE_ELEM, &update) == 0 &&
+	       ksym_bpf(BPF_MAP_FREEZE, &freeze) == 0;
 }
 
 static bool map_get(int map, void *value)
@@ -59,7 +63,7 @@ static bool map_get(int map, void *value)
 	union bpf_attr attr = {
 		.map_fd = (uint32_t)map, .key = address_of(&key), .value = address_of(value)};
 
-	return bpf(BPF_MAP_LOOKUP_ELEM, &attr) == 0;
+	return ksym_bpf(BPF_MAP_LOOKUP_ELEM, &attr) == 0;
 }
 
 /* bpf_snprintf(name, NAME_BYTES, "%ps", (u64[]){context->address}, 8) */
@@ -75,7 +79,7 @@ static int program_load(const struct ksym *ksym)
 		 .dst_reg = BPF_REG_1,
 		 .src_reg = BPF_PSEUDO_MAP_VALUE,
 		 .imm = ksym->name},
-		{0}, /* the second half of the address: at the map's first byte */
+		{0}, /* the second half of the address: the map's first byte */
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_2, .imm = NAME_BYTES},
 		{.code = BPF_LD | BPF_IMM | BPF_DW,
 		 .dst_reg = BPF_REG_3,
@@ -98,7 +102,7 @@ static int program_load(const struct ksym *ksym)
 			"Dual MIT/GPL"), /* the helper requires a GPL-compatible license */
 	};
 
-	return bpf(BPF_PROG_LOAD, &attr);
+	return ksym_bpf(BPF_PROG_LOAD, &attr);
 }
 
 static bool ksym_init(struct ksym *ksym)
@@ -129,7 +133,7 @@ static bool ksym_name(const struct ksym *ksym, uint64_t address, char name[NAME_
 				       .ctx_size_in = sizeof(address),
 			       }};
 
-	return bpf(BPF_PROG_TEST_RUN, &attr) == 0 && map_get(ksym->name, name);
+	return ksym_bpf(BPF_PROG_TEST_RUN, &attr) == 0 && map_get(ksym->name, name);
 }
 
 bool ksym_find(const uint64_t *addresses, size_t count, struct arena *arena, const char **names)
@@ -142,7 +146,7 @@ bool ksym_find(const uint64_t *addresses, size_t count, struct arena *arena, con
 	for (size_t i = 0; i < count; i++) {
 		if (!ksym_name(&ksym, addresses[i], name))
 			return false;
-		/* An address without a symbol prints as a number. */
+		/* An address without a symbol is printed as a number. */
 		names[i] = strncmp(name, "0x", 2) ? arena_strndup(arena, name, strlen(name)) : NULL;
 	}
 	return true;

@@ -4,16 +4,16 @@
 
 #include <string.h>
 
-/* In one pass, as bits. */
+/* One pass handles this many groups, one per bit. */
 enum { GROUPS_AT_ONCE = 64 };
 
-struct pass {
+struct lacking_samples_pass {
 	const uint32_t *group_of;
 	frame_id frames;
-	uint32_t first; /* group */
+	uint32_t first; /* number of the first group */
 };
 
-static uint64_t group_bit(const struct pass *pass, frame_id frame)
+static uint64_t group_bit(const struct lacking_samples_pass *pass, frame_id frame)
 {
 	uint32_t group = frame < pass->frames ? pass->group_of[frame] : LACKING_NOTHING;
 
@@ -23,8 +23,9 @@ static uint64_t group_bit(const struct pass *pass, frame_id frame)
 	return UINT64_C(1) << (group - pass->first);
 }
 
-/* Parents have lower ids than their children. */
-static void find_groups(const struct profile *profile, const struct pass *pass, uint64_t *groups)
+/* Sets the groups of each stack. Parents have lower ids than their children. */
+static void find_groups(const struct profile *profile, const struct lacking_samples_pass *pass,
+			uint64_t *groups)
 {
 	const struct profile_stacks stacks = profile_stacks(profile);
 
@@ -63,7 +64,8 @@ uint64_t lacking_samples(const struct profile *profile, const uint32_t *group_of
 	if (groups)
 		memset(samples, 0, groups * sizeof(*samples));
 	for (uint32_t first = 0; first < groups; first += GROUPS_AT_ONCE) {
-		const struct pass pass = {.group_of = group_of, .frames = frames, .first = first};
+		const struct lacking_samples_pass pass = {
+			.group_of = group_of, .frames = frames, .first = first};
 
 		find_groups(profile, &pass, of_stacks);
 		count_samples(profile, of_stacks, samples + first);

@@ -10,36 +10,36 @@
 #include <dwarf.h>
 #include <pthread.h>
 
-/* Of one thread at a time. */
-struct reader {
-	struct libdw_file *debug, *alt; /* NULL: no DWARF, or no supplementary file */
-	struct reader *other;		/* another idle one */
+/* Used by one thread at a time. */
+struct libdw_reader {
+	struct libdw_file *debug, *alt; /* NULL without DWARF or a supplementary file */
+	struct libdw_reader *other;	/* next idle reader */
 };
 
 struct libdw {
 	struct libdw_sections debug, alt;
 	bool has_alt;
 
-	pthread_mutex_t lock; /* of all below */
-	struct reader *idle;
+	pthread_mutex_t lock; /* protects the following members */
+	struct libdw_reader *idle;
 	bool has_units;
 	struct libdw_units units;
 };
 
 /* The state of one libdw_resolve(). */
-struct resolving {
+struct libdw_resolving {
 	Dwarf_Die root;
 	const uint64_t *vaddrs;
 	size_t count;
 	struct libdw_scopes scopes;
-	uint32_t *innermost; /* scope, by address */
+	uint32_t *innermost; /* innermost scope by address */
 	struct libdw_names names;
 	struct arena *arena;
 };
 
-static struct reader *reader_new(const struct libdw *libdw)
+static struct libdw_reader *reader_new(const struct libdw *libdw)
 {
-	struct reader *reader = xcalloc(1, sizeof(*reader));
+	struct libdw_reader *reader = xcalloc(1, sizeof(*reader));
 
 	reader->debug = libdw_file_open(&libdw->debug);
 	if (libdw->has_alt)
@@ -49,17 +49,17 @@ static struct reader *reader_new(const struct libdw *libdw)
 	return reader;
 }
 
-static void reader_free(struct reader *reader)
+static void reader_free(struct libdw_reader *reader)
 {
 	libdw_file_close(reader->debug);
 	libdw_file_close(reader->alt);
 	free(reader);
 }
 
-/* Under the lock. */
-static struct reader *take(struct libdw *libdw)
+/* Requires the lock. */
+static struct libdw_reader *libdw_take(struct libdw *libdw)
 {
-	struct reader *reader = libdw->idle;
+	struct libdw_reader *reader = libdw->idle;
 
 	if (!reader)
 		return reader_new(libdw);
@@ -67,27 +67,27 @@ static struct reader *take(struct libdw *libdw)
 	return reader;
 }
 
-/* Under the lock. */
-static void give(struct libdw *libdw, struct reader *reader)
+/* Requires the lock. */
+static void libdw_give(struct libdw *libdw, struct libdw_reader *reader)
 {
 	reader->other = libdw->idle;
 	libdw->idle = reader;
 }
 
-static struct reader *take_reader(struct libdw *libdw)
+static struct libdw_reader *take_reader(struct libdw *libdw)
 {
-	struct reader *reader;
+	struct libdw_reader *reader;
 
 	pthread_mutex_lock(&libdw->lock);
-	reader = take(libdw);
+	reader = libdw_take(libdw);
 	pthread_mutex_unlock(&libdw->lock);
 	return reader;
 }
 
-static void give_reader(struct libdw *libdw, struct reader *reader)
+static void give_reader(struct libdw *libdw, struct libdw_reader *reader)
 {
 	pthread_mutex_lock(&libdw->lock);
-	give(libdw, reader);
+	libdw_give(libdw, reader);
 	pthread_mutex_unlock(&libdw->lock);
 }
 
@@ -107,7 +107,7 @@ void libdw_free(struct libdw *libdw)
 {
 	if (!libdw)
 		return;
-	for (struct reader *reader = libdw->idle, *next; reader; reader = next) {
+	for (struct libdw_reader *reader = libdw->idle, *next; reader; reader = next) {
 		next = reader->other;
 		reader_free(reader);
 	}
@@ -120,11 +120,11 @@ static void need_units(struct libdw *libdw)
 {
 	pthread_mutex_lock(&libdw->lock);
 	if (!libdw->has_units) {
-		struct reader *reader = take(libdw);
+		struct libdw_reader *reader = libdw_take(libdw);
 
 		libdw_units_init(&libdw->units, libdw_file_dwarf(reader->debug),
 				 libdw->debug.range_bytes);
-		give(libdw, reader);
+		libdw_give(libdw, reader);
 		libdw->has_units = true;
 	}
 	pthread_mutex_unlock(&libdw->lock);
@@ -143,13 +143,13 @@ uint64_t libdw_unit_bytes(const struct libdw *libdw, uint32_t unit)
 	return libdw->units.items[unit].bytes;
 }
 
-/* Where code runs, or a function is called. */
+/* The place of code or of a call. */
 struct place {
-	const char *file; /* NULL: unknown */
+	const char *file; /* NULL if unknown */
 	uint32_t line;
 };
 
-static bool place_at(struct resolving *resolving, uint64_t vaddr, struct place *ret)
+static bool libdw_place_at(struct libdw_resolving *resolving, uint64_t vaddr, struct place *ret)
 {
 	Dwarf_Line *line = dwarf_getsrc_die(&resolving->root, vaddr);
 	const char *file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
@@ -163,7 +163,7 @@ static bool place_at(struct resolving *resolving, uint64_t vaddr, struct place *
 	return true;
 }
 
-static struct place call_place(struct resolving *resolving, Dwarf_Die *die)
+static struct place call_place(struct libdw_resolving *resolving, Dwarf_Die *die)
 {
 	struct place place = {0};
 	uint64_t file, line;
@@ -176,13 +176,13 @@ static struct place call_place(struct resolving *resolving, Dwarf_Die *die)
 	return place;
 }
 
-static struct libdw_scope *scope_at(const struct resolving *resolving, uint32_t index)
+static struct libdw_scope *scope_at(const struct libdw_resolving *resolving, uint32_t index)
 {
 	return index == LIBDW_NO_SCOPE ? NULL : &resolving->scopes.items[index];
 }
 
-static void fill_call(struct resolving *resolving, struct libdw_scope *scope, struct place place,
-		      struct call *call)
+static void libdw_fill_call(struct libdw_resolving *resolving, struct libdw_scope *scope,
+			    struct place place, struct call *call)
 {
 	const struct libdw_function *function = libdw_names_function(&resolving->names,
 								     &scope->die);
@@ -198,20 +198,20 @@ static void fill_call(struct resolving *resolving, struct libdw_scope *scope, st
 	};
 }
 
-static struct inline_chain chain_of(struct resolving *resolving, size_t i)
+static struct inline_chain libdw_chain_of(struct libdw_resolving *resolving, size_t i)
 {
 	struct libdw_scope *scope = scope_at(resolving, resolving->innermost[i]);
 	unsigned count = scope ? scope->level + 1 : 1;
 	struct place place;
 	struct call *calls;
 
-	if (!place_at(resolving, resolving->vaddrs[i], &place) && !scope)
+	if (!libdw_place_at(resolving, resolving->vaddrs[i], &place) && !scope)
 		return (struct inline_chain){0};
 	calls = arena_alloc(resolving->arena, count * sizeof(*calls));
 	if (!scope)
 		calls[0] = (struct call){.file = place.file, .line = place.line};
 	for (struct call *call = calls; scope; call++) {
-		fill_call(resolving, scope, place, call);
+		libdw_fill_call(resolving, scope, place, call);
 		place = call_place(resolving, &scope->die);
 		scope = scope->level ? scope_at(resolving, scope->parent) : NULL;
 	}
@@ -226,9 +226,9 @@ void libdw_resolve(struct libdw *libdw, uint32_t unit, const uint64_t *vaddrs, s
 		.entries = of->bytes,
 		.ranges = of->bytes + libdw->debug.range_bytes,
 	};
-	struct reader *reader = take_reader(libdw);
+	struct libdw_reader *reader = take_reader(libdw);
 	Dwarf *dwarf = libdw_file_dwarf(reader->debug);
-	struct resolving resolving = {
+	struct libdw_resolving resolving = {
 		.vaddrs = vaddrs,
 		.count = count,
 		.innermost = xcalloc(count, sizeof(*resolving.innermost)),
@@ -241,7 +241,7 @@ void libdw_resolve(struct libdw *libdw, uint32_t unit, const uint64_t *vaddrs, s
 		libdw_scopes_find(&resolving.scopes, &resolving.root, budget, vaddrs, count,
 				  resolving.innermost);
 	for (size_t i = 0; i < count; i++)
-		ret[i] = found ? chain_of(&resolving, i) : (struct inline_chain){0};
+		ret[i] = found ? libdw_chain_of(&resolving, i) : (struct inline_chain){0};
 	give_reader(libdw, reader);
 	free(resolving.innermost);
 	libdw_scopes_deinit(&resolving.scopes);

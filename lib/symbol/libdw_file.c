@@ -11,15 +11,18 @@ static const char *const section_names[LIBDW_SECTIONS] = {
 	".debug_line", ".debug_str_offsets", ".debug_addr",   ".debug_ranges", ".debug_rnglists",
 };
 
-/* Section 0, the section names, then those above. */
+/*
+ * Section 0 is empty, section 1 has the section names, and the sections above
+ * follow.
+ */
 enum { NAMES_INDEX = 1, FIRST_INDEX = 2, SECTIONS = FIRST_INDEX + LIBDW_SECTIONS };
-enum { NAME_BYTES_MAX = 24 };
+enum { LIBDW_FILE_NAME_BYTES_MAX = 24 };
 
-/* What libelf is told that the file is. */
+/* The headers that libelf reads. */
 struct image {
 	Elf64_Ehdr header;
 	Elf64_Shdr sections[SECTIONS];
-	char names[(1 + LIBDW_SECTIONS) * NAME_BYTES_MAX];
+	char names[(1 + LIBDW_SECTIONS) * LIBDW_FILE_NAME_BYTES_MAX];
 };
 
 struct libdw_file {
@@ -60,15 +63,18 @@ static void write_headers(struct image *image)
 						    .sh_offset = offsetof(struct image, names),
 						    .sh_size = sizeof(image->names)};
 	for (uint32_t i = 0; i < LIBDW_SECTIONS; i++) {
-		uint32_t name = (1 + i) * NAME_BYTES_MAX;
+		uint32_t name = (1 + i) * LIBDW_FILE_NAME_BYTES_MAX;
 
 		image->sections[FIRST_INDEX + i] =
 			(Elf64_Shdr){.sh_type = SHT_PROGBITS, .sh_name = name, .sh_addralign = 1};
-		strncpy(&image->names[name], section_names[i], NAME_BYTES_MAX - 1);
+		strncpy(&image->names[name], section_names[i], LIBDW_FILE_NAME_BYTES_MAX - 1);
 	}
 }
 
-/* Sections are empty until here: their data is elsewhere, where it stays. */
+/*
+ * Sets the contents of sections, which are empty before. The data stays where
+ * it is.
+ */
 static bool set_contents(Elf *elf, const struct libdw_sections *sections)
 {
 	for (size_t i = 0; i < LIBDW_SECTIONS; i++) {

@@ -1,14 +1,15 @@
 #include "symbol/libdw_names.h"
 
 #include "base/alloc.h"
+#include "dwarf/name.h"
 
 #include <dwarf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Limits for malformed files, those of dwarf/name.c. */
-enum { HOPS_MAX = 8, SCOPES_MAX = 64, NAME_BYTES_MAX = 1 << 16, PATH_BYTES_MAX = 1 << 15 };
+/* Limits for malformed files. They are the same as in dwarf/name.c. */
+enum { HOPS_MAX = 8, SCOPES_MAX = 64, LIBDW_NAME_BYTES_MAX = 1 << 16, PATH_BYTES_MAX = 1 << 15 };
 
 void libdw_names_init(struct libdw_names *names, struct arena *arena)
 {
@@ -23,8 +24,8 @@ void libdw_names_deinit(struct libdw_names *names)
 	idmap_deinit(&names->string_ids);
 }
 
-/* Where the arena's copy of one of libdw's strings is, or is to be put. */
-static const char **copy_of(struct libdw_names *names, const char *string)
+/* Returns the place for the arena's copy of one of libdw's strings. */
+static const char **libdw_names_copy_of(struct libdw_names *names, const char *string)
 {
 	uint32_t *id = idmap_put(&names->string_ids, (uint64_t)(uintptr_t)string, 0);
 
@@ -36,21 +37,24 @@ static const char **copy_of(struct libdw_names *names, const char *string)
 	return &names->strings[*id];
 }
 
-/* Each once: libdw's strings live as long as its Dwarf, and as long as the file is unchanged. */
+/*
+ * Copies each string once. libdw's strings are valid only as long as its Dwarf
+ * and as long as the file is unchanged.
+ */
 static const char *copy(struct libdw_names *names, const char *string)
 {
 	const char **ret;
 
 	if (!string)
 		return NULL;
-	ret = copy_of(names, string);
+	ret = libdw_names_copy_of(names, string);
 	if (!*ret)
-		*ret = arena_strndup(names->arena, string, strnlen(string, NAME_BYTES_MAX));
+		*ret = arena_strndup(names->arena, string, strnlen(string, LIBDW_NAME_BYTES_MAX));
 	return *ret;
 }
 
-/* A unit's own directory can be relative, too: glibc's are. */
-static bool is_in(const char *path, const char *directory)
+/* A unit's own directory can also be relative, like those of glibc. */
+static bool libdw_names_is_in(const char *path, const char *directory)
 {
 	size_t len = strlen(directory);
 
@@ -64,14 +68,14 @@ const char *libdw_names_path(struct libdw_names *names, Dwarf_Die *unit, const c
 	char joined[PATH_BYTES_MAX];
 	int len;
 
-	/* Before DWARF 5 there is no file 0. */
+	/* There is no file 0 before DWARF 5. */
 	if (!path || strcmp(path, "???") == 0)
 		return NULL;
-	ret = copy_of(names, path);
+	ret = libdw_names_copy_of(names, path);
 	if (*ret)
 		return *ret;
 	directory = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
-	if (*path == '/' || !directory || !*directory || is_in(path, directory))
+	if (*path == '/' || !directory || !*directory || libdw_names_is_in(path, directory))
 		return copy(names, path);
 	len = snprintf(joined, sizeof(joined), "%s%s%s", directory,
 		       directory[strlen(directory) - 1] == '/' ? "" : "/", path);
@@ -80,7 +84,7 @@ const char *libdw_names_path(struct libdw_names *names, Dwarf_Die *unit, const c
 	return *ret = arena_strndup(names->arena, joined, (size_t)len);
 }
 
-static const char *string_of(struct libdw_names *names, Dwarf_Die *die, unsigned name)
+static const char *libdw_names_string_of(struct libdw_names *names, Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attribute;
 
@@ -97,49 +101,54 @@ const char *libdw_names_file(struct libdw_names *names, Dwarf_Die *unit, uint64_
 	return libdw_names_path(names, unit, dwarf_filesrc(files, file, NULL, NULL));
 }
 
-/* A file by its number in the line table of the entry's unit. */
-static const char *file_of(struct libdw_names *names, Dwarf_Die *die, uint64_t file)
+/* Returns a file by its number in the line table of the entry's unit. */
+static const char *libdw_names_file_of(struct libdw_names *names, Dwarf_Die *die, uint64_t file)
 {
 	Dwarf_Die unit;
 
 	return dwarf_diecu(die, &unit, NULL, NULL) ? libdw_names_file(names, &unit, file) : NULL;
 }
 
-/* What an entry and the entries that it refers to say; the first value counts. */
-struct description {
+/*
+ * The attributes of an entry and of the entries that it refers to. The first
+ * value of each attribute is used.
+ */
+struct libdw_names_description {
 	const char *name, *linkage_name;
-	Dwarf_Die named_by; /* the entry with the name */
+	Dwarf_Die named_by; /* entry with the name */
 	bool is_external;
 	const char *decl_file;
 	uint64_t decl_line;
 };
 
-static void describe(struct libdw_names *names, struct description *to, Dwarf_Die *die)
+static void libdw_names_describe(struct libdw_names *names, struct libdw_names_description *to,
+				 Dwarf_Die *die)
 {
 	uint64_t file;
 
-	if (!to->name && (to->name = string_of(names, die, DW_AT_name)))
+	if (!to->name && (to->name = libdw_names_string_of(names, die, DW_AT_name)))
 		to->named_by = *die;
 	if (!to->linkage_name)
-		to->linkage_name = string_of(names, die, DW_AT_linkage_name);
+		to->linkage_name = libdw_names_string_of(names, die, DW_AT_linkage_name);
 	if (!to->linkage_name)
-		to->linkage_name = string_of(names, die, DW_AT_MIPS_linkage_name);
+		to->linkage_name = libdw_names_string_of(names, die, DW_AT_MIPS_linkage_name);
 	to->is_external |= dwarf_hasattr(die, DW_AT_external);
 	if (!to->decl_file && libdw_number(die, DW_AT_decl_file, &file))
-		to->decl_file = file_of(names, die, file);
+		to->decl_file = libdw_names_file_of(names, die, file);
 	if (!to->decl_line && !libdw_number(die, DW_AT_decl_line, &to->decl_line))
 		to->decl_line = 0;
 }
 
-static struct description description_of(struct libdw_names *names, const Dwarf_Die *entry)
+static struct libdw_names_description libdw_names_description_of(struct libdw_names *names,
+								 const Dwarf_Die *entry)
 {
-	struct description description = {0};
+	struct libdw_names_description description = {0};
 	Dwarf_Die die = *entry;
 
 	for (unsigned hops = 0; hops < HOPS_MAX; hops++) {
 		Dwarf_Attribute attribute;
 
-		describe(names, &description, &die);
+		libdw_names_describe(names, &description, &die);
 		if (!dwarf_attr(&die, DW_AT_abstract_origin, &attribute) &&
 		    !dwarf_attr(&die, DW_AT_specification, &attribute))
 			break;
@@ -149,24 +158,12 @@ static struct description description_of(struct libdw_names *names, const Dwarf_
 	return description;
 }
 
-/* Languages without named scopes around functions. */
 static bool is_flat(Dwarf_Die *die)
 {
 	Dwarf_Die unit;
 
-	if (!dwarf_diecu(die, &unit, NULL, NULL))
-		return true;
-	switch (dwarf_srclang(&unit)) {
-	case DW_LANG_C89:
-	case DW_LANG_C:
-	case DW_LANG_C99:
-	case DW_LANG_C11:
-	case 0x002c: /* DW_LANG_C17, which came after DWARF 5 */
-	case DW_LANG_Mips_Assembler:
-		return true;
-	default:
-		return false;
-	}
+	return !dwarf_diecu(die, &unit, NULL, NULL) ||
+	       dwarf_language_is_flat((uint64_t)dwarf_srclang(&unit));
 }
 
 static bool is_named_scope(int tag)
@@ -186,8 +183,8 @@ static bool is_named_scope(int tag)
 	}
 }
 
-/* Moves to the child that is the entry at the offset, or that it is in. */
-static bool descend(struct libdw_names *names, Dwarf_Die *die, Dwarf_Off offset)
+/* Moves to the child that is the entry at the offset or contains it. */
+static bool libdw_names_descend(struct libdw_names *names, Dwarf_Die *die, Dwarf_Off offset)
 {
 	Dwarf_Die child;
 	bool any = false;
@@ -203,7 +200,10 @@ static bool descend(struct libdw_names *names, Dwarf_Die *die, Dwarf_Off offset)
 	return any;
 }
 
-/* The namespaces, types and functions around an entry, outermost first. Returns their number. */
+/*
+ * Finds the namespaces, types and functions around an entry, outermost first.
+ * Returns their number.
+ */
 static unsigned scopes_around(struct libdw_names *names, Dwarf_Die *entry,
 			      Dwarf_Die around[SCOPES_MAX])
 {
@@ -213,7 +213,7 @@ static unsigned scopes_around(struct libdw_names *names, Dwarf_Die *entry,
 
 	if (!dwarf_diecu(entry, &die, NULL, NULL))
 		return 0;
-	while (descend(names, &die, offset)) {
+	while (libdw_names_descend(names, &die, offset)) {
 		if (dwarf_dieoffset(&die) == offset)
 			return count;
 		if (count < SCOPES_MAX && is_named_scope(dwarf_tag(&die)))
@@ -222,9 +222,10 @@ static unsigned scopes_around(struct libdw_names *names, Dwarf_Die *entry,
 	return 0;
 }
 
-static const char *scope_name(struct libdw_names *names, Dwarf_Die *die, const char *inner)
+static const char *libdw_names_scope_name(struct libdw_names *names, Dwarf_Die *die,
+					  const char *inner)
 {
-	const char *name = description_of(names, die).name;
+	const char *name = libdw_names_description_of(names, die).name;
 
 	if (name)
 		return name;
@@ -233,8 +234,9 @@ static const char *scope_name(struct libdw_names *names, Dwarf_Die *die, const c
 	return strncmp(inner, "operator()", 10) == 0 ? "{lambda}" : "{unnamed}";
 }
 
-/* "space::type::name", as demanglers write it. */
-static const char *qualified(struct libdw_names *names, Dwarf_Die *entry, const char *name)
+/* Returns the name in the format of demanglers, "space::type::name". */
+static const char *libdw_names_qualified(struct libdw_names *names, Dwarf_Die *entry,
+					 const char *name)
 {
 	Dwarf_Die around[SCOPES_MAX];
 	unsigned count = scopes_around(names, entry, around);
@@ -243,10 +245,10 @@ static const char *qualified(struct libdw_names *names, Dwarf_Die *entry, const 
 	char *ret, *end;
 
 	for (unsigned i = 0; i < count; i++) {
-		scopes[i] = scope_name(names, &around[i], name);
+		scopes[i] = libdw_names_scope_name(names, &around[i], name);
 		len += strlen(scopes[i]) + strlen("::");
 	}
-	if (len > NAME_BYTES_MAX)
+	if (len > LIBDW_NAME_BYTES_MAX)
 		return name;
 	ret = end = arena_alloc(names->arena, len);
 	for (unsigned i = 0; i < count; i++)
@@ -255,9 +257,10 @@ static const char *qualified(struct libdw_names *names, Dwarf_Die *entry, const 
 	return ret;
 }
 
-static struct libdw_function read_function(struct libdw_names *names, const Dwarf_Die *entry)
+static struct libdw_function libdw_names_read_function(struct libdw_names *names,
+						       const Dwarf_Die *entry)
 {
-	struct description description = description_of(names, entry);
+	struct libdw_names_description description = libdw_names_description_of(names, entry);
 	struct libdw_function function = {
 		.name = description.linkage_name ? description.linkage_name : description.name,
 		.is_linkage_name = description.linkage_name,
@@ -267,11 +270,12 @@ static struct libdw_function read_function(struct libdw_names *names, const Dwar
 	};
 
 	/*
-	 * extern "C" gives external functions without a linkage name; the plain name is complete.
+	 * With extern "C", an external function has no linkage name. Its plain
+	 * name is complete.
 	 */
 	if (function.name && !function.is_linkage_name && !description.is_external &&
 	    !is_flat(&description.named_by))
-		function.name = qualified(names, &description.named_by, function.name);
+		function.name = libdw_names_qualified(names, &description.named_by, function.name);
 	return function;
 }
 
@@ -282,7 +286,7 @@ const struct libdw_function *libdw_names_function(struct libdw_names *names, Dwa
 	if (*id == IDMAP_NONE) {
 		*id = (uint32_t)names->function_count;
 		GROW(names->functions, names->function_count, names->function_room);
-		names->functions[names->function_count++] = read_function(names, entry);
+		names->functions[names->function_count++] = libdw_names_read_function(names, entry);
 		return &names->functions[names->function_count - 1];
 	}
 	return &names->functions[*id];

@@ -6,7 +6,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
-/* Limits for malformed files, those of dwarf/chain.c. */
+/* Limits for malformed files. They are the same as in dwarf/chain.c. */
 enum { LEVEL_MAX = 500, CLAIMS_MAX = 5000 };
 
 struct walk {
@@ -18,8 +18,13 @@ struct walk {
 	uint64_t claims_left; /* for all addresses together */
 };
 
-/* A function replaces any other; an inlined call only scopes of the same physical function. */
-static bool is_inner(const struct walk *walk, const struct libdw_scope *scope, uint32_t before)
+/*
+ * Returns true if the scope replaces `before` for an address. A function
+ * replaces any scope, an inlined call only scopes of the same physical
+ * function.
+ */
+static bool libdw_scopes_is_inner(const struct walk *walk, const struct libdw_scope *scope,
+				  uint32_t before)
 {
 	const struct libdw_scope *other;
 
@@ -31,8 +36,11 @@ static bool is_inner(const struct walk *walk, const struct libdw_scope *scope, u
 	return other->physical == scope->physical && other->level < scope->level;
 }
 
-/* Gives the scope, number `index`, the addresses that it covers; false if there are none. */
-static bool claim(struct walk *walk, struct libdw_scope *scope, uint32_t index)
+/*
+ * Assigns the addresses that the scope covers to it. `index` is its number.
+ * Returns false if there are none.
+ */
+static bool libdw_scopes_claim(struct walk *walk, struct libdw_scope *scope, uint32_t index)
 {
 	struct libdw_ranges ranges = {.die = &scope->die};
 	bool any = false;
@@ -44,7 +52,7 @@ static bool claim(struct walk *walk, struct libdw_scope *scope, uint32_t index)
 			if (!walk->claims_left)
 				return any;
 			walk->claims_left--;
-			if (!is_inner(walk, scope, walk->innermost[i]))
+			if (!libdw_scopes_is_inner(walk, scope, walk->innermost[i]))
 				continue;
 			walk->innermost[i] = index;
 			any = true;
@@ -54,7 +62,7 @@ static bool claim(struct walk *walk, struct libdw_scope *scope, uint32_t index)
 }
 
 /* Returns the innermost scope for the entry's children. */
-static uint32_t enter(struct walk *walk, Dwarf_Die *die, int tag, uint32_t around)
+static uint32_t libdw_scopes_enter(struct walk *walk, Dwarf_Die *die, int tag, uint32_t around)
 {
 	const uint32_t index = (uint32_t)walk->scopes->count;
 	struct libdw_scope scope = {.die = *die, .parent = around, .physical = index};
@@ -68,7 +76,7 @@ static uint32_t enter(struct walk *walk, Dwarf_Die *die, int tag, uint32_t aroun
 	if (!libdw_has_code(die))
 		return around;
 	if (scope.level <= LEVEL_MAX)
-		scope.is_used = claim(walk, &scope, index);
+		scope.is_used = libdw_scopes_claim(walk, &scope, index);
 	if (!scope.is_used && around == LIBDW_NO_SCOPE)
 		return around;
 	GROW(walk->scopes->items, walk->scopes->count, walk->scopes->room);
@@ -76,8 +84,8 @@ static uint32_t enter(struct walk *walk, Dwarf_Die *die, int tag, uint32_t aroun
 	return index;
 }
 
-/* Of a scope without any of the addresses nothing is kept. */
-static void leave(struct walk *walk, uint32_t index)
+/* Drops a scope that covers none of the addresses. */
+static void libdw_scopes_leave(struct walk *walk, uint32_t index)
 {
 	const struct libdw_scope *scope = &walk->scopes->items[index];
 
@@ -95,12 +103,12 @@ static void find_scopes(struct walk *walk, Dwarf_Die *die, uint32_t around, unsi
 		return;
 	do {
 		int tag = dwarf_tag(&child);
-		uint32_t scope = enter(walk, &child, tag, around);
+		uint32_t scope = libdw_scopes_enter(walk, &child, tag, around);
 
 		if (!libdw_is_leaf(tag))
 			find_scopes(walk, &child, scope, depth + 1);
 		if (scope != around)
-			leave(walk, scope);
+			libdw_scopes_leave(walk, scope);
 	} while (libdw_next_sibling(&child, &walk->budget));
 }
 

@@ -3,18 +3,19 @@
 #include "symbol/libdw_walk.h"
 
 #include "base/alloc.h"
+#include "base/search.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
 
 struct libdw_unit_range {
 	uint64_t low, high;
-	uint64_t reach; /* the highest end up to here */
+	uint64_t reach; /* highest end of this and all previous ranges */
 	uint32_t unit;
 };
 
-static bool add_ranges(struct libdw_units *units, Dwarf_Die *die, struct libdw_budget *budget,
-		       uint32_t unit)
+static bool libdw_units_add_ranges(struct libdw_units *units, Dwarf_Die *die,
+				   struct libdw_budget *budget, uint32_t unit)
 {
 	struct libdw_ranges ranges = {.die = die};
 	bool any = false;
@@ -28,9 +29,9 @@ static bool add_ranges(struct libdw_units *units, Dwarf_Die *die, struct libdw_b
 	return any;
 }
 
-/* Of a unit without ranges. */
-static void add_functions(struct libdw_units *units, Dwarf_Die *die, struct libdw_budget *budget,
-			  uint32_t unit, unsigned depth)
+/* Adds the ranges of the functions of a unit without ranges. */
+static void libdw_units_add_functions(struct libdw_units *units, Dwarf_Die *die,
+				      struct libdw_budget *budget, uint32_t unit, unsigned depth)
 {
 	Dwarf_Die child;
 
@@ -40,13 +41,16 @@ static void add_functions(struct libdw_units *units, Dwarf_Die *die, struct libd
 		int tag = dwarf_tag(&child);
 
 		if (tag == DW_TAG_subprogram)
-			add_ranges(units, &child, budget, unit);
+			libdw_units_add_ranges(units, &child, budget, unit);
 		if (!libdw_is_leaf(tag))
-			add_functions(units, &child, budget, unit, depth + 1);
+			libdw_units_add_functions(units, &child, budget, unit, depth + 1);
 	} while (libdw_next_sibling(&child, budget));
 }
 
-/* DWARF 2 has one range per unit, and compilers give it that of .text. */
+/*
+ * Adds the ranges of a unit. DWARF 2 has one range per unit, and compilers set
+ * it to that of .text.
+ */
 static void add_unit(struct libdw_units *units, Dwarf_Die *root, Dwarf_Off end, Dwarf_Half version,
 		     uint64_t range_bytes)
 {
@@ -59,8 +63,8 @@ static void add_unit(struct libdw_units *units, Dwarf_Die *root, Dwarf_Off end, 
 	GROW(units->items, units->count, units->room);
 	units->items[units->count++] = (struct libdw_unit){.root = dwarf_dieoffset(root),
 							   .bytes = bytes};
-	if (!add_ranges(units, root, &budget, unit) || version == 2)
-		add_functions(units, root, &budget, unit, 0);
+	if (!libdw_units_add_ranges(units, root, &budget, unit) || version == 2)
+		libdw_units_add_functions(units, root, &budget, unit, 0);
 }
 
 static void add_units(struct libdw_units *units, Dwarf *dwarf, uint64_t range_bytes)
@@ -80,8 +84,11 @@ static void add_units(struct libdw_units *units, Dwarf *dwarf, uint64_t range_by
 	}
 }
 
-/* As dwarf/index.c: the range that begins last wins; of equal ones the shorter, the first unit. */
-static int compare_ranges(const void *left, const void *right)
+/*
+ * Compares like dwarf/index.c: the range that starts last takes precedence;
+ * among equal ones, the shorter range, then the first unit.
+ */
+static int libdw_units_compare_ranges(const void *left, const void *right)
 {
 	const struct libdw_unit_range *a = left, *b = right;
 
@@ -100,7 +107,8 @@ void libdw_units_init(struct libdw_units *units, Dwarf *dwarf, uint64_t range_by
 	if (dwarf)
 		add_units(units, dwarf, range_bytes);
 	if (units->range_count)
-		qsort(units->ranges, units->range_count, sizeof(*units->ranges), compare_ranges);
+		qsort(units->ranges, units->range_count, sizeof(*units->ranges),
+		      libdw_units_compare_ranges);
 	for (size_t i = 0; i < units->range_count; i++) {
 		if (units->ranges[i].high > reach)
 			reach = units->ranges[i].high;
@@ -116,19 +124,11 @@ void libdw_units_deinit(struct libdw_units *units)
 
 bool libdw_units_find(const struct libdw_units *units, uint64_t vaddr, uint32_t *ret)
 {
-	size_t low = 0, high = units->range_count;
+	size_t i = SEARCH_AFTER(units->ranges, units->range_count, low, vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (units->ranges[middle].low <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low && units->ranges[low - 1].reach > vaddr; low--)
-		if (units->ranges[low - 1].high > vaddr) {
-			*ret = units->ranges[low - 1].unit;
+	for (; i && units->ranges[i - 1].reach > vaddr; i--)
+		if (units->ranges[i - 1].high > vaddr) {
+			*ret = units->ranges[i - 1].unit;
 			return true;
 		}
 	return false;

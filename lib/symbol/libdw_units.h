@@ -1,4 +1,7 @@
-/* The units of a file, and which of them covers an address, as libdw reads them. */
+/*
+ * Lists the units of a file with libdw, and finds the unit that covers an
+ * address.
+ */
 #ifndef PROF_SYMBOL_LIBDW_UNITS_H
 #define PROF_SYMBOL_LIBDW_UNITS_H
 
@@ -8,22 +11,28 @@
 #include <stdint.h>
 
 struct libdw_unit {
-	Dwarf_Off root; /* offset of its first entry */
+	Dwarf_Off root; /* offset of its first DIE */
 	uint64_t bytes;
 };
 
 struct libdw_units {
 	struct libdw_unit *items;
 	uint32_t count, room;
-	/* By start; where several cover an address, the last has it. Private. */
+	/*
+	 * Sorted by start. If several ranges cover an address, the last one is
+	 * used. Private.
+	 */
 	struct libdw_unit_range *ranges;
 	size_t range_count, range_room;
 };
 
-/* Reads the ranges of all units. range_bytes: of the sections that have them. */
+/*
+ * Reads the ranges of all units. range_bytes is the size of the sections that
+ * contain them.
+ */
 void libdw_units_init(struct libdw_units *units, Dwarf *dwarf, uint64_t range_bytes);
 void libdw_units_deinit(struct libdw_units *units);
-/* The number of the unit that covers vaddr. False: none. */
+/* Finds the unit that covers vaddr. Returns false if there is none. */
 bool libdw_units_find(const struct libdw_units *units, uint64_t vaddr, uint32_t *ret);
 
 #endif

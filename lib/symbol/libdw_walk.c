@@ -17,7 +17,7 @@ bool libdw_next_range(struct libdw_ranges *ranges, struct libdw_budget *budget)
 	while (budget->ranges && (ranges->at = dwarf_ranges(ranges->die, ranges->at, &ranges->base,
 							    &ranges->low, &ranges->high)) > 0) {
 		budget->ranges--;
-		/* Discarded by the linker. */
+		/* Other ranges were discarded by the linker. */
 		if (ranges->low < ranges->high && ranges->low != 0 && ranges->low < (uint64_t)-2)
 			return true;
 	}

@@ -1,4 +1,4 @@
-/* Walks over the entries of DWARF with libdw, which end whatever the file says. */
+/* Walks over DWARF entries with libdw. The walks terminate for any file. */
 #ifndef PROF_SYMBOL_LIBDW_WALK_H
 #define PROF_SYMBOL_LIBDW_WALK_H
 
@@ -7,35 +7,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Entries in entries: deeper ones are ignored, as in dwarf/chain.c. */
+/* Maximum nesting of entries. Deeper ones are ignored, as in dwarf/chain.c. */
 enum { LIBDW_DEPTH_MAX = 2000 };
 
 /*
- * How many steps are left. An entry takes a byte at least, and no two of a unit are at the same
- * place, whatever DW_AT_sibling says: the bytes that are walked over are enough for both.
+ * The number of steps left. An entry takes at least a byte, and no two entries
+ * of a unit have the same place, even if DW_AT_sibling is wrong. So the size of
+ * the data is a sufficient budget for entries and ranges.
  */
 struct libdw_budget {
 	uint64_t entries, ranges;
 };
 
-/* False if it was the last, or the budget is used up. */
+/* Returns false if this was the last sibling or the budget is exhausted. */
 bool libdw_next_sibling(Dwarf_Die *die, struct libdw_budget *budget);
 
-/* The ranges of addresses of an entry; zero-initialized but for the entry. */
+/*
+ * Iterator over the address ranges of an entry. Only `die` must be initialized;
+ * the rest is zero.
+ */
 struct libdw_ranges {
 	Dwarf_Die *die;
 	ptrdiff_t at;
 	Dwarf_Addr base;
-	uint64_t low, high; /* the range that libdw_next_range() has found: not empty */
+	/* The range that libdw_next_range() has found. It is not empty. */
+	uint64_t low, high;
 };
 
-/* The next range with code. */
+/* Advances to the next range with code. Returns false at the end. */
 bool libdw_next_range(struct libdw_ranges *ranges, struct libdw_budget *budget);
 
 bool libdw_has_code(Dwarf_Die *die);
-/* Whether entries of this tag have no functions in them, however deep. */
+/*
+ * Returns true if entries with this tag never contain functions, at any depth.
+ */
 bool libdw_is_leaf(int tag);
-/* False if the entry has no such attribute. */
+/* Reads an attribute. Returns false if the entry does not have it. */
 bool libdw_number(Dwarf_Die *die, unsigned attribute, uint64_t *ret);
 
 #endif

@@ -10,27 +10,31 @@
 #include <ctype.h>
 #include <string.h>
 
-/* How a linker name is read. */
-enum reading {
-	READ_FUNCTION, /* the function whose part or copy it is: "f" of "f.cold" */
-	READ_WHOLE,    /* its end means nothing: of Go, of code compiled at run time */
-	READ_ADA,      /* of a program that Ada code is in; parts are the function, too */
+/* How a linkage name is interpreted. */
+enum line_builder_reading {
+	READ_FUNCTION, /* name of the whole function: "f" for "f.cold" */
+	READ_WHOLE,    /* keeps suffixes, for Go and JIT code */
+	/*
+	 * For a program with Ada code. Parts get the name of the whole
+	 * function, too.
+	 */
+	READ_ADA,
 	READINGS,
 };
 
 struct readable {
-	const char *names[READINGS]; /* NULL: not asked for yet */
+	const char *names[READINGS]; /* NULL if not requested yet */
 };
 
-/* Demangling so much takes one or two seconds. */
+/* Demangling this much takes one or two seconds. */
 enum { DEMANGLED_BYTES_MAX = 128 << 20 };
 
 struct line_builder {
 	struct arena arena;
 	size_t demangled_bytes_left;
 	struct strtab *linker_names;
-	struct strtab *coroutines; /* the names of their bodies */
-	struct readable *readable; /* by linker name */
+	struct strtab *coroutines; /* names of coroutine bodies */
+	struct readable *readable; /* by linkage name */
 	uint32_t readable_count, readable_room;
 };
 
@@ -60,7 +64,10 @@ struct arena *line_builder_arena(struct line_builder *builder)
 	return &builder->arena;
 }
 
-/* "pkg__child__proc", "pkg___elabb", "_ada_main": names of C can be like it. */
+/*
+ * Recognizes "pkg__child__proc", "pkg___elabb", "_ada_main". C names can look
+ * the same.
+ */
 static bool is_like_ada(const char *name)
 {
 	const char *at = islower((unsigned char)name[0]) ? strstr(name, "__") : NULL;
@@ -68,8 +75,8 @@ static bool is_like_ada(const char *name)
 	return (at && at[2]) || !strncmp(name, "_ada_", strlen("_ada_"));
 }
 
-static const char *read_name(struct line_builder *builder, const char *linker_name,
-			     enum reading reading)
+static const char *line_builder_read_name(struct line_builder *builder, const char *linker_name,
+					  enum line_builder_reading reading)
 {
 	size_t len = reading == READ_WHOLE ? strlen(linker_name)
 					   : fragment_function_length(linker_name);
@@ -85,7 +92,8 @@ static const char *read_name(struct line_builder *builder, const char *linker_na
 	return name ? arena_strndup(&builder->arena, name, strlen(name)) : function;
 }
 
-static const char *readable_name(struct line_builder *builder, string_id id, enum reading reading)
+static const char *line_builder_readable_name(struct line_builder *builder, string_id id,
+					      enum line_builder_reading reading)
 {
 	const char **name;
 
@@ -95,17 +103,18 @@ static const char *readable_name(struct line_builder *builder, string_id id, enu
 	}
 	name = &builder->readable[id].names[reading];
 	if (!*name)
-		*name = read_name(builder, strtab_get(builder->linker_names, id), reading);
+		*name = line_builder_read_name(builder, strtab_get(builder->linker_names, id),
+					       reading);
 	return *name;
 }
 
 static void set_name(struct line_builder *builder, struct symbolized_line *line,
-		     const char *linker_name, enum reading reading)
+		     const char *linker_name, enum line_builder_reading reading)
 {
 	string_id id = strtab_add(builder->linker_names, linker_name);
 
 	line->system_name = strtab_get(builder->linker_names, id);
-	line->name = readable_name(builder, id, reading);
+	line->name = line_builder_readable_name(builder, id, reading);
 }
 
 static bool is_mangled(const char *name)
@@ -121,10 +130,13 @@ bool line_builder_can_demangle(void *builder, const char *linker_name)
 	if (!is_mangled(linker_name))
 		return true;
 	id = strtab_add(self->linker_names, linker_name);
-	return !is_mangled(readable_name(self, id, READ_FUNCTION));
+	return !is_mangled(line_builder_readable_name(self, id, READ_FUNCTION));
 }
 
-/* A linker name calls the body of an async function a closure; DWARF tells. */
+/*
+ * Sets the name of an async function's body. Its linkage name is that of a
+ * closure; only DWARF contains the kind.
+ */
 static void set_coroutine(struct line_builder *builder, struct symbolized_line *line,
 			  const struct call *call)
 {
@@ -136,8 +148,9 @@ static void set_coroutine(struct line_builder *builder, struct symbolized_line *
 }
 
 /*
- * The line belongs to the file of the code, which can differ from the file that declares the
- * function (included code). The function's start line is not used then.
+ * Sets file and line. The line belongs to the file of the code, which can
+ * differ from the file that declares the function (included code). The
+ * function's start line is not used in that case.
  */
 static void set_place(struct symbolized_line *line, const struct call *call)
 {
@@ -149,7 +162,10 @@ static void set_place(struct symbolized_line *line, const struct call *call)
 		line->start_line = call->start_line;
 }
 
-/* glibc has several names for one function: clone3, __clone3 and, internally, __GI___clone3. */
+/*
+ * Removes a prefix of glibc's aliases. A function can have several names:
+ * clone3, __clone3 and, internally, __GI___clone3.
+ */
 static const char *without_alias_prefix(const char *name)
 {
 	if (!strncmp(name, "__GI_", 5))
@@ -158,8 +174,9 @@ static const char *without_alias_prefix(const char *name)
 }
 
 /*
- * The symbol says which clone of the function it is. If it is the symbol of another function, the
- * two were folded into one, and DWARF's lines are used.
+ * Returns true if the symbol names the function of the call, as itself or as a
+ * clone. If it does not, the linker has folded the two functions, and the name
+ * that belongs to DWARF's lines is used.
  */
 static bool is_named_by(const struct call *call, const struct symbol *symbol)
 {
@@ -174,13 +191,14 @@ static bool is_named_by(const struct call *call, const struct symbol *symbol)
 	return !strncmp(without_alias_prefix(symbol->name), linkage_name, strlen(linkage_name));
 }
 
-/* Where a name is from. */
-struct origin {
+/* The origin of a name. */
+struct line_builder_origin {
 	const struct source *source;
-	bool is_go; /* the function */
+	bool is_go; /* the function is a Go function */
 };
 
-static enum reading reading_of(const struct origin *origin, const char *linker_name)
+static enum line_builder_reading reading_of(const struct line_builder_origin *origin,
+					    const char *linker_name)
 {
 	if (origin->is_go)
 		return READ_WHOLE;
@@ -188,14 +206,17 @@ static enum reading reading_of(const struct origin *origin, const char *linker_n
 										    : READ_FUNCTION;
 }
 
-/* symbol: NULL for an inlined call. Returns false if the call has no name. */
+/*
+ * Sets a line from a call. `symbol` is NULL for an inlined call. Returns false
+ * if the call has no name.
+ */
 static bool set_call(struct line_builder *builder, struct symbolized_line *line,
 		     const struct call *call, const struct symbol *symbol,
-		     const struct origin *origin)
+		     const struct line_builder_origin *origin)
 {
 	const char *name = is_named_by(call, symbol) ? symbol->name : call->name;
 	const char *scoped = call->is_linkage_name ? call->plain_name : call->name;
-	enum reading reading = name ? reading_of(origin, name) : READ_WHOLE;
+	enum line_builder_reading reading = name ? reading_of(origin, name) : READ_WHOLE;
 
 	*line = (struct symbolized_line){.file = ""};
 	set_place(line, call);
@@ -214,7 +235,8 @@ struct symbolized line_builder_lines(struct line_builder *builder, const struct 
 				     uint64_t vaddr, struct inline_chain chain)
 {
 	static const struct call unknown = {0};
-	const struct origin origin = {source, source->go && gopclntab_has(source->go, vaddr)};
+	const struct line_builder_origin origin = {source,
+						   source->go && gopclntab_has(source->go, vaddr)};
 	struct symbolized naming = {0};
 	struct symbol symbol;
 	bool has_symbol = symtab_find(source->symtab, vaddr, &builder->arena, &symbol);

@@ -1,6 +1,7 @@
 /*
- * Turns what the symbol sources say about an address into a profile's lines. Each thread has a
- * builder of its own, which demangles every distinct name once.
+ * Converts the results of the symbol sources for an address into a profile's
+ * lines. Each thread has its own builder, which demangles each distinct name
+ * once.
  */
 #ifndef PROF_SYMBOL_LINE_BUILDER_H
 #define PROF_SYMBOL_LINE_BUILDER_H
@@ -12,20 +13,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One function at one place. Strings live as long as the builder and the sources. */
+/*
+ * One function at one place. The strings live as long as the builder and the
+ * sources.
+ */
 struct symbolized_line {
-	const char *name;	 /* of parts and copies the function's (profile/fragment.h) */
+	/*
+	 * For a part or copy of a function, the name of the function
+	 * (profile/fragment.h).
+	 */
+	const char *name;
 	const char *system_name; /* the symbol, with its suffixes */
-	const char *file;	 /* "" when unknown */
+	const char *file;	 /* "" if unknown */
 	uint32_t start_line, line;
 };
 
-/* Innermost first; count 0 if the address has no symbol. */
+/*
+ * The lines of an address, innermost first. count is 0 if the address has no
+ * symbol.
+ */
 struct symbolized {
 	const struct symbolized_line *lines;
 	unsigned count;
-	uint64_t into_function; /* of an address without a symbol: the bytes from the start of its
-				   function; 0: unknown */
+	/*
+	 * For an address without a symbol: the distance from the start of its
+	 * function in bytes, or 0 if unknown.
+	 */
+	uint64_t into_function;
 };
 
 struct line_builder;
@@ -34,18 +48,24 @@ struct line_builder *line_builder_new(void);
 void line_builder_free(struct line_builder *builder);
 DEFINE_CLEANUP(line_builder, line_builder_free)
 
-/* The arena for inline chains, which the results point into. */
+/* Returns the arena to allocate inline chains in. The results point into it. */
 struct arena *line_builder_arena(struct line_builder *builder);
 
-/* False for a mangled name that no demangler reads. For struct dwarf_demangler, with a builder. */
+/*
+ * Returns false if the name is mangled and no demangler supports it. For struct
+ * dwarf_demangler; `builder` is a struct line_builder.
+ */
 bool line_builder_can_demangle(void *builder, const char *linker_name);
 
-/* vaddr: in the source's file. chain: from DWARF or Go's table; may be empty. */
+/*
+ * Returns the lines of an address. vaddr is an address in the source's file.
+ * `chain` comes from DWARF or Go's function table and may be empty.
+ */
 struct symbolized line_builder_lines(struct line_builder *builder, const struct source *source,
 				     uint64_t vaddr, struct inline_chain chain);
-/* A function of the kernel; name may be NULL. */
+/* Returns the line of a kernel function. `name` may be NULL. */
 struct symbolized line_builder_kernel(struct line_builder *builder, const char *name);
-/* A symbol from a list; name may be NULL. */
+/* Returns the line of JIT code from a map or jitdump. `name` may be NULL. */
 struct symbolized line_builder_listed(struct line_builder *builder, const char *name,
 				      const struct listed_line *line);
 

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "elf/classes.h"
 
-/* False if there is no such symbol. */
+/* Returns false if there is no such symbol. */
 static bool find_symbol(struct elf_file *elf, const char *name, uint64_t *ret)
 {
 	struct bytes symbols = elf_file_section(elf, ".symtab").data;
@@ -21,7 +21,7 @@ static bool find_symbol(struct elf_file *elf, const char *name, uint64_t *ret)
 	return false;
 }
 
-static void add(struct load_address *load, const struct elf_code *code, uint64_t pc)
+static void load_address_add(struct load_address *load, const struct elf_code *code, uint64_t pc)
 {
 	uint64_t len = code->end - code->start;
 
@@ -39,7 +39,7 @@ static void move_whole(struct load_address *load, struct elf_file *elf,
 	if (load->count || !find_symbol(elf, anchor->name, &vaddr))
 		return;
 	for (size_t i = 0; i < count; i++)
-		add(load, &code[i], code[i].start + (anchor->pc - vaddr));
+		load_address_add(load, &code[i], code[i].start + (anchor->pc - vaddr));
 }
 
 static void move_section(struct load_address *load, struct elf_file *elf,
@@ -50,7 +50,7 @@ static void move_section(struct load_address *load, struct elf_file *elf,
 
 	for (size_t i = 0; section.present && i < count; i++)
 		if (code[i].start == section.vaddr && code[i].start < code[i].end) {
-			add(load, &code[i], anchor->pc);
+			load_address_add(load, &code[i], anchor->pc);
 			return;
 		}
 }
@@ -61,7 +61,10 @@ void load_address_find(struct load_address *load, struct elf_file *elf,
 	CLEANUP(free_ptr) struct elf_code *code = NULL;
 	size_t count = elf_file_code(elf, &code);
 
-	/* A kernel has one anchor, which moves all sections; a section's anchor moves that one. */
+	/*
+	 * A kernel has one anchor, which determines the distance of all
+	 * sections. A module has an anchor for each section.
+	 */
 	load->ranges = xcalloc(count + image->anchor_count, sizeof(*load->ranges));
 	for (size_t i = 0; i < image->anchor_count; i++)
 		if (image->is_module)

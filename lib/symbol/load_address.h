@@ -1,7 +1,7 @@
 /*
- * Where the code of a kernel or kernel module was loaded: pc → vaddr in its ELF file. A kernel is
- * moved as a whole (KASLR), by the distance of one symbol; of a module each section has an address
- * of its own.
+ * Maps pcs of a kernel or kernel module to vaddrs in its ELF file. A kernel is
+ * moved as a whole (KASLR), by the distance of one symbol. Each section of a
+ * module has its own load address.
  */
 #ifndef PROF_SYMBOL_LOAD_ADDRESS_H
 #define PROF_SYMBOL_LOAD_ADDRESS_H
@@ -13,7 +13,7 @@
 
 struct load_range {
 	uint64_t start, end; /* pcs */
-	uint64_t vaddr;	     /* of start */
+	uint64_t vaddr;	     /* vaddr of `start` */
 };
 
 struct load_address {
@@ -21,7 +21,10 @@ struct load_address {
 	size_t count;
 };
 
-/* Fills a zero-initialized one. Empty if the file has none of the image's symbols or sections. */
+/*
+ * Fills a zero-initialized struct. It stays empty if the file has none of the
+ * image's symbols or sections.
+ */
 void load_address_find(struct load_address *load, struct elf_file *elf,
 		       const struct kernel_image *image);
 void load_address_deinit(struct load_address *load);

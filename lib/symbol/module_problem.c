@@ -1,27 +1,14 @@
 #include "symbol/module_problem.h"
 
-#include "proc/jitdump.h"
-#include "symbol/perfmap.h"
-
 #include "base/alloc.h"
-#include "base/text.h"
+#include "proc/jitdump.h"
+#include "profile/runtime.h"
+#include "symbol/perfmap.h"
 
 #include <string.h>
 
-static bool has_java(const struct address_spaces *spaces)
-{
-	for (module_id id = 0; id < address_spaces_module_count(spaces); id++) {
-		const struct module *module = address_spaces_module(spaces, id);
-		const char *slash = module->kind == MODULE_FILE ? strrchr(module->path, '/') : NULL;
-
-		if (slash && strcmp(slash, "/libjvm.so") == 0)
-			return true;
-	}
-	return false;
-}
-
-/* "" if it is not known. */
-static const char *process_name(const struct profile *profile, pid_t pid)
+/* Returns "" if it is unknown. */
+static const char *module_problem_process_name(const struct profile *profile, pid_t pid)
 {
 	for (thread_id id = 0; id < profile_thread_count(profile); id++) {
 		const struct profile_thread *thread = profile_get_thread(profile, id);
@@ -32,52 +19,47 @@ static const char *process_name(const struct profile *profile, pid_t pid)
 	return "";
 }
 
-/* How a program is told to list the code that it compiles. */
-static const char *how_to_list(const char *name)
+/*
+ * Returns the runtime of a process by its name, else that of a recorded file:
+ * main threads and workers can have other names.
+ */
+static enum runtime runtime_of(const struct address_spaces *spaces, const struct profile *profile,
+			       pid_t pid)
 {
-	static const struct {
-		const char *begin, *how;
-	} programs[] = {
-		{"node", "node --perf-basic-prof or --perf-prof"},
-		{"python", "python -X perf or, from 3.13 on, -X perf_jit"},
-		{"dotnet", "DOTNET_PerfMapEnabled=1"},
-		{"wasmtime", "wasmtime --profile=jitdump"},
-		{"beam", "erl +JPperf true"},
-		{"erl", "erl +JPperf true"},
-	};
+	enum runtime runtime = runtime_of_path(module_problem_process_name(profile, pid));
 
-	for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
-		if (text_begins(name, programs[i].begin))
-			return programs[i].how;
-	return "node --perf-basic-prof, python -X perf, DOTNET_PerfMapEnabled=1";
+	for (module_id id = 0; id < address_spaces_module_count(spaces) && !runtime; id++) {
+		const struct module *module = address_spaces_module(spaces, id);
+
+		if (module->kind == MODULE_FILE)
+			runtime = runtime_of_path(module->path);
+	}
+	return runtime;
 }
 
-/* Why code that was made at run time has no names. */
+/* Describes why JIT code has no names. */
 static char *nameless_code(const struct address_spaces *spaces, const struct profile *profile,
 			   pid_t pid)
 {
-	const char *java = "";
+	enum runtime runtime = runtime_of(spaces, profile, pid);
 
-	if (has_java(spaces))
-		java = "for Java (JDK 17 and later), record it with --java while it runs, or start "
-		       "it with -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit; else ";
-	return xasprintf("code that process %d made at run time has no names: %slet it write "
-			 "/tmp/perf-%d.map or a jitdump (%s)",
-			 pid, java, pid, how_to_list(process_name(profile, pid)));
+	return xasprintf("JIT code of process %d has no names: %s", pid,
+			 runtime_advice(runtime, NULL));
 }
 
 static char *lost(const struct module *module, const char *why)
 {
 	if (module->kind == MODULE_JIT)
-		return xasprintf("code that process %d made at run time is shown as addresses: %s",
-				 module->pid, why);
+		return xasprintf("JIT code of process %d is shown as addresses: %s", module->pid,
+				 why);
 	return xasprintf("the functions of %s are shown as addresses: %s", module->path, why);
 }
 
-static char *kernel_problem(const struct inquiry *inquiry, const char *path, const char *what)
+static char *kernel_problem(const struct symbol_request *request, const char *path,
+			    const char *what)
 {
 	return xasprintf("the functions of %s have no lines: %s %s", path,
-			 inquiry->kernel ? inquiry->kernel->path : "its file", what);
+			 request->kernel ? request->kernel->path : "its file", what);
 }
 
 static char *missing_dwo_files(const char *path, struct name_sources sources)
@@ -92,25 +74,25 @@ static char *missing_dwo_files(const char *path, struct name_sources sources)
 static char *long_map(const struct module *module)
 {
 	if (module->jitdump)
-		return xasprintf("%s is longer than %d MB: read the first", module->path,
+		return xasprintf("%s is larger than %d MB: the rest was not read", module->path,
 				 (int)(JITDUMP_BYTES_MAX >> 20));
-	return xasprintf("the symbols that process %d lists in its perf-%d.map are more than %d "
-			 "MB: read the first",
+	return xasprintf("the symbols that process %d lists in perf-%d.map are larger than %d MB: "
+			 "the rest was not read",
 			 module->pid, module->pid, PERFMAP_BYTES_MAX >> 20);
 }
 
-/* What the reader of the file has found. */
-static char *file_problem(const struct inquiry *inquiry, const struct module *module)
+/* Describes the problem that the reader of the file has found. */
+static char *file_problem(const struct symbol_request *request, const struct module *module)
 {
 	const char *path = module->path;
 
-	switch (reply_problem(inquiry->reply)) {
+	switch (reply_problem(request->reply)) {
 	case SOURCE_PACKED_DWARF:
 		return xasprintf("the debug information of %s cannot be decompressed: "
-				 "its functions are named by its symbols alone",
+				 "only its symbol tables provide names",
 				 path);
 	case SOURCE_SPLIT_DWARF:
-		return missing_dwo_files(path, reply_sources(inquiry->reply));
+		return missing_dwo_files(path, reply_sources(request->reply));
 	case SOURCE_LONG_MAP:
 		return long_map(module);
 	case SOURCE_CHANGED_FILE:
@@ -118,20 +100,22 @@ static char *file_problem(const struct inquiry *inquiry, const struct module *mo
 				 "can be missing or wrong: record it again",
 				 path);
 	case SOURCE_PACKED_FILE:
-		return kernel_problem(inquiry, path, "cannot be decompressed");
+		return kernel_problem(request, path, "cannot be decompressed");
 	case SOURCE_OTHER_BUILD:
-		return kernel_problem(inquiry, path, "is of another build");
+		return kernel_problem(request, path, "is of another build");
 	case SOURCE_OTHER_PLACE:
-		return kernel_problem(inquiry, path,
-				      "does not have the symbol or section that says where it was "
-				      "loaded");
+		return kernel_problem(request, path,
+				      "has no symbol or section that reveals where it was loaded");
 	case SOURCE_NO_PROBLEM:
 		break;
 	}
 	return NULL;
 }
 
-/* What is missing, if that many frames found no symbol; NULL: nothing to say. */
+/*
+ * Describes what is missing if `unnamed` frames have no symbol. Returns NULL if
+ * there is no problem.
+ */
 static char *missing_symbols(const char *path, enum source_symbols symbols, size_t unnamed)
 {
 	if (!unnamed || symbols == SOURCE_ALL_SYMBOLS)
@@ -143,28 +127,28 @@ static char *missing_symbols(const char *path, enum source_symbols symbols, size
 			 path, unnamed, unnamed == 1 ? "" : "es");
 }
 
-char *module_problem(const struct inquiry *inquiry, const struct address_spaces *spaces,
+char *module_problem(const struct symbol_request *request, const struct address_spaces *spaces,
 		     const struct profile *profile, char **fact)
 {
-	const struct module *module = address_spaces_module(spaces, inquiry->module);
+	const struct module *module = address_spaces_module(spaces, request->module);
 	char *text;
 
 	*fact = NULL;
-	if (inquiry->loss)
-		return lost(module, inquiry->loss);
-	if (inquiry->refused)
+	if (request->loss)
+		return lost(module, request->loss);
+	if (request->refused)
 		return xasprintf("the downloaded debug information of %s was not used: %s",
-				 module->path, inquiry->refused);
-	if (inquiry->problem)
-		return xstrdup(inquiry->problem);
-	if (module->kind == MODULE_JIT && !module->elf && !inquiry->map)
+				 module->path, request->refused);
+	if (request->problem)
+		return xstrdup(request->problem);
+	if (module->kind == MODULE_JIT && !module->elf && !request->map)
 		return nameless_code(spaces, profile, module->pid);
-	if (!inquiry->reply)
+	if (!request->reply)
 		return NULL;
-	text = file_problem(inquiry, module);
+	text = file_problem(request, module);
 	if (text)
 		return text;
-	*fact = missing_symbols(module->path, reply_symbols(inquiry->reply), inquiry->unnamed);
+	*fact = missing_symbols(module->path, reply_symbols(request->reply), request->unnamed);
 	if (!*fact)
 		return NULL;
 	return xasprintf("%s: install its debug symbols, or do not strip it", *fact);

@@ -1,16 +1,20 @@
-/* Why the names of a module are missing or incomplete, and what brings them, in words. */
+/*
+ * Describes in words why the symbols of a module are missing or incomplete, and
+ * how to get them.
+ */
 #ifndef PROF_SYMBOL_MODULE_PROBLEM_H
 #define PROF_SYMBOL_MODULE_PROBLEM_H
 
 #include "proc/address_spaces.h"
 #include "profile/profile.h"
-#include "symbol/inquiry.h"
+#include "symbol/symbol_request.h"
 
 /*
- * Of an inquiry whose lines the profile has got. Returns one sentence, or NULL: there is nothing to
- * say. *fact: the part of it that says what is missing, alone, or NULL. Both are to be freed.
+ * Describes a symbol request whose lines have been added to the profile.
+ * Returns one sentence, or NULL if there is no problem. *fact is the part of
+ * the sentence that describes what is missing, or NULL. The caller frees both.
  */
-char *module_problem(const struct inquiry *inquiry, const struct address_spaces *spaces,
+char *module_problem(const struct symbol_request *request, const struct address_spaces *spaces,
 		     const struct profile *profile, char **fact);
 
 #endif

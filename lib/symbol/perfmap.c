@@ -8,13 +8,13 @@
 
 #include <string.h>
 
-/* Of a line of the map. */
-struct symbol {
+/* A symbol of one line of the map. */
+struct perfmap_symbol {
 	uint64_t start, size_bytes;
 	const char *name;
 };
 
-static bool parse_line(const char *at, struct symbol *ret)
+static bool perfmap_parse_line(const char *at, struct perfmap_symbol *ret)
 {
 	if (!text_hex(&at, &ret->start) || *at++ != ' ')
 		return false;
@@ -24,28 +24,35 @@ static bool parse_line(const char *at, struct symbol *ret)
 	return *at;
 }
 
-/* Above the ranks of lines that are not the module's own. */
+/*
+ * Added to the rank of lines within own_bytes, so that they take precedence
+ * over later lines.
+ */
 #define LATER_LINES (UINT64_C(1) << 62)
 
 /*
- * The last line that covers each address, in a segment tree: node 1 is the root, i has the children
- * 2i and 2i + 1, and address k is the leaf count + k. A line is noted at the few nodes that make up
- * its addresses, so many lines that cover many addresses cost the logarithm of the addresses each.
+ * Finds the last line that covers each address, with a segment tree. Node 1 is
+ * the root, node i has the children 2i and 2i + 1, and address k is the leaf
+ * count + k. A line is stored at the few nodes that make up its addresses, so
+ * the cost per line is only logarithmic in the number of addresses.
  */
 struct cover {
 	const uint64_t *addresses;
 	size_t count;
 	uint64_t own_bytes;
-	uint64_t *ranks; /* by node: of the line that wins; 0: none */
+	uint64_t *ranks; /* by node: rank of the best line, or 0 */
 };
 
-/* Lines are known by where they end. The rank of one, of which the highest wins. */
-static uint64_t rank_of(const struct cover *cover, uint64_t line_end)
+/*
+ * Returns the rank of a line, which is identified by its end. The highest rank
+ * takes precedence.
+ */
+static uint64_t perfmap_rank_of(const struct cover *cover, uint64_t line_end)
 {
 	return line_end <= cover->own_bytes ? LATER_LINES + line_end : LATER_LINES - line_end;
 }
 
-static uint64_t end_of(uint64_t rank)
+static uint64_t perfmap_end_of(uint64_t rank)
 {
 	return rank > LATER_LINES ? rank - LATER_LINES : LATER_LINES - rank;
 }
@@ -56,7 +63,7 @@ static void raise(struct cover *cover, size_t node, uint64_t rank)
 		cover->ranks[node] = rank;
 }
 
-static void cover_add(struct cover *cover, const struct symbol *symbol, uint64_t rank)
+static void cover_add(struct cover *cover, const struct perfmap_symbol *symbol, uint64_t rank)
 {
 	size_t first = search_first(cover->addresses, cover->count, symbol->start), end;
 	uint64_t limit;
@@ -84,16 +91,16 @@ static uint64_t cover_get(const struct cover *cover, size_t address)
 	return rank;
 }
 
-/* False if the map is longer than its bound. */
-static bool read_lines(FILE *map, struct cover *cover)
+/* Returns false if the map is too large. */
+static bool perfmap_read_lines(FILE *map, struct cover *cover)
 {
 	CLEANUP(line_reader_deinit) struct line_reader lines;
-	struct symbol symbol;
+	struct perfmap_symbol symbol;
 
 	line_reader_init(&lines, map, PERFMAP_LINE_BYTES_MAX, PERFMAP_BYTES_MAX);
 	while (line_reader_next(&lines))
-		if (parse_line(lines.line, &symbol))
-			cover_add(cover, &symbol, rank_of(cover, lines.offset + lines.len));
+		if (perfmap_parse_line(lines.line, &symbol))
+			cover_add(cover, &symbol, perfmap_rank_of(cover, lines.offset + lines.len));
 	return lines.left_bytes;
 }
 
@@ -109,7 +116,7 @@ static int by_line(const void *a, const void *b)
 	return (left->line_end > right->line_end) - (left->line_end < right->line_end);
 }
 
-/* Sorted by line. The caller frees the result. */
+/* Returns the best lines, sorted by line. The caller frees the result. */
 static struct winner *find_winners(const struct cover *cover, size_t *ret_count)
 {
 	struct winner *winners = xcalloc(cover->count, sizeof(*winners));
@@ -119,7 +126,7 @@ static struct winner *find_winners(const struct cover *cover, size_t *ret_count)
 		uint64_t rank = cover_get(cover, i);
 
 		if (rank)
-			winners[count++] = (struct winner){end_of(rank), i};
+			winners[count++] = (struct winner){perfmap_end_of(rank), i};
 	}
 	if (count)
 		qsort(winners, count, sizeof(*winners), by_line);
@@ -127,12 +134,12 @@ static struct winner *find_winners(const struct cover *cover, size_t *ret_count)
 	return winners;
 }
 
-/* Reads the map again, so that only names that are needed are kept. */
-static void give_names(FILE *map, const struct winner *winners, size_t count, struct arena *arena,
-		       const char **names)
+/* Reads the map again to store only the names that are needed. */
+static void perfmap_give_names(FILE *map, const struct winner *winners, size_t count,
+			       struct arena *arena, const char **names)
 {
 	CLEANUP(line_reader_deinit) struct line_reader lines;
-	struct symbol symbol;
+	struct perfmap_symbol symbol;
 	size_t next = 0, names_bytes = 0;
 
 	line_reader_init(&lines, map, PERFMAP_LINE_BYTES_MAX, PERFMAP_BYTES_MAX);
@@ -140,11 +147,14 @@ static void give_names(FILE *map, const struct winner *winners, size_t count, st
 		uint64_t line_end = lines.offset + lines.len;
 		const char *name = NULL;
 
-		/* The map may have changed, so lines that were seen can be missing. */
+		/*
+		 * The map may have changed, so lines of the first pass can be
+		 * missing.
+		 */
 		while (next < count && winners[next].line_end < line_end)
 			next++;
 		if (next == count || winners[next].line_end != line_end ||
-		    !parse_line(lines.line, &symbol))
+		    !perfmap_parse_line(lines.line, &symbol))
 			continue;
 		names_bytes += strlen(symbol.name) + 1;
 		name = arena_strndup(arena, symbol.name, strlen(symbol.name));
@@ -160,11 +170,11 @@ bool perfmap_find(FILE *map, uint64_t own_bytes, const uint64_t *addresses, size
 	struct cover cover = {
 		.addresses = addresses, .count = count, .own_bytes = own_bytes, .ranks = ranks};
 	CLEANUP(free_ptr) struct winner *winners = NULL;
-	bool is_whole = read_lines(map, &cover);
+	bool is_whole = perfmap_read_lines(map, &cover);
 
 	memset(names, 0, count * sizeof(*names));
 	winners = find_winners(&cover, &count);
 	if (count && fseeko(map, 0, SEEK_SET) == 0)
-		give_names(map, winners, count, arena, names);
+		perfmap_give_names(map, winners, count, arena, names);
 	return is_whole;
 }

@@ -5,20 +5,21 @@
 #include <elf.h>
 
 /*
- * A stub jumps through a slot of the global offset table, and a relocation names the symbol of the
- * slot. So the slot is decoded from the stub's code; this works for .plt, .plt.sec and .plt.got,
- * independent of the linker and the order of stubs.
+ * A stub jumps through a slot of the global offset table, and a relocation
+ * contains the symbol of the slot. So the slot is decoded from the stub's code.
+ * This works for .plt, .plt.sec and .plt.got, independent of the linker and the
+ * order of stubs.
  */
-struct slot {
+struct plt_slot {
 	uint64_t vaddr;
 	uint32_t name;
 };
 
-/* A million stubs; a section that claims more is not searched. */
+/* A million stubs. Larger sections are not searched. */
 enum { SECTION_BYTES_MAX = 16 << 20 };
 
 struct plt {
-	struct slot *slots;
+	struct plt_slot *slots;
 	size_t slot_count, slot_room;
 	struct plt_stub *stubs;
 	size_t count, room;
@@ -38,24 +39,30 @@ static void load_slots(struct plt *plt, struct bytes relocations, struct bytes s
 		if (!name)
 			continue;
 		GROW(plt->slots, plt->slot_count, plt->slot_room);
-		plt->slots[plt->slot_count++] = (struct slot){relocation.r_offset, name};
+		plt->slots[plt->slot_count++] = (struct plt_slot){relocation.r_offset, name};
 	}
 }
 
 static int compare_slots(const void *left, const void *right)
 {
-	const struct slot *a = left, *b = right;
+	const struct plt_slot *a = left, *b = right;
 
 	return (a->vaddr > b->vaddr) - (a->vaddr < b->vaddr);
 }
 
-/* The form of stubs on an architecture. */
+/* The format of stubs on an architecture. */
 struct pattern {
 	uint16_t machine;
 	unsigned step; /* alignment of instructions */
-	/* The slot through which the code (`left` bytes) jumps; 0 if it is not such a jump. */
+	/*
+	 * Returns the slot through which the code (`left` bytes) jumps, or 0 if
+	 * it is not such a jump.
+	 */
 	uint64_t (*jump_slot)(const unsigned char *code, size_t left, uint64_t vaddr);
-	/* The start of the stub: at or before the jump, not before `begin`. */
+	/*
+	 * Returns the start of the stub, at or before the jump, but not before
+	 * `begin`.
+	 */
 	const unsigned char *(*stub_start)(const unsigned char *jump, const unsigned char *begin);
 };
 
@@ -107,7 +114,7 @@ static const unsigned char *stub_start_aarch64(const unsigned char *jump,
 	return jump;
 }
 
-static const struct pattern *pattern_of(const struct elf_file *elf)
+static const struct pattern *plt_pattern_of(const struct elf_file *elf)
 {
 	static const struct pattern patterns[] = {
 		{EM_X86_64, 1, jump_slot_x86_64, stub_start_x86_64},
@@ -127,10 +134,10 @@ static void find_stubs(struct plt *plt, const struct pattern *pattern, struct el
 	if (bytes_left(&section.data) > SECTION_BYTES_MAX)
 		return;
 	for (size_t at = 0; at < (size_t)(end - begin); at += pattern->step) {
-		struct slot wanted = {.vaddr = pattern->jump_slot(begin + at,
-								  (size_t)(end - begin) - at,
-								  section.vaddr + at)};
-		const struct slot *slot;
+		struct plt_slot wanted = {.vaddr = pattern->jump_slot(begin + at,
+								      (size_t)(end - begin) - at,
+								      section.vaddr + at)};
+		const struct plt_slot *slot;
 
 		if (!wanted.vaddr || !plt->slot_count)
 			continue;
@@ -149,13 +156,13 @@ static void find_stubs(struct plt *plt, const struct pattern *pattern, struct el
 size_t plt_stubs(struct elf_file *elf, struct plt_stub **ret)
 {
 	struct bytes symbols = elf_file_section(elf, ".dynsym").data;
-	const struct pattern *pattern = pattern_of(elf);
+	const struct pattern *pattern = plt_pattern_of(elf);
 	struct plt plt = {0};
 
 	if (elf_file_is_32(elf) || !pattern)
 		return 0;
 	load_slots(&plt, elf_file_section(elf, ".rela.plt").data, symbols);
-	/* Large and only used here. */
+	/* .rela.dyn is large and is needed only for this section. */
 	if (elf_file_section(elf, ".plt.got").present)
 		load_slots(&plt, elf_file_section(elf, ".rela.dyn").data, symbols);
 	if (plt.slot_count)

@@ -1,7 +1,8 @@
 /*
- * Stubs of the procedure linkage table. Calls into other libraries pass through them, so they
- * occur in stacks, but no symbol names them. Source: System V ABI, AMD64 supplement, "Procedure
- * Linkage Table"; the same for the Arm 64-bit architecture.
+ * Finds the stubs of the procedure linkage table (PLT). Calls into other
+ * libraries pass through them, so they occur in stacks, but they have no
+ * symbols. Source: System V ABI, AMD64 supplement, "Procedure Linkage Table";
+ * the corresponding section for the Arm 64-bit architecture.
  */
 #ifndef PROF_SYMBOL_PLT_H
 #define PROF_SYMBOL_PLT_H
@@ -12,11 +13,11 @@
 #include <stdint.h>
 
 struct plt_stub {
-	uint64_t vaddr; /* ends where the next begins */
-	uint32_t name;	/* of the function it calls: offset in .dynstr */
+	uint64_t vaddr; /* a stub ends where the next one starts */
+	uint32_t name;	/* offset in .dynstr of the called function's name */
 };
 
-/* Returns the number of stubs; *ret, in no order, is for the caller to free. */
+/* Returns the number of stubs. *ret is unsorted; the caller frees it. */
 size_t plt_stubs(struct elf_file *elf, struct plt_stub **ret);
 
 #endif

@@ -4,8 +4,11 @@
 
 #include <string.h>
 
-/* A question: kind (u8), attempt (u32), build-id or name. An answer: path; descriptor. */
-enum { HEAD_BYTES = 1 + sizeof(uint32_t) };
+/*
+ * A question consists of kind (u8), attempt (u32), and build-id or name. An
+ * answer consists of a path, with the descriptor.
+ */
+enum { REMOTE_OPENER_HEAD_BYTES = 1 + sizeof(uint32_t) };
 
 size_t remote_question_write(const struct debugfile_question *question, uint32_t attempt,
 			     unsigned char into[REMOTE_QUESTION_BYTES_MAX])
@@ -16,8 +19,8 @@ size_t remote_question_write(const struct debugfile_question *question, uint32_t
 
 	*into = (unsigned char)question->kind;
 	memcpy(into + 1, &attempt, sizeof(attempt));
-	memcpy(into + HEAD_BYTES, bytes, len);
-	return HEAD_BYTES + len;
+	memcpy(into + REMOTE_OPENER_HEAD_BYTES, bytes, len);
+	return REMOTE_OPENER_HEAD_BYTES + len;
 }
 
 bool remote_question_read(struct bytes from, struct debugfile_question *ret, uint32_t *attempt,
@@ -44,7 +47,8 @@ bool remote_question_read(struct bytes from, struct debugfile_question *ret, uin
 	return debugfile_question_is_valid(ret);
 }
 
-static int ask(void *user, const struct debugfile_question *question, unsigned attempt, char **path)
+static int remote_opener_ask(void *user, const struct debugfile_question *question,
+			     unsigned attempt, char **path)
 {
 	struct channel *channel = user;
 	unsigned char bytes[REMOTE_QUESTION_BYTES_MAX];
@@ -60,7 +64,7 @@ static int ask(void *user, const struct debugfile_question *question, unsigned a
 
 struct debugfile_opener remote_opener(struct channel *channel)
 {
-	return (struct debugfile_opener){.open = ask, .user = channel};
+	return (struct debugfile_opener){.open = remote_opener_ask, .user = channel};
 }
 
 bool remote_opener_answer(struct channel *channel, const struct channel_message *question,
@@ -74,7 +78,7 @@ bool remote_opener_answer(struct channel *channel, const struct channel_message 
 	if (!remote_question_read(bytes_of(question->bytes, question->len), &what, &attempt, &name))
 		return false;
 	fd = opener->open(opener->user, &what, attempt, &path);
-	/* It waits for this and for nothing else, so there is room. */
+	/* The process waits only for this answer, so there is room. */
 	return channel_send(channel, &(struct channel_message){.kind = REMOTE_OPENER_ANSWER,
 							       .bytes = path,
 							       .len = path ? strlen(path) : 0,

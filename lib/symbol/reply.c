@@ -5,28 +5,28 @@
 
 #include <string.h>
 
-/* What is written. */
-struct text {
+/* An output buffer. */
+struct reply_text {
 	unsigned char *bytes;
 	size_t count, room;
 };
 
-static void put_byte(struct text *text, unsigned byte)
+static void put_byte(struct reply_text *text, unsigned byte)
 {
 	GROW(text->bytes, text->count, text->room);
 	text->bytes[text->count++] = (unsigned char)byte;
 }
 
-static void put_number(struct text *text, uint64_t number)
+static void reply_put_number(struct reply_text *text, uint64_t number)
 {
 	for (; number >= 0x80; number >>= 7)
 		put_byte(text, 0x80 | (number & 0x7f));
 	put_byte(text, (unsigned)number);
 }
 
-static void put_string(struct text *text, const char *string, size_t len)
+static void reply_put_string(struct reply_text *text, const char *string, size_t len)
 {
-	put_number(text, len);
+	reply_put_number(text, len);
 	while (text->room - text->count < len) {
 		text->room = text->room ? 2 * text->room : 16;
 		text->bytes = xreallocarray(text->bytes, text->room, 1);
@@ -35,14 +35,17 @@ static void put_string(struct text *text, const char *string, size_t len)
 	text->count += len;
 }
 
-/* Strings and functions are known by their addresses: equal ones are rarely in two places. */
-struct writer {
-	struct text strings, functions, lines;
+/*
+ * Strings and functions are identified by their addresses. Equal ones rarely
+ * have two addresses.
+ */
+struct reply_writer {
+	struct reply_text strings, functions, lines;
 	uint32_t string_count, function_count, pair_count;
 	struct idmap by_pointer, pairs, by_pair;
 };
 
-static uint32_t string_of(struct writer *writer, const char *string)
+static uint32_t reply_string_of(struct reply_writer *writer, const char *string)
 {
 	uint32_t *index;
 
@@ -51,17 +54,17 @@ static uint32_t string_of(struct writer *writer, const char *string)
 	index = idmap_put(&writer->by_pointer, (uint64_t)(uintptr_t)string, 0);
 	if (*index == IDMAP_NONE) {
 		*index = ++writer->string_count;
-		put_string(&writer->strings, string, strnlen(string, REPLY_STRING_BYTES_MAX));
+		reply_put_string(&writer->strings, string, strnlen(string, REPLY_STRING_BYTES_MAX));
 	}
 	return *index;
 }
 
-static uint32_t function_of(struct writer *writer, const struct symbolized_line *line)
+static uint32_t reply_function_of(struct reply_writer *writer, const struct symbolized_line *line)
 {
 	const uint32_t strings[] = {
-		string_of(writer, line->name),
-		string_of(writer, line->system_name),
-		string_of(writer, line->file),
+		reply_string_of(writer, line->name),
+		reply_string_of(writer, line->system_name),
+		reply_string_of(writer, line->file),
 	};
 	uint32_t *pair = idmap_put(&writer->pairs, strings[0], strings[1]);
 	uint32_t *function;
@@ -73,53 +76,54 @@ static uint32_t function_of(struct writer *writer, const struct symbolized_line 
 	if (*function == IDMAP_NONE) {
 		*function = writer->function_count++;
 		for (size_t i = 0; i < ARRAY_SIZE(strings); i++)
-			put_number(&writer->functions, strings[i]);
-		put_number(&writer->functions, line->start_line);
+			reply_put_number(&writer->functions, strings[i]);
+		reply_put_number(&writer->functions, line->start_line);
 	}
 	return *function;
 }
 
-static void write_lines(struct writer *writer, struct symbolized lines)
+static void write_lines(struct reply_writer *writer, struct symbolized lines)
 {
 	unsigned count = lines.count < REPLY_LINES_MAX ? lines.count : REPLY_LINES_MAX;
 
-	put_number(&writer->lines, count);
+	reply_put_number(&writer->lines, count);
 	for (unsigned i = 0; i < count; i++) {
-		put_number(&writer->lines, function_of(writer, &lines.lines[i]));
-		put_number(&writer->lines, lines.lines[i].line);
+		reply_put_number(&writer->lines, reply_function_of(writer, &lines.lines[i]));
+		reply_put_number(&writer->lines, lines.lines[i].line);
 	}
 	if (!count)
-		put_number(&writer->lines, lines.into_function);
+		reply_put_number(&writer->lines, lines.into_function);
 }
 
-static void put_path(struct text *text, const char *path)
+static void put_path(struct reply_text *text, const char *path)
 {
 	path = path ? path : "";
-	put_string(text, path, strnlen(path, REPLY_STRING_BYTES_MAX));
+	reply_put_string(text, path, strnlen(path, REPLY_STRING_BYTES_MAX));
 }
 
-static void put_sources(struct text *text, const struct name_sources *sources)
+static void reply_put_sources(struct reply_text *text, const struct name_sources *sources)
 {
-	put_number(text, sources->present);
-	put_number(text, sources->split_units);
-	put_number(text, sources->missing_units);
-	put_number(text, sources->is_rust);
+	reply_put_number(text, sources->present);
+	reply_put_number(text, sources->split_units);
+	reply_put_number(text, sources->missing_units);
+	reply_put_number(text, sources->is_rust);
 	put_path(text, sources->debug_file);
 	put_path(text, sources->missing_file);
 }
 
-static void *join(const struct engine_result *result, const struct writer *writer, size_t *len)
+static void *reply_join(const struct engine_result *result, const struct reply_writer *writer,
+			size_t *len)
 {
-	struct text head = {0}, middle = {0};
-	const struct text *parts[] = {&head, &writer->strings, &middle, &writer->functions,
-				      &writer->lines};
+	struct reply_text head = {0}, middle = {0};
+	const struct reply_text *parts[] = {&head, &writer->strings, &middle, &writer->functions,
+					    &writer->lines};
 	unsigned char *joined, *at;
 
-	put_number(&head, result->problem);
-	put_number(&head, result->symbols);
-	put_sources(&head, &result->sources);
-	put_number(&head, writer->string_count);
-	put_number(&middle, writer->function_count);
+	reply_put_number(&head, result->problem);
+	reply_put_number(&head, result->symbols);
+	reply_put_sources(&head, &result->sources);
+	reply_put_number(&head, writer->string_count);
+	reply_put_number(&middle, writer->function_count);
 	*len = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		*len += parts[i]->count;
@@ -134,12 +138,12 @@ static void *join(const struct engine_result *result, const struct writer *write
 
 void *reply_write(const struct engine_result *result, size_t addresses, size_t *len)
 {
-	struct writer writer = {0};
+	struct reply_writer writer = {0};
 	void *joined;
 
 	for (size_t i = 0; i < addresses; i++)
 		write_lines(&writer, result->lines[i]);
-	joined = join(result, &writer, len);
+	joined = reply_join(result, &writer, len);
 	free(writer.strings.bytes);
 	free(writer.functions.bytes);
 	free(writer.lines.bytes);
@@ -155,16 +159,16 @@ struct reply {
 	enum source_problem problem;
 	enum source_symbols symbols;
 	struct name_sources sources;
-	char *debug_file, *missing_file; /* of sources */
-	size_t *strings;		 /* offsets of their lengths; string N is at N - 1 */
+	char *debug_file, *missing_file; /* members of the sources */
+	size_t *strings;		 /* offsets of the lengths; string N is at index N - 1 */
 	uint32_t string_count;
 	struct reply_function *functions;
 	uint32_t function_count;
-	size_t *lines; /* by address: offsets of their numbers */
+	size_t *lines; /* by address: offset of the number of lines */
 };
 
-/* A number of at most `most`; else the cursor fails. */
-static uint32_t take_number(struct bytes *from, uint32_t most)
+/* Reads a number. Fails the cursor if it exceeds `most`. */
+static uint32_t reply_take_number(struct bytes *from, uint32_t most)
 {
 	uint64_t number = bytes_uleb(from);
 
@@ -173,27 +177,27 @@ static uint32_t take_number(struct bytes *from, uint32_t most)
 	return bytes_ok(from) ? (uint32_t)number : 0;
 }
 
-/* A number of things, each of which takes at least so many bytes. */
-static uint32_t take_count(struct bytes *from, size_t least_bytes)
+/* Reads the number of items that take at least least_bytes each. */
+static uint32_t reply_take_count(struct bytes *from, size_t least_bytes)
 {
 	size_t most = bytes_left(from) / least_bytes;
 
-	return take_number(from, most < UINT32_MAX ? (uint32_t)most : UINT32_MAX);
+	return reply_take_number(from, most < UINT32_MAX ? (uint32_t)most : UINT32_MAX);
 }
 
-static struct bytes take_string(struct bytes *from)
+static struct bytes reply_take_string(struct bytes *from)
 {
-	struct bytes string = bytes_sub(from, take_number(from, REPLY_STRING_BYTES_MAX));
+	struct bytes string = bytes_sub(from, reply_take_number(from, REPLY_STRING_BYTES_MAX));
 
 	if (bytes_left(&string) == 0 || memchr(string.at, '\0', bytes_left(&string)))
 		bytes_fail(from);
 	return string;
 }
 
-/* NULL if it is empty. */
+/* Returns NULL if the path is empty. */
 static char *take_path(struct bytes *from)
 {
-	struct bytes path = bytes_sub(from, take_number(from, REPLY_STRING_BYTES_MAX));
+	struct bytes path = bytes_sub(from, reply_take_number(from, REPLY_STRING_BYTES_MAX));
 
 	if (!bytes_left(&path) || memchr(path.at, '\0', bytes_left(&path)))
 		return NULL;
@@ -202,55 +206,55 @@ static char *take_path(struct bytes *from)
 
 static void read_sources(struct reply *reply, struct bytes *from)
 {
-	reply->sources.present = take_number(from, NAMES_ALL);
-	reply->sources.split_units = take_number(from, UINT32_MAX);
-	reply->sources.missing_units = take_number(from, reply->sources.split_units);
-	reply->sources.is_rust = take_number(from, 1);
+	reply->sources.present = reply_take_number(from, NAMES_ALL);
+	reply->sources.split_units = reply_take_number(from, UINT32_MAX);
+	reply->sources.missing_units = reply_take_number(from, reply->sources.split_units);
+	reply->sources.is_rust = reply_take_number(from, 1);
 	reply->sources.debug_file = reply->debug_file = take_path(from);
 	reply->sources.missing_file = reply->missing_file = take_path(from);
 }
 
-static size_t offset_of(const struct reply *reply, const struct bytes *at)
+static size_t reply_offset_of(const struct reply *reply, const struct bytes *at)
 {
 	return reply->len - bytes_left(at);
 }
 
 static void read_strings(struct reply *reply, struct bytes *from)
 {
-	reply->string_count = take_count(from, 2);
+	reply->string_count = reply_take_count(from, 2);
 	reply->strings = xcalloc(reply->string_count, sizeof(*reply->strings));
 	for (uint32_t i = 0; i < reply->string_count && bytes_ok(from); i++) {
-		reply->strings[i] = offset_of(reply, from);
-		take_string(from);
+		reply->strings[i] = reply_offset_of(reply, from);
+		reply_take_string(from);
 	}
 }
 
 static void read_functions(struct reply *reply, struct bytes *from)
 {
-	reply->function_count = take_count(from, 4);
+	reply->function_count = reply_take_count(from, 4);
 	reply->functions = xcalloc(reply->function_count, sizeof(*reply->functions));
 	for (uint32_t i = 0; i < reply->function_count && bytes_ok(from); i++) {
 		struct reply_function *function = &reply->functions[i];
 
-		function->name = take_number(from, reply->string_count);
-		function->system_name = take_number(from, reply->string_count);
-		function->file = take_number(from, reply->string_count);
-		function->start_line = take_number(from, UINT32_MAX);
+		function->name = reply_take_number(from, reply->string_count);
+		function->system_name = reply_take_number(from, reply->string_count);
+		function->file = reply_take_number(from, reply->string_count);
+		function->start_line = reply_take_number(from, UINT32_MAX);
 	}
 }
 
-static void read_lines(struct reply *reply, struct bytes *from, size_t addresses)
+static void reply_read_lines(struct reply *reply, struct bytes *from, size_t addresses)
 {
 	reply->lines = xcalloc(addresses, sizeof(*reply->lines));
 	for (size_t i = 0; i < addresses && bytes_ok(from); i++) {
 		uint32_t count;
 
-		reply->lines[i] = offset_of(reply, from);
-		count = take_number(from, REPLY_LINES_MAX);
+		reply->lines[i] = reply_offset_of(reply, from);
+		count = reply_take_number(from, REPLY_LINES_MAX);
 		for (uint32_t line = 0; line < count && bytes_ok(from); line++) {
-			if (take_number(from, UINT32_MAX) >= reply->function_count)
+			if (reply_take_number(from, UINT32_MAX) >= reply->function_count)
 				bytes_fail(from);
-			take_number(from, UINT32_MAX);
+			reply_take_number(from, UINT32_MAX);
 		}
 		if (!count)
 			bytes_uleb(from);
@@ -264,12 +268,12 @@ struct reply *reply_read(void *data, size_t len, size_t addresses)
 
 	reply->data = data;
 	reply->len = len;
-	reply->problem = take_number(&from, SOURCE_OTHER_PLACE);
-	reply->symbols = take_number(&from, SOURCE_NO_SYMBOLS);
+	reply->problem = reply_take_number(&from, SOURCE_OTHER_PLACE);
+	reply->symbols = reply_take_number(&from, SOURCE_NO_SYMBOLS);
 	read_sources(reply, &from);
 	read_strings(reply, &from);
 	read_functions(reply, &from);
-	read_lines(reply, &from, addresses);
+	reply_read_lines(reply, &from, addresses);
 	return bytes_ok(&from) && !bytes_left(&from) ? STEAL(reply) : NULL;
 }
 
@@ -323,7 +327,7 @@ struct bytes reply_string(const struct reply *reply, uint32_t string)
 	if (!string)
 		return bytes_of("", 0);
 	from = at_offset(reply, reply->strings[string - 1]);
-	return take_string(&from);
+	return reply_take_string(&from);
 }
 
 unsigned reply_lines(const struct reply *reply, size_t address,

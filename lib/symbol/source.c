@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each object file of a program may add a line to .comment, equal ones once. */
+/*
+ * Each object file of a program may add a line to .comment. Equal lines are
+ * merged.
+ */
 enum { COMMENT_BYTES_MAX = 64 << 10 };
 
 static bool has_section(struct elf_file *elf, const char *name)
@@ -18,7 +21,8 @@ static bool has_section(struct elf_file *elf, const char *name)
 	return elf && elf_file_has_section(elf, name);
 }
 
-static void open_debug_file(struct source *source, const struct source_options *options)
+static void symbol_source_open_debug_file(struct source *source,
+					  const struct source_options *options)
 {
 	const struct source_module *module = &source->module;
 	bool complete = has_section(module->elf, ".symtab") &&
@@ -75,7 +79,9 @@ static void open_list(struct source *source, const uint64_t *addresses, size_t c
 		source->problem = SOURCE_LONG_MAP;
 }
 
-/* The module's file is source->unpacked then, if it is the right one. */
+/*
+ * Decompresses the module's file to source->unpacked, if it is the right one.
+ */
 static void open_packed(struct source *source)
 {
 	const struct kernel_image *kernel = source->module.kernel;
@@ -112,7 +118,7 @@ void source_open(struct source *source, const struct source_module *module,
 	if (module->kernel) {
 		open_kernel(source);
 	} else if (module->elf) {
-		open_debug_file(source, options);
+		symbol_source_open_debug_file(source, options);
 		source->symtab = symtab_open(module->elf, source->debug);
 		source->go = gopclntab_new(module->elf);
 	} else {
@@ -133,7 +139,9 @@ bool source_vaddr(const struct source *source, uint64_t address, uint64_t *ret)
 	return !source->module.kernel || load_address_vaddr(&source->load, address, ret);
 }
 
-/* The sections are looked up now: threads that resolve addresses may not. */
+/*
+ * Looks up the sections now, because threads that resolve addresses must not.
+ */
 static void open_libdw(struct source *source, const struct source_options *options)
 {
 	struct elf_file *holder = source->module.elf;
@@ -214,7 +222,7 @@ static uint32_t bits_of(struct elf_file *elf)
 	return bits;
 }
 
-static bool is_rust(struct elf_file *elf)
+static bool symbol_source_is_rust(struct elf_file *elf)
 {
 	static const char compiler[] = "rustc version ";
 	struct bytes comment = elf_file_section(elf, ".comment").data;
@@ -224,7 +232,9 @@ static bool is_rust(struct elf_file *elf)
 			     compiler, strlen(compiler));
 }
 
-/* The example stays where it is as long as the numbers stay the same. */
+/*
+ * Returns the counts. The example is kept as long as the numbers do not change.
+ */
 static const struct dwarf_split_counts *splits_of(struct source *source)
 {
 	struct dwarf_split_counts counts;
@@ -262,7 +272,7 @@ struct name_sources source_names(struct source *source)
 							: source->lines	      ? NAMES_JITDUMP
 									      : NAMES_LISTED};
 	names.present = bits_of(source->module.elf);
-	names.is_rust = is_rust(source->module.elf);
+	names.is_rust = symbol_source_is_rust(source->module.elf);
 	if (source->go)
 		names.present |= NAMES_GO;
 	if (source->debug_is_embedded) {
@@ -277,7 +287,7 @@ struct name_sources source_names(struct source *source)
 	return names;
 }
 
-static bool has_changed(struct elf_file *elf)
+static bool symbol_source_has_changed(struct elf_file *elf)
 {
 	return elf && elf_file_changed(elf);
 }
@@ -286,8 +296,9 @@ enum source_problem source_problem(struct source *source)
 {
 	const struct dwarf_split_counts *splits = splits_of(source);
 
-	if (has_changed(source->module.elf) || has_changed(source->debug) ||
-	    has_changed(source->alt) || splits->has_changed)
+	if (symbol_source_has_changed(source->module.elf) ||
+	    symbol_source_has_changed(source->debug) || symbol_source_has_changed(source->alt) ||
+	    splits->has_changed)
 		return SOURCE_CHANGED_FILE;
 	if (splits->missing && source->problem == SOURCE_NO_PROBLEM)
 		return SOURCE_SPLIT_DWARF;

@@ -1,30 +1,35 @@
-/* Which sources frames are symbolized from, as the user chose. Zero: the defaults. */
+/*
+ * The user's options for symbolization. Zero-initialized options are the
+ * defaults.
+ */
 #ifndef PROF_SYMBOL_SYMBOL_OPTIONS_H
 #define PROF_SYMBOL_SYMBOL_OPTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How DWARF is read. */
+/* The DWARF reader to use. */
 enum symbolizer_choice {
-	SYMBOLIZER_AUTO,  /* by our own reader (dwarf/dwarf.h); by libdw what it does not understand
-			   */
-	SYMBOLIZER_FAST,  /* by our own reader alone */
-	SYMBOLIZER_LIBDW, /* by libdw alone */
+	/* Own reader (dwarf/dwarf.h), libdw for what it does not support. */
+	SYMBOLIZER_AUTO,
+	SYMBOLIZER_FAST,  /* only the own reader */
+	SYMBOLIZER_LIBDW, /* only libdw */
 };
 
-/* Strings are borrowed. */
+/* All strings are borrowed. */
 struct symbol_options {
-	const char *debug_dir; /* where separate debug files are; NULL: /usr/lib/debug */
-	bool no_inlines;       /* physical functions only, without lines */
-	bool kernel_lines;     /* lines and inlined functions of the kernel, too */
+	/* Directory of separate debug files. NULL for /usr/lib/debug. */
+	const char *debug_dir;
+	bool no_inlines;   /* only physical functions, without lines */
+	bool kernel_lines; /* also lines and inlined functions of the kernel */
 	enum symbolizer_choice symbolizer;
 	/*
-	 * URLs of debuginfod servers, separated by blanks; "no": none is asked; NULL:
-	 * $DEBUGINFOD_URLS. For commands that symbolize once, at the end.
+	 * URLs of debuginfod servers, separated by blanks. "no" disables
+	 * debuginfod, NULL means $DEBUGINFOD_URLS. Only for commands that
+	 * symbolize once, at the end.
 	 */
 	const char *debuginfod;
-	uint64_t debuginfod_ns; /* how long all downloads may take; 0: 30 s */
+	uint64_t debuginfod_ns; /* timeout for all downloads together; 0 for 30 s */
 };
 
 #endif

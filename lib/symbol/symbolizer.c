@@ -1,10 +1,10 @@
 #include "symbol/symbolizer.h"
 
 #include "symbol/fetched_names.h"
-#include "symbol/inquiries.h"
-#include "symbol/inquiry_files.h"
 #include "symbol/jit_frames.h"
 #include "symbol/module_problem.h"
+#include "symbol/symbol_request_files.h"
+#include "symbol/symbol_requests.h"
 
 #include "base/affinity.h"
 #include "base/alloc.h"
@@ -13,21 +13,22 @@ struct symbolizer {
 	struct profile *profile;
 	struct address_spaces *spaces;
 	struct symbolize_options options;
-	struct crews *crews;
-	struct engine *engine; /* NULL: not in this process */
-	struct inquiry_files files;
-	frame_id named;		       /* frames before this one are done */
-	struct worker_cost cost_again; /* of the workers that read fetched files, in all runs */
+	struct worker_pools *pools;
+	struct engine *engine; /* NULL if workers are used */
+	struct symbol_request_files files;
+	frame_id named; /* number of frames that are done */
+	/* Cost of the workers that read fetched files, in all runs. */
+	struct worker_cost cost_again;
 
-	/* For one run. */
-	struct inquiries inquiries;
-	struct crews_request *requests; /* … */
-	struct inquiry **asked;		/* … and whose they are */
+	/* State of one run. */
+	struct symbol_requests symbol_requests;
+	struct worker_pools_request *requests; /* requests to workers */
+	struct symbol_request **asked;	       /* the symbol request of each */
 	size_t request_count;
 	struct fetched_files fetched;
 };
 
-static bool is_cancelled(const struct symbolizer *symbolizer)
+static bool symbolizer_is_cancelled(const struct symbolizer *symbolizer)
 {
 	const atomic_bool *cancel = symbolizer->options.cancel;
 
@@ -36,32 +37,32 @@ static bool is_cancelled(const struct symbolizer *symbolizer)
 
 static void make_requests(struct symbolizer *symbolizer)
 {
-	struct inquiries *inquiries = &symbolizer->inquiries;
+	struct symbol_requests *symbol_requests = &symbolizer->symbol_requests;
 
-	symbolizer->requests = xcalloc(inquiries->count, sizeof(*symbolizer->requests));
-	symbolizer->asked = xcalloc(inquiries->count, sizeof(*symbolizer->asked));
+	symbolizer->requests = xcalloc(symbol_requests->count, sizeof(*symbolizer->requests));
+	symbolizer->asked = xcalloc(symbol_requests->count, sizeof(*symbolizer->asked));
 	symbolizer->request_count = 0;
-	for (size_t i = 0; i < inquiries->count; i++) {
-		struct inquiry *inquiry = &inquiries->items[i];
+	for (size_t i = 0; i < symbol_requests->count; i++) {
+		struct symbol_request *symbol_request = &symbol_requests->items[i];
 
-		inquiry_files_prepare(&symbolizer->files, inquiry);
-		if (!inquiry->has_request)
+		symbol_request_files_prepare(&symbolizer->files, symbol_request);
+		if (!symbol_request->has_request)
 			continue;
-		symbolizer->asked[symbolizer->request_count] = inquiry;
-		symbolizer->requests[symbolizer->request_count++] = inquiry->request;
+		symbolizer->asked[symbolizer->request_count] = symbol_request;
+		symbolizer->requests[symbolizer->request_count++] = symbol_request->request;
 	}
 }
 
-static void on_finished(void *user, size_t request, struct reply *reply)
+static void symbolizer_on_finished(void *user, size_t request, struct reply *reply)
 {
-	struct inquiry **asked = user;
+	struct symbol_request **asked = user;
 
-	inquiry_take_reply(asked[request], reply);
+	symbol_request_take_reply(asked[request], reply);
 }
 
-static void on_lost(void *user, size_t request, char *why)
+static void symbolizer_on_lost(void *user, size_t request, char *why)
 {
-	struct inquiry **asked = user;
+	struct symbol_request **asked = user;
 
 	asked[request]->loss = why;
 }
@@ -69,26 +70,26 @@ static void on_lost(void *user, size_t request, char *why)
 static void ask_workers(struct symbolizer *symbolizer)
 {
 	const struct symbolize_options *options = &symbolizer->options;
-	const struct crews_run run = {
+	const struct worker_pools_run run = {
 		.requests = symbolizer->requests,
 		.count = symbolizer->request_count,
 		.cancel = options->cancel,
 		.done = options->done,
 		.between = options->between,
 		.between_user = options->user,
-		.finished = on_finished,
-		.lost = on_lost,
+		.finished = symbolizer_on_finished,
+		.lost = symbolizer_on_lost,
 		.user = symbolizer->asked,
 	};
 
-	crews_run(symbolizer->crews, &run);
+	worker_pools_run(symbolizer->pools, &run);
 }
 
 static void finish_here(void *user, size_t request, const struct engine_result *result)
 {
 	const struct symbolizer *symbolizer = user;
 
-	inquiry_take_result(symbolizer->asked[request], result);
+	symbol_request_take_result(symbolizer->asked[request], result);
 }
 
 static void do_it_here(struct symbolizer *symbolizer)
@@ -101,50 +102,52 @@ static void do_it_here(struct symbolizer *symbolizer)
 	engine_run(symbolizer->engine, requests, symbolizer->request_count);
 }
 
-static void report_problems(const struct symbolizer *symbolizer, struct symbolize_outcome *ret)
+static void symbolizer_report_problems(const struct symbolizer *symbolizer,
+				       struct symbolize_outcome *ret)
 {
-	const struct inquiries *inquiries = &symbolizer->inquiries;
+	const struct symbol_requests *symbol_requests = &symbolizer->symbol_requests;
 
-	ret->problems = xcalloc(inquiries->count, sizeof(*ret->problems));
-	for (size_t i = 0; i < inquiries->count; i++) {
-		struct symbolize_problem problem = {.module = inquiries->items[i].module};
+	ret->problems = xcalloc(symbol_requests->count, sizeof(*ret->problems));
+	for (size_t i = 0; i < symbol_requests->count; i++) {
+		struct symbolize_problem problem = {.module = symbol_requests->items[i].module};
 
-		problem.text = module_problem(&inquiries->items[i], symbolizer->spaces,
+		problem.text = module_problem(&symbol_requests->items[i], symbolizer->spaces,
 					      symbolizer->profile, &problem.fact);
 		if (problem.text)
 			ret->problems[ret->problem_count++] = problem;
 	}
 }
 
-static void list_modules(const struct symbolizer *symbolizer, struct symbolize_outcome *ret)
+static void symbolizer_list_modules(const struct symbolizer *symbolizer,
+				    struct symbolize_outcome *ret)
 {
-	ret->modules = xcalloc(symbolizer->inquiries.count, sizeof(*ret->modules));
-	ret->module_count = symbolizer->inquiries.count;
-	for (size_t i = 0; i < symbolizer->inquiries.count; i++) {
-		const struct inquiry *inquiry = &symbolizer->inquiries.items[i];
+	ret->modules = xcalloc(symbolizer->symbol_requests.count, sizeof(*ret->modules));
+	ret->module_count = symbolizer->symbol_requests.count;
+	for (size_t i = 0; i < symbolizer->symbol_requests.count; i++) {
+		const struct symbol_request *symbol_request = &symbolizer->symbol_requests.items[i];
 		struct symbolized_module *module = &ret->modules[i];
 
 		*module = (struct symbolized_module){
-			.module = inquiry->module,
-			.frames = inquiry->frames,
-			.unnamed = inquiry->unnamed,
-			.lineless = inquiry->lineless,
+			.module = symbol_request->module,
+			.frames = symbol_request->frames,
+			.unnamed = symbol_request->unnamed,
+			.lineless = symbol_request->lineless,
 		};
-		if (!inquiry->reply)
+		if (!symbol_request->reply)
 			continue;
 		module->is_read = true;
-		module->sources = reply_sources(inquiry->reply);
+		module->sources = reply_sources(symbol_request->reply);
 		if (module->sources.debug_file)
 			module->debug_file = xstrdup(module->sources.debug_file);
 		module->sources.debug_file = module->debug_file;
 	}
 }
 
-static struct elf_file *file_of(void *user, uint32_t module)
+static struct elf_file *symbolizer_file_of(void *user, uint32_t module)
 {
 	const struct symbolizer *symbolizer = user;
 
-	return inquiry_files_elf(&symbolizer->files, module);
+	return symbol_request_files_elf(&symbolizer->files, module);
 }
 
 static uint32_t file_count(void *user)
@@ -186,14 +189,15 @@ static unsigned thread_count(const struct symbolizer *symbolizer)
 	return threads ? threads : affinity_cpu_count();
 }
 
-static struct crews_options crews_options_of(struct symbolizer *symbolizer, bool again)
+static struct worker_pools_options worker_pools_options_of(struct symbolizer *symbolizer,
+							   bool again)
 {
 	const struct symbolize_options *options = &symbolizer->options;
 
-	return (struct crews_options){
-		.crew = {.threads = thread_count(symbolizer),
+	return (struct worker_pools_options){
+		.pool = {.threads = thread_count(symbolizer),
 			 .source = source_options_of(options, again),
-			 .file_of = file_of,
+			 .file_of = symbolizer_file_of,
 			 .file_count = file_count,
 			 .user = symbolizer},
 		.caller = options->caller,
@@ -201,12 +205,12 @@ static struct crews_options crews_options_of(struct symbolizer *symbolizer, bool
 	};
 }
 
-static struct crews *new_crews(struct symbolizer *symbolizer)
+static struct worker_pools *new_worker_pools(struct symbolizer *symbolizer)
 {
-	const struct crews_options options = crews_options_of(symbolizer,
-							      symbolizer->options.again);
+	const struct worker_pools_options options =
+		worker_pools_options_of(symbolizer, symbolizer->options.again);
 
-	return crews_new(&options);
+	return worker_pools_new(&options);
 }
 
 struct symbolizer *symbolizer_new(struct profile *profile, struct address_spaces *spaces,
@@ -217,7 +221,7 @@ struct symbolizer *symbolizer_new(struct profile *profile, struct address_spaces
 	symbolizer->profile = profile;
 	symbolizer->spaces = spaces;
 	symbolizer->options = *options;
-	symbolizer->files = (struct inquiry_files){
+	symbolizer->files = (struct symbol_request_files){
 		.spaces = spaces,
 		.proc = options->proc,
 		.has_kernel_lines = options->symbols.kernel_lines,
@@ -226,7 +230,7 @@ struct symbolizer *symbolizer_new(struct profile *profile, struct address_spaces
 	if (options->in_process)
 		symbolizer->engine = new_engine(symbolizer, thread_count(symbolizer));
 	else
-		symbolizer->crews = new_crews(symbolizer);
+		symbolizer->pools = new_worker_pools(symbolizer);
 	return symbolizer;
 }
 
@@ -241,7 +245,10 @@ void symbolizer_set_profile(struct symbolizer *symbolizer, struct profile *profi
 	symbolizer->named = 0;
 }
 
-/* Frames that an earlier run has named may get lines in one that fetches debug files. */
+/*
+ * Returns true if frames that an earlier run has named may get lines in a run
+ * that fetches debug files.
+ */
 static bool wants_lines(const struct symbolizer *symbolizer)
 {
 	const struct symbolize_options *options = &symbolizer->options;
@@ -249,27 +256,27 @@ static bool wants_lines(const struct symbolizer *symbolizer)
 	return options->fetcher.fetch && !options->symbols.no_inlines;
 }
 
-static void begin_run(struct symbolizer *symbolizer)
+static void symbolizer_begin_run(struct symbolizer *symbolizer)
 {
 	jit_frames_settle(symbolizer->profile, symbolizer->spaces, symbolizer->named,
 			  profile_frame_count(symbolizer->profile));
-	inquiries_init(&symbolizer->inquiries, symbolizer->profile, symbolizer->spaces,
-		       symbolizer->named, wants_lines(symbolizer));
+	symbol_requests_init(&symbolizer->symbol_requests, symbolizer->profile, symbolizer->spaces,
+			     symbolizer->named, wants_lines(symbolizer));
 	make_requests(symbolizer);
 }
 
 static void fetch_missing(struct symbolizer *symbolizer)
 {
 	const struct symbolize_options *options = &symbolizer->options;
-	const struct crews_options crews = crews_options_of(symbolizer, false);
+	const struct worker_pools_options pools = worker_pools_options_of(symbolizer, false);
 	struct worker_cost cost = fetched_names_run(&(struct fetched_names_run){
-		.inquiries = &symbolizer->inquiries,
+		.requests = &symbolizer->symbol_requests,
 		.profile = symbolizer->profile,
 		.spaces = symbolizer->spaces,
 		.fetcher = options->fetcher,
 		.files = &symbolizer->fetched,
 		.names_only = options->symbols.no_inlines,
-		.crews = &crews,
+		.pools = &pools,
 		.cancel = options->cancel,
 		.done = options->done,
 	});
@@ -277,10 +284,10 @@ static void fetch_missing(struct symbolizer *symbolizer)
 	worker_cost_add(&symbolizer->cost_again, cost);
 }
 
-static void end_run(struct symbolizer *symbolizer)
+static void symbolizer_end_run(struct symbolizer *symbolizer)
 {
-	symbolizer->named = symbolizer->inquiries.end;
-	inquiries_deinit(&symbolizer->inquiries);
+	symbolizer->named = symbolizer->symbol_requests.end;
+	symbol_requests_deinit(&symbolizer->symbol_requests);
 	free(symbolizer->requests);
 	free(symbolizer->asked);
 	fetched_files_deinit(&symbolizer->fetched);
@@ -289,28 +296,28 @@ static void end_run(struct symbolizer *symbolizer)
 void symbolizer_run(struct symbolizer *symbolizer, struct symbolize_outcome *ret)
 {
 	*ret = (struct symbolize_outcome){0};
-	begin_run(symbolizer);
+	symbolizer_begin_run(symbolizer);
 	if (symbolizer->engine)
 		do_it_here(symbolizer);
 	else
 		ask_workers(symbolizer);
-	if (symbolizer->options.fetcher.fetch && !is_cancelled(symbolizer))
+	if (symbolizer->options.fetcher.fetch && !symbolizer_is_cancelled(symbolizer))
 		fetch_missing(symbolizer);
 	ret->worker_cost = symbolizer_cost(symbolizer);
-	inquiries_give(&symbolizer->inquiries, symbolizer->profile);
-	list_modules(symbolizer, ret);
-	ret->cancelled = is_cancelled(symbolizer);
+	symbol_requests_give(&symbolizer->symbol_requests, symbolizer->profile);
+	symbolizer_list_modules(symbolizer, ret);
+	ret->cancelled = symbolizer_is_cancelled(symbolizer);
 	if (!ret->cancelled)
-		report_problems(symbolizer, ret);
-	end_run(symbolizer);
+		symbolizer_report_problems(symbolizer, ret);
+	symbolizer_end_run(symbolizer);
 }
 
 struct worker_cost symbolizer_cost(const struct symbolizer *symbolizer)
 {
 	struct worker_cost cost = symbolizer->cost_again;
 
-	if (symbolizer->crews)
-		worker_cost_add(&cost, crews_cost(symbolizer->crews));
+	if (symbolizer->pools)
+		worker_cost_add(&cost, worker_pools_cost(symbolizer->pools));
 	return cost;
 }
 
@@ -319,8 +326,8 @@ void symbolizer_free(struct symbolizer *symbolizer)
 	if (!symbolizer)
 		return;
 	engine_free(symbolizer->engine);
-	crews_free(symbolizer->crews);
-	inquiry_files_deinit(&symbolizer->files);
+	worker_pools_free(symbolizer->pools);
+	symbol_request_files_deinit(&symbolizer->files);
 	free(symbolizer);
 }
 

@@ -3,44 +3,48 @@
 #include "symbol/plt.h"
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "elf/classes.h"
 #include "elf/dynamic_symbols.h"
 
 #include <pthread.h>
 #include <string.h>
 
-/* The string table with an entry's name. */
-enum table {
+/* The string table that contains an entry's name. */
+enum symtab_table {
 	TABLE_IMAGE,   /* .strtab */
 	TABLE_DEBUG,   /* .strtab of the debug file */
 	TABLE_DYNAMIC, /* .dynstr */
-	TABLE_PLT,     /* .dynstr: the PLT stub of that function */
+	TABLE_PLT,     /* .dynstr, for the PLT stub of that function */
 	TABLES,
 };
 
 #define NONE UINT32_MAX
 
-/* Executable sections are searched linearly; programs have about five. */
+/* Executable sections are searched linearly. Programs have about five. */
 enum { CODE_SECTIONS_MAX = 256 };
 
 /* Digits of a vaddr, for radix sort. */
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
 
-/* The bytes of a name that are compared and kept; real names are shorter. */
-enum { KEY_BYTES = 1024, NAME_BYTES_MAX = 1 << 16, NAMES_AT_ONCE = 1024 };
+/* Maximum size of a name that is compared and kept. Real names are shorter. */
+enum { KEY_BYTES = 1024, SYMTAB_NAME_BYTES_MAX = 1 << 16, NAMES_AT_ONCE = 1024 };
 
-/* 24 bytes: large programs have a million symbols. */
-struct entry {
+/* Small, because large programs have a million symbols. */
+struct symtab_entry {
 	uint64_t vaddr;
 	uint32_t size_bytes;
-	uint32_t name;	    /* offset in its table's strings */
-	uint32_t enclosing; /* the nearest earlier entry that extends beyond this one's start, or
-			       NONE */
+	uint32_t name; /* offset in its table's strings */
+	/*
+	 * The nearest earlier entry that extends beyond this one's start, or
+	 * NONE.
+	 */
+	uint32_t enclosing;
 	uint8_t table;
 	uint8_t rank; /* lowest is best among entries at one address */
 };
 
-enum rank {
+enum symtab_rank {
 	RANK_WEAK = 1,
 	RANK_LOCAL = 2,
 	RANK_UNTYPED = 4,
@@ -48,25 +52,28 @@ enum rank {
 };
 
 struct symtab {
-	struct elf_file *files[TABLES]; /* NULL: not a table of these files */
-	struct bytes symbols[TABLES];	/* … */
-	struct bytes strings[TABLES];	/* … */
+	struct elf_file *files[TABLES]; /* NULL if these files do not have the table */
+	struct bytes symbols[TABLES];	/* contents of the symbol table */
+	struct bytes strings[TABLES];	/* contents of the string table */
 	struct plt_stub *stubs;
 	size_t stub_count;
 	struct elf_code *code;
 	size_t code_count;
 
 	pthread_mutex_t reading;
-	bool is_read;	       /* what follows is complete */
-	struct entry *entries; /* by vaddr; entries at one vaddr end with the best */
+	bool is_read;		      /* the following members are complete */
+	struct symtab_entry *entries; /* by vaddr; the best entry at a vaddr is the last */
 	size_t count, room;
 	bool complete;
 
-	bool is_searched_for_ada; /* what follows is known */
+	bool is_searched_for_ada; /* the following member is valid */
 	bool is_of_ada;
 };
 
-/* The end of the executable section that contains vaddr; 0 if there is none. */
+/*
+ * Returns the end of the executable section that contains vaddr, or 0 if there
+ * is none.
+ */
 static uint64_t code_end(const struct symtab *symtab, uint64_t vaddr)
 {
 	for (size_t i = 0; i < symtab->code_count; i++)
@@ -75,8 +82,9 @@ static uint64_t code_end(const struct symtab *symtab, uint64_t vaddr)
 	return 0;
 }
 
-/* The name, cut to a maximum length: see bytes_text(). */
-static struct bytes entry_name(const struct symtab *symtab, const struct entry *entry, size_t most)
+/* Returns the name, truncated to a maximum length (see bytes_text()). */
+static struct bytes entry_name(const struct symtab *symtab, const struct symtab_entry *entry,
+			       size_t most)
 {
 	struct bytes strings = bytes_at(symtab->strings[entry->table], entry->name);
 	size_t left = bytes_left(&strings);
@@ -88,7 +96,10 @@ static struct bytes entry_name(const struct symtab *symtab, const struct entry *
 	return strings;
 }
 
-/* Labels inside functions, and aarch64's mapping symbols ("$x", "$d.12"). */
+/*
+ * Returns true for labels inside functions and for aarch64's mapping symbols
+ * ("$x", "$d.12").
+ */
 static bool is_label(struct bytes name)
 {
 	uint8_t first = bytes_u8(&name);
@@ -96,7 +107,7 @@ static bool is_label(struct bytes name)
 	return first == '$' || (first == '.' && bytes_u8(&name) == 'L');
 }
 
-static unsigned rank_of(const Elf64_Sym *symbol)
+static unsigned symtab_rank_of(const Elf64_Sym *symbol)
 {
 	unsigned rank = 0;
 
@@ -111,8 +122,8 @@ static unsigned rank_of(const Elf64_Sym *symbol)
 	return rank;
 }
 
-static bool is_wanted(const struct symtab *symtab, struct elf_file *elf, const Elf64_Sym *symbol,
-		      const struct entry *entry)
+static bool symtab_is_wanted(const struct symtab *symtab, struct elf_file *elf,
+			     const Elf64_Sym *symbol, const struct symtab_entry *entry)
 {
 	if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS || !symbol->st_name)
 		return false;
@@ -130,20 +141,23 @@ static bool is_wanted(const struct symtab *symtab, struct elf_file *elf, const E
 	}
 }
 
-static void add_entry(struct symtab *symtab, struct entry entry)
+static void symtab_add_entry(struct symtab *symtab, struct symtab_entry entry)
 {
-	/* `enclosing` has 32 bits. */
+	/* The limit of `enclosing`, which has 32 bits. */
 	if (symtab->count == NONE)
 		return;
 	GROW(symtab->entries, symtab->count, symtab->room);
 	symtab->entries[symtab->count++] = entry;
 }
 
-/* Unused memory is never touched. False if the file claims more symbols than there is memory. */
-static bool reserve(struct symtab *symtab, size_t more)
+/*
+ * Reserves memory; unused pages are never touched. Returns false if the file
+ * claims more symbols than there is memory.
+ */
+static bool symtab_reserve(struct symtab *symtab, size_t more)
 {
 	size_t room = symtab->count + more;
-	struct entry *entries = reallocarray(symtab->entries, room, sizeof(*entries));
+	struct symtab_entry *entries = reallocarray(symtab->entries, room, sizeof(*entries));
 
 	if (!entries)
 		return false;
@@ -152,7 +166,7 @@ static bool reserve(struct symtab *symtab, size_t more)
 	return true;
 }
 
-static void find_table(struct symtab *symtab, struct elf_file *elf, enum table table,
+static void find_table(struct symtab *symtab, struct elf_file *elf, enum symtab_table table,
 		       const char *symbols_name, const char *strings_name)
 {
 	symtab->files[table] = elf;
@@ -170,30 +184,31 @@ static void find_dynamic_table(struct symtab *symtab, struct elf_file *elf)
 }
 
 /* Returns true if the table exists. */
-static bool load_table(struct symtab *symtab, enum table table)
+static bool load_table(struct symtab *symtab, enum symtab_table table)
 {
 	struct elf_file *elf = symtab->files[table];
 	struct bytes symbols = symtab->symbols[table];
 	Elf64_Sym symbol;
 
 	if (!bytes_left(&symbols) ||
-	    !reserve(symtab, bytes_left(&symbols) / elf_symbol_bytes(elf_file_is_32(elf)) + 1))
+	    !symtab_reserve(symtab,
+			    bytes_left(&symbols) / elf_symbol_bytes(elf_file_is_32(elf)) + 1))
 		return false;
 	while (elf_take_symbol(&symbols, elf_file_is_32(elf), &symbol)) {
 		uint64_t size = symbol.st_size;
-		struct entry entry;
+		struct symtab_entry entry;
 
 		symbol.st_value = elf_file_symbol_vaddr(elf, &symbol);
-		entry = (struct entry){
+		entry = (struct symtab_entry){
 			.vaddr = symbol.st_value,
 			.size_bytes = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX,
 			.name = symbol.st_name,
 			.table = (uint8_t)table,
-			.rank = (uint8_t)rank_of(&symbol),
+			.rank = (uint8_t)symtab_rank_of(&symbol),
 		};
 
-		if (is_wanted(symtab, elf, &symbol, &entry))
-			add_entry(symtab, entry);
+		if (symtab_is_wanted(symtab, elf, &symbol, &entry))
+			symtab_add_entry(symtab, entry);
 	}
 	return true;
 }
@@ -201,22 +216,28 @@ static bool load_table(struct symtab *symtab, enum table table)
 static void load_plt(struct symtab *symtab)
 {
 	for (size_t i = 0; i < symtab->stub_count; i++)
-		add_entry(symtab, (struct entry){
-					  .vaddr = symtab->stubs[i].vaddr,
-					  .name = symtab->stubs[i].name,
-					  .table = TABLE_PLT,
-					  .rank = RANK_LOCAL | RANK_UNSIZED,
-				  });
+		symtab_add_entry(symtab, (struct symtab_entry){
+						 .vaddr = symtab->stubs[i].vaddr,
+						 .name = symtab->stubs[i].name,
+						 .table = TABLE_PLT,
+						 .rank = RANK_LOCAL | RANK_UNSIZED,
+					 });
 }
 
-/* An entry with a copy of its name: the file can change during the sort. */
+/*
+ * An entry with a copy of its name, because the file can change during the
+ * sort.
+ */
 struct named_entry {
-	struct entry entry;
+	struct symtab_entry entry;
 	const char *name;
 };
 
-/* Weak symbols are as public as global ones. */
-static unsigned rank_before_names(const struct entry *entry)
+/*
+ * Returns the rank without the difference between weak and global symbols,
+ * which are equally public.
+ */
+static unsigned rank_before_names(const struct symtab_entry *entry)
 {
 	return entry->rank & ~(unsigned)RANK_WEAK;
 }
@@ -228,14 +249,20 @@ static int compare_ranks(const void *left, const void *right)
 	return (a < b) - (a > b);
 }
 
-/* Leading underscores, but for the vdso's. */
+/*
+ * Returns the number of leading underscores. Those of vdso functions do not
+ * count.
+ */
 static size_t underscores(const char *name)
 {
 	return strncmp(name, "__vdso_", strlen("__vdso_")) != 0 ? strspn(name, "_") : 0;
 }
 
-/* The better one compares greater, because the best entry of an address is the last. */
-static int compare_names(const struct named_entry *a, const struct named_entry *b)
+/*
+ * Compares names. The better entry compares greater, because the best entry of
+ * an address is the last.
+ */
+static int symtab_compare_names(const struct named_entry *a, const struct named_entry *b)
 {
 	size_t underscores_a = underscores(a->name), underscores_b = underscores(b->name);
 	size_t len_a = strcspn(a->name, "@"), len_b = strcspn(b->name, "@");
@@ -254,7 +281,7 @@ static int compare_names(const struct named_entry *a, const struct named_entry *
 static int compare_aliases(const void *left, const void *right)
 {
 	const struct named_entry *a = left, *b = right;
-	int by_name = compare_names(a, b);
+	int by_name = symtab_compare_names(a, b);
 
 	if (by_name)
 		return by_name;
@@ -262,16 +289,16 @@ static int compare_aliases(const void *left, const void *right)
 	       (a->entry.size_bytes < b->entry.size_bytes);
 }
 
-/* Entries of one vaddr and rank, usually at most two. */
+/* Entries of one vaddr and rank. There are usually at most two. */
 struct aliases {
 	struct named_entry *items;
 	size_t count, room;
 	struct arena names;
-	size_t name_count; /* used in names */
+	size_t name_count; /* number of bytes used in `names` */
 };
 
 static void add_alias(struct aliases *aliases, const struct symtab *symtab,
-		      const struct entry *entry)
+		      const struct symtab_entry *entry)
 {
 	const char *name = arena_text(&aliases->names, entry_name(symtab, entry, KEY_BYTES));
 
@@ -280,8 +307,8 @@ static void add_alias(struct aliases *aliases, const struct symtab *symtab,
 	aliases->name_count++;
 }
 
-static void sort_aliases(struct aliases *aliases, const struct symtab *symtab, struct entry *first,
-			 size_t count)
+static void sort_aliases(struct aliases *aliases, const struct symtab *symtab,
+			 struct symtab_entry *first, size_t count)
 {
 	aliases->count = 0;
 	for (size_t i = 0; i < count; i++)
@@ -295,9 +322,12 @@ static void sort_aliases(struct aliases *aliases, const struct symtab *symtab, s
 	}
 }
 
-/* Most entries differ in rank, so their names are not read. */
+/*
+ * Sorts the entries of one vaddr. Most differ in rank, so their names are not
+ * read.
+ */
 static void sort_one_vaddr(struct aliases *aliases, const struct symtab *symtab,
-			   struct entry *first, size_t count)
+			   struct symtab_entry *first, size_t count)
 {
 	qsort(first, count, sizeof(*first), compare_ranks);
 	for (size_t end, i = 0; i < count; i = end) {
@@ -316,7 +346,8 @@ static void aliases_deinit(struct aliases *aliases)
 }
 
 /* A stable counting sort by one digit. */
-static void sort_by_digit(const struct entry *from, struct entry *to, size_t count, unsigned shift)
+static void sort_by_digit(const struct symtab_entry *from, struct symtab_entry *to, size_t count,
+			  unsigned shift)
 {
 	size_t places[DIGITS] = {0}, place = 0;
 
@@ -333,12 +364,13 @@ static void sort_by_digit(const struct entry *from, struct entry *to, size_t cou
 }
 
 /*
- * Radix sort: sorting a million symbols by comparison takes 250 ms. False if there is no memory.
+ * Sorts with radix sort, because comparing a million symbols is slow. Returns
+ * false if there is not enough memory.
  */
 static bool sort_by_vaddr(struct symtab *symtab)
 {
 	size_t count = symtab->count;
-	struct entry *sorted = reallocarray(NULL, count, sizeof(*sorted));
+	struct symtab_entry *sorted = reallocarray(NULL, count, sizeof(*sorted));
 	uint64_t bits = 0;
 
 	if (!sorted)
@@ -346,7 +378,7 @@ static bool sort_by_vaddr(struct symtab *symtab)
 	for (size_t i = 0; i < count; i++)
 		bits |= symtab->entries[i].vaddr ^ symtab->entries[0].vaddr;
 	for (unsigned shift = 0; shift < 64 && bits >> shift; shift += DIGIT_BITS) {
-		struct entry *unsorted = symtab->entries;
+		struct symtab_entry *unsorted = symtab->entries;
 
 		sort_by_digit(unsorted, sorted, count, shift);
 		symtab->entries = sorted;
@@ -357,7 +389,7 @@ static bool sort_by_vaddr(struct symtab *symtab)
 	return true;
 }
 
-static void sort(struct symtab *symtab)
+static void symtab_sort(struct symtab *symtab)
 {
 	CLEANUP(aliases_deinit) struct aliases aliases = {0};
 	size_t end;
@@ -365,7 +397,7 @@ static void sort(struct symtab *symtab)
 	if (symtab->count && !sort_by_vaddr(symtab))
 		symtab->count = 0;
 	for (size_t i = 0; i < symtab->count; i = end) {
-		struct entry *first = &symtab->entries[i];
+		struct symtab_entry *first = &symtab->entries[i];
 
 		end = i + 1;
 		while (end < symtab->count && symtab->entries[end].vaddr == first->vaddr)
@@ -375,12 +407,14 @@ static void sort(struct symtab *symtab)
 	}
 }
 
-static uint64_t entry_end(const struct entry *entry)
+static uint64_t entry_end(const struct symtab_entry *entry)
 {
 	return entry->vaddr + entry->size_bytes;
 }
 
-/* The nearest entry, from `index` outwards, that extends beyond vaddr. */
+/*
+ * Returns the nearest entry, from `index` outwards, that extends beyond vaddr.
+ */
 static uint32_t reaching(const struct symtab *symtab, uint32_t index, uint64_t vaddr)
 {
 	while (index != NONE && entry_end(&symtab->entries[index]) <= vaddr)
@@ -388,8 +422,11 @@ static uint32_t reaching(const struct symtab *symtab, uint32_t index, uint64_t v
 	return index;
 }
 
-/* An entry without a size extends to the next one; 0 if nothing is left. */
-static uint32_t unsized_bytes(const struct symtab *symtab, const struct entry *entry,
+/*
+ * Returns the size of an entry without a size, which extends to the next one,
+ * or 0 if there is no room.
+ */
+static uint32_t unsized_bytes(const struct symtab *symtab, const struct symtab_entry *entry,
 			      uint64_t next_vaddr)
 {
 	uint64_t end = code_end(symtab, entry->vaddr);
@@ -399,15 +436,18 @@ static uint32_t unsized_bytes(const struct symtab *symtab, const struct entry *e
 	return end - entry->vaddr < UINT32_MAX ? (uint32_t)(end - entry->vaddr) : UINT32_MAX;
 }
 
-/* Drops entries that can never be found and links each entry to its enclosing one. */
-static void settle(struct symtab *symtab)
+/*
+ * Drops entries that can never be found, and links each entry to its enclosing
+ * one.
+ */
+static void symtab_settle(struct symtab *symtab)
 {
-	struct entry *entries = symtab->entries;
+	struct symtab_entry *entries = symtab->entries;
 	uint32_t kept = 0;
 
 	for (size_t i = 0; i < symtab->count; i++) {
-		struct entry entry = entries[i];
-		const struct entry *next = i + 1 < symtab->count ? &entries[i + 1] : NULL;
+		struct symtab_entry entry = entries[i];
+		const struct symtab_entry *next = i + 1 < symtab->count ? &entries[i + 1] : NULL;
 		uint32_t last = kept ? kept - 1 : NONE;
 
 		if (next && next->vaddr == entry.vaddr &&
@@ -443,24 +483,27 @@ struct symtab *symtab_open(struct elf_file *elf, struct elf_file *debug)
 	return symtab;
 }
 
-static void read_tables(struct symtab *symtab)
+static void symtab_read_tables(struct symtab *symtab)
 {
 	symtab->complete = load_table(symtab, TABLE_IMAGE);
-	/* .symtab contains the dynamic symbols too, but that of a debug file may lack them. */
+	/*
+	 * .symtab contains the dynamic symbols, too, but that of a debug file
+	 * may lack them.
+	 */
 	if (!symtab->complete)
 		load_table(symtab, TABLE_DYNAMIC);
 	if (symtab->files[TABLE_DEBUG] && load_table(symtab, TABLE_DEBUG))
 		symtab->complete = true;
 	load_plt(symtab);
-	sort(symtab);
-	settle(symtab);
+	symtab_sort(symtab);
+	symtab_settle(symtab);
 }
 
 void symtab_read(struct symtab *symtab)
 {
 	pthread_mutex_lock(&symtab->reading);
 	if (!symtab->is_read)
-		read_tables(symtab);
+		symtab_read_tables(symtab);
 	symtab->is_read = true;
 	pthread_mutex_unlock(&symtab->reading);
 }
@@ -494,7 +537,7 @@ bool symtab_is_empty(const struct symtab *symtab)
 	return !symtab->count;
 }
 
-/* The names of all symbols, also of undefined ones. */
+/* Searches the names of all symbols, including undefined ones. */
 static bool mentions(const struct symtab *symtab, const char *name)
 {
 	for (size_t i = 0; i < TABLE_PLT; i++) {
@@ -519,26 +562,18 @@ bool symtab_is_of_ada(struct symtab *symtab)
 	return is_of_ada;
 }
 
-/* The last entry that begins at or before vaddr. */
+/* Returns the last entry that starts at or before vaddr. */
 static uint32_t last_before(const struct symtab *symtab, uint64_t vaddr)
 {
-	size_t low = 0, high = symtab->count;
+	size_t after = SEARCH_AFTER(symtab->entries, symtab->count, vaddr, vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symtab->entries[middle].vaddr <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? (uint32_t)(low - 1) : NONE;
+	return after ? (uint32_t)(after - 1) : NONE;
 }
 
-static const char *final_name(const struct symtab *symtab, const struct entry *entry,
+static const char *final_name(const struct symtab *symtab, const struct symtab_entry *entry,
 			      struct arena *arena)
 {
-	struct bytes name = entry_name(symtab, entry, NAME_BYTES_MAX);
+	struct bytes name = entry_name(symtab, entry, SYMTAB_NAME_BYTES_MAX);
 	const unsigned char *version;
 	size_t len = bytes_left(&name);
 	char *stub;
@@ -560,7 +595,7 @@ bool symtab_find(const struct symtab *symtab, uint64_t vaddr, struct arena *aren
 		 struct symbol *ret)
 {
 	uint32_t index = reaching(symtab, last_before(symtab, vaddr), vaddr);
-	const struct entry *entry;
+	const struct symtab_entry *entry;
 
 	if (index == NONE)
 		return false;

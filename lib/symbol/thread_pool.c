@@ -6,10 +6,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Independent of the user's limit: demangle() needs up to 4 MiB. Untouched pages cost nothing. */
+/*
+ * Independent of the user's limit, because demangle() needs up to 4 MiB.
+ * Untouched pages cost nothing.
+ */
 enum { STACK_BYTES = 8 * 1024 * 1024 };
 
-struct shift {
+struct thread_pool_shift {
 	const struct thread_pool *pool;
 	size_t items;
 	thread_pool_work *work;
@@ -17,24 +20,24 @@ struct shift {
 	atomic_size_t next;
 };
 
-struct member {
-	struct shift *shift;
+struct thread_pool_member {
+	struct thread_pool_shift *shift;
 	unsigned number;
 	pthread_t thread;
 };
 
-static bool is_cancelled(const struct thread_pool *pool)
+static bool thread_pool_is_cancelled(const struct thread_pool *pool)
 {
 	return pool->cancel && atomic_load(pool->cancel);
 }
 
 static void *run_member(void *context)
 {
-	struct member *member = context;
-	struct shift *shift = member->shift;
+	struct thread_pool_member *member = context;
+	struct thread_pool_shift *shift = member->shift;
 	size_t item;
 
-	while (!is_cancelled(shift->pool)) {
+	while (!thread_pool_is_cancelled(shift->pool)) {
 		item = atomic_fetch_add(&shift->next, 1);
 		if (item >= shift->items)
 			break;
@@ -48,7 +51,7 @@ static void *run_member(void *context)
 }
 
 /* Returns the number of threads started. */
-static unsigned start(struct member *members, unsigned count)
+static unsigned thread_pool_start(struct thread_pool_member *members, unsigned count)
 {
 	pthread_attr_t attr;
 	unsigned started = 0;
@@ -66,14 +69,15 @@ static unsigned start(struct member *members, unsigned count)
 void thread_pool_run(const struct thread_pool *pool, size_t items, thread_pool_work *work,
 		     void *context)
 {
-	struct shift shift = {.pool = pool, .items = items, .work = work, .context = context};
+	struct thread_pool_shift shift = {
+		.pool = pool, .items = items, .work = work, .context = context};
 	unsigned count = items < pool->threads ? (unsigned)items : pool->threads;
-	struct member *members = xcalloc(count, sizeof(*members));
+	struct thread_pool_member *members = xcalloc(count, sizeof(*members));
 	unsigned started;
 
 	for (unsigned i = 0; i < count; i++)
-		members[i] = (struct member){.shift = &shift, .number = i};
-	started = start(members, count);
+		members[i] = (struct thread_pool_member){.shift = &shift, .number = i};
+	started = thread_pool_start(members, count);
 	if (count && !started)
 		run_member(&members[0]);
 	for (unsigned i = 0; i < started; i++)

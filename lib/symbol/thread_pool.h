@@ -1,6 +1,6 @@
 /*
- * A pool of threads that works through numbered items; each thread takes the next item when it is
- * free.
+ * Runs numbered items in a pool of threads. Each thread takes the next item
+ * when it is free.
  */
 #ifndef PROF_SYMBOL_THREAD_POOL_H
 #define PROF_SYMBOL_THREAD_POOL_H
@@ -10,18 +10,19 @@
 
 struct thread_pool {
 	unsigned threads;
-	const atomic_bool *cancel;   /* NULL: never */
-	atomic_uint *done;	     /* incremented after each item; may be NULL */
-	void (*between)(void *user); /* with one thread: called after each item; may be NULL */
+	const atomic_bool *cancel; /* may be NULL */
+	atomic_uint *done;	   /* incremented after each item; may be NULL */
+	/* with one thread: called after each item; may be NULL */
+	void (*between)(void *user);
 	void *user;
 };
 
-/* thread: below pool->threads; never the same in two concurrent calls. */
+/* `thread` is below pool->threads, and unique among concurrent calls. */
 typedef void thread_pool_work(void *context, size_t item, unsigned thread);
 
 /*
- * Returns when every item is done, or soon after *cancel is set. Works in the caller's thread if
- * no other thread can be created.
+ * Returns when all items are done, or soon after *cancel becomes true. Runs in
+ * the calling thread if no other thread can be created.
  */
 void thread_pool_run(const struct thread_pool *pool, size_t items, thread_pool_work *work,
 		     void *context);

@@ -11,8 +11,9 @@
 #include <sys/mman.h>
 
 /*
- * How often limits are checked, rings are read and cancelling is noticed: a worker that sends
- * without end is not waited for.
+ * Interval of the checks of limits and cancellation. Only a limited number of
+ * messages is handled in between, because a worker can send messages without
+ * end.
  */
 #define TICK_NS (10 * NS_PER_MS)
 enum { MESSAGES_PER_TICK = 64 };
@@ -23,20 +24,20 @@ struct worker {
 	struct worker_state *state;
 };
 
-/* What one thread of the worker works on. */
-struct activity {
-	uint64_t at_work;  /* as in struct worker_state */
-	uint64_t since_ns; /* of the worker's CPU time */
+/* The activity of one thread of the worker. */
+struct worker_activity {
+	uint64_t at_work;  /* value in struct worker_state */
+	uint64_t since_ns; /* CPU time of the worker at the start */
 };
 
-/* A run while it goes on. */
+/* The state of a run. */
 struct watch {
 	struct worker *worker;
 	struct worker_run *run;
 	struct inbox inbox;
 	uint64_t first_cpu_ns, last_cpu_ns, idle_ns;
-	unsigned done; /* of the state, as far as it is passed on */
-	struct activity activities[WORKER_THREADS_MAX];
+	unsigned done; /* the part of the worker's counter that was passed on */
+	struct worker_activity activities[WORKER_THREADS_MAX];
 };
 
 struct error *worker_start(const struct worker_options *options, struct worker **ret)
@@ -93,34 +94,38 @@ static void pass_on_progress(struct watch *watch)
 	watch->done = done;
 }
 
-static bool is_at_work(uint64_t at_work)
+static bool worker_is_at_work(uint64_t at_work)
 {
 	return (uint32_t)at_work;
 }
 
-/* Whether a thread of the worker has worked on the same thing for too long. */
+/*
+ * Returns true if a thread of the worker has worked on the same unit for too
+ * long.
+ */
 static bool has_late_unit(struct watch *watch)
 {
 	uint64_t cpu_ns = watch->last_cpu_ns, oldest_ns = cpu_ns;
 	uint64_t busy = 0;
 
 	for (size_t i = 0; i < WORKER_THREADS_MAX; i++) {
-		struct activity *activity = &watch->activities[i];
+		struct worker_activity *activity = &watch->activities[i];
 		uint64_t at_work = atomic_load(&watch->worker->state->at_work[i]);
 
 		if (at_work != activity->at_work)
-			*activity = (struct activity){.at_work = at_work, .since_ns = cpu_ns};
-		if (!is_at_work(at_work))
+			*activity = (struct worker_activity){.at_work = at_work,
+							     .since_ns = cpu_ns};
+		if (!worker_is_at_work(at_work))
 			continue;
 		busy++;
 		if (activity->since_ns < oldest_ns)
 			oldest_ns = activity->since_ns;
 	}
-	/* The others use as much time. */
+	/* The other threads use the same amount of time. */
 	return busy && (cpu_ns - oldest_ns) / busy > watch->run->limits.unit_cpu_ns;
 }
 
-/* WORKER_DONE: the run may go on. */
+/* Returns WORKER_DONE if the run may continue. */
 static enum worker_outcome check_limits(struct watch *watch)
 {
 	const struct worker_limits *limits = &watch->run->limits;
@@ -130,17 +135,17 @@ static enum worker_outcome check_limits(struct watch *watch)
 		watch->idle_ns = 0;
 	watch->last_cpu_ns = cpu_ns;
 	if (cpu_ns - watch->first_cpu_ns > limits->run_cpu_ns)
-		return WORKER_LATE;
+		return WORKER_TIMED_OUT;
 	if (has_late_unit(watch))
-		return WORKER_UNIT_LATE;
+		return WORKER_UNIT_TIMED_OUT;
 	if (watch->idle_ns > limits->standstill_ns && !confined_wants_cpu(watch->worker->confined))
-		return WORKER_STOOD_STILL;
+		return WORKER_STALLED;
 	return watch->idle_ns > limits->stopped_ns && confined_is_stopped(watch->worker->confined)
 		       ? WORKER_STOPPED
 		       : WORKER_DONE;
 }
 
-static enum worker_outcome tick(struct watch *watch)
+static enum worker_outcome worker_tick(struct watch *watch)
 {
 	const struct worker_run *run = watch->run;
 
@@ -153,10 +158,10 @@ static enum worker_outcome tick(struct watch *watch)
 }
 
 /*
- * Waits for a tick or an event. prof may be stopped meanwhile, together with the worker: a tick
- * counts as one whatever the clock says.
+ * Waits for a tick or an event. prof can be stopped during the wait, together
+ * with the worker, so a tick counts as one even if more time has passed.
  */
-static enum worker_outcome wait_for(struct watch *watch, short events)
+static enum worker_outcome worker_wait_for(struct watch *watch, short events)
 {
 	struct pollfd ready = {.fd = channel_fd(watch->worker->channel), .events = events};
 
@@ -164,10 +169,11 @@ static enum worker_outcome wait_for(struct watch *watch, short events)
 		watch->idle_ns = 0;
 	else
 		watch->idle_ns += TICK_NS;
-	return tick(watch);
+	return worker_tick(watch);
 }
 
-static enum worker_outcome send_message(struct watch *watch, const struct channel_message *message)
+static enum worker_outcome worker_send_message(struct watch *watch,
+					       const struct channel_message *message)
 {
 	enum worker_outcome outcome = WORKER_DONE;
 
@@ -176,7 +182,7 @@ static enum worker_outcome send_message(struct watch *watch, const struct channe
 		case CHANNEL_DONE:
 			return WORKER_DONE;
 		case CHANNEL_BUSY:
-			outcome = wait_for(watch, POLLOUT);
+			outcome = worker_wait_for(watch, POLLOUT);
 			break;
 		case CHANNEL_CLOSED:
 		case CHANNEL_DAMAGED:
@@ -207,15 +213,15 @@ static enum worker_outcome send_request(struct watch *watch, size_t index, unsig
 		if (part > request->count - sent)
 			part = request->count - sent;
 		at = mempcpy(at, request->addresses + sent, part * sizeof(uint64_t));
-		outcome = send_message(watch,
-				       &(struct channel_message){
-					       .kind = kind,
-					       .bytes = into,
-					       .len = (size_t)(at - into),
-					       .fd = kind == MESSAGE_REQUEST && request->module.map
-							     ? fileno(request->module.map)
-							     : -1,
-				       });
+		outcome = worker_send_message(
+			watch, &(struct channel_message){
+				       .kind = kind,
+				       .bytes = into,
+				       .len = (size_t)(at - into),
+				       .fd = kind == MESSAGE_REQUEST && request->module.map
+						     ? fileno(request->module.map)
+						     : -1,
+			       });
 		kind = MESSAGE_ADDRESSES;
 		sent += part;
 	}
@@ -226,12 +232,12 @@ static enum worker_outcome send_kernel(struct watch *watch, const struct kernel_
 {
 	unsigned char bytes[KERNEL_IMAGE_BYTES_MAX];
 
-	return send_message(watch, &(struct channel_message){
-					   .kind = MESSAGE_KERNEL,
-					   .bytes = bytes,
-					   .len = kernel_image_write(kernel, bytes),
-					   .fd = -1,
-				   });
+	return worker_send_message(watch, &(struct channel_message){
+						  .kind = MESSAGE_KERNEL,
+						  .bytes = bytes,
+						  .len = kernel_image_write(kernel, bytes),
+						  .fd = -1,
+					  });
 }
 
 static enum worker_outcome send_requests(struct watch *watch)
@@ -247,10 +253,10 @@ static enum worker_outcome send_requests(struct watch *watch)
 		if (kernel && outcome == WORKER_DONE)
 			outcome = send_kernel(watch, kernel);
 	}
-	return outcome == WORKER_DONE ? send_message(watch, &run) : outcome;
+	return outcome == WORKER_DONE ? worker_send_message(watch, &run) : outcome;
 }
 
-/* More to read takes more time. */
+/* Raises the time limits, because reading another file takes time. */
 static void allow_for(struct worker_limits *limits, int fd)
 {
 	struct file_origin origin;
@@ -267,7 +273,8 @@ static void allow_for(struct worker_limits *limits, int fd)
 		limits->run_cpu_ns = limits->run_cpu_ns_max;
 }
 
-static enum worker_outcome answer(struct watch *watch, const struct worker_question *question)
+static enum worker_outcome worker_answer(struct watch *watch,
+					 const struct worker_question *question)
 {
 	const struct debugfile_opener *opener =
 		&watch->run->requests[question->request]->module.opener;
@@ -287,28 +294,28 @@ static enum worker_outcome answer(struct watch *watch, const struct worker_quest
 		return WORKER_DONE;
 	case CHANNEL_CLOSED:
 		return WORKER_GONE;
-	case CHANNEL_BUSY: /* it waits for one answer at a time, for which there is room */
+	case CHANNEL_BUSY: /* the worker waits for one answer at a time, so there is room */
 	case CHANNEL_DAMAGED:
 		break;
 	}
-	return WORKER_LIED;
+	return WORKER_PROTOCOL_ERROR;
 }
 
-static enum worker_outcome take_reply(struct watch *watch, uint32_t request)
+static enum worker_outcome worker_take_reply(struct watch *watch, uint32_t request)
 {
 	struct inbox_reply *whole = &watch->inbox.replies[request];
 	struct reply *reply = reply_read(STEAL(whole->bytes), whole->len,
 					 watch->run->requests[request]->count);
 
 	if (!reply)
-		return WORKER_LIED;
+		return WORKER_PROTOCOL_ERROR;
 	watch->run->is_finished[request] = true;
 	watch->run->finished(watch->run->user, request, reply);
 	return WORKER_DONE;
 }
 
-static enum worker_outcome take(struct watch *watch, const struct channel_message *message,
-				bool *is_done)
+static enum worker_outcome worker_take(struct watch *watch, const struct channel_message *message,
+				       bool *is_done)
 {
 	enum worker_outcome outcome;
 	struct worker_question question;
@@ -318,9 +325,9 @@ static enum worker_outcome take(struct watch *watch, const struct channel_messag
 	case INBOX_PART:
 		return WORKER_DONE;
 	case INBOX_REPLY:
-		return take_reply(watch, request);
+		return worker_take_reply(watch, request);
 	case INBOX_QUESTION:
-		outcome = answer(watch, &question);
+		outcome = worker_answer(watch, &question);
 		free(question.name);
 		return outcome;
 	case INBOX_DONE:
@@ -329,7 +336,7 @@ static enum worker_outcome take(struct watch *watch, const struct channel_messag
 	case INBOX_NONSENSE:
 		break;
 	}
-	return WORKER_LIED;
+	return WORKER_PROTOCOL_ERROR;
 }
 
 static enum worker_outcome receive_replies(struct watch *watch)
@@ -342,17 +349,17 @@ static enum worker_outcome receive_replies(struct watch *watch)
 	while (outcome == WORKER_DONE && !is_done) {
 		switch (channel_receive(watch->worker->channel, &message)) {
 		case CHANNEL_DONE:
-			outcome = take(watch, &message, &is_done);
+			outcome = worker_take(watch, &message, &is_done);
 			if (outcome == WORKER_DONE && ++count % MESSAGES_PER_TICK == 0)
-				outcome = tick(watch);
+				outcome = worker_tick(watch);
 			break;
 		case CHANNEL_BUSY:
-			outcome = wait_for(watch, POLLIN);
+			outcome = worker_wait_for(watch, POLLIN);
 			break;
 		case CHANNEL_CLOSED:
 			return WORKER_GONE;
 		case CHANNEL_DAMAGED:
-			return WORKER_LIED;
+			return WORKER_PROTOCOL_ERROR;
 		}
 	}
 	return outcome;

@@ -11,8 +11,8 @@
 
 struct worker_process;
 
-/* A request of the present run; also who opens its debug files. */
-struct request {
+/* A request of the current run. It also opens the request's debug files. */
+struct worker_main_request {
 	struct worker_process *process;
 	uint32_t index;
 	uint64_t *addresses;
@@ -29,23 +29,23 @@ struct worker_process {
 	const struct worker_main_options *options;
 	struct channel *channel;
 	struct engine *engine;
-	struct request **requests;
+	struct worker_main_request **requests;
 	size_t count, room;
-	pthread_mutex_t questions; /* one waits for its answer at a time */
+	pthread_mutex_t questions; /* only one thread may wait for an answer */
 	struct unpack_budget budget;
 };
 
-static void send_message(struct worker_process *process, enum worker_message kind,
-			 const void *bytes, size_t len)
+static void worker_main_send_message(struct worker_process *process, enum worker_message kind,
+				     const void *bytes, size_t len)
 {
 	struct channel_message message = {.kind = kind, .bytes = bytes, .len = len, .fd = -1};
 
-	/* Without prof there is nothing left to do. */
+	/* prof has ended, so there is nothing left to do. */
 	if (channel_send(process->channel, &message) != CHANNEL_DONE)
 		_exit(0);
 }
 
-static struct channel_message receive(struct worker_process *process)
+static struct channel_message worker_main_receive(struct worker_process *process)
 {
 	struct channel_message message;
 
@@ -54,9 +54,9 @@ static struct channel_message receive(struct worker_process *process)
 	return message;
 }
 
-static void add_addresses(struct worker_process *process, struct bytes from)
+static void worker_main_add_addresses(struct worker_process *process, struct bytes from)
 {
-	struct request *request = process->requests[process->count - 1];
+	struct worker_main_request *request = process->requests[process->count - 1];
 
 	while (bytes_left(&from)) {
 		GROW(request->addresses, request->count, request->room);
@@ -64,10 +64,11 @@ static void add_addresses(struct worker_process *process, struct bytes from)
 	}
 }
 
-static void add_request(struct worker_process *process, const struct channel_message *message)
+static void worker_main_add_request(struct worker_process *process,
+				    const struct channel_message *message)
 {
 	struct bytes from = bytes_of(message->bytes, message->len);
-	struct request *request = xcalloc(1, sizeof(*request));
+	struct worker_main_request *request = xcalloc(1, sizeof(*request));
 	int fd = channel_take_fd(process->channel);
 
 	request->process = process;
@@ -81,22 +82,22 @@ static void add_request(struct worker_process *process, const struct channel_mes
 		rewind(request->map);
 	GROW(process->requests, process->count, process->room);
 	process->requests[process->count++] = request;
-	add_addresses(process, from);
+	worker_main_add_addresses(process, from);
 }
 
-static void add_kernel(struct worker_process *process, struct bytes from)
+static void worker_main_add_kernel(struct worker_process *process, struct bytes from)
 {
-	struct request *request = process->requests[process->count - 1];
+	struct worker_main_request *request = process->requests[process->count - 1];
 
 	request->is_kernel = true;
 	kernel_image_read(from, &request->kernel);
 }
 
-/* A debugfile_opener that asks prof. */
+/* Implements debugfile_opener by asking prof. */
 static int ask_for_file(void *user, const struct debugfile_question *what, unsigned attempt,
 			char **path)
 {
-	struct request *request = user;
+	struct worker_main_request *request = user;
 	struct worker_process *process = request->process;
 	unsigned char bytes[sizeof(request->index) + REMOTE_QUESTION_BYTES_MAX];
 	size_t len = sizeof(request->index);
@@ -106,8 +107,8 @@ static int ask_for_file(void *user, const struct debugfile_question *what, unsig
 	memcpy(bytes, &request->index, len);
 	len += remote_question_write(what, attempt, bytes + len);
 	pthread_mutex_lock(&process->questions);
-	send_message(process, MESSAGE_QUESTION, bytes, len);
-	answer = receive(process);
+	worker_main_send_message(process, MESSAGE_QUESTION, bytes, len);
+	answer = worker_main_receive(process);
 	fd = channel_take_fd(process->channel);
 	if (fd >= 0)
 		*path = xstrndup(answer.bytes, answer.len);
@@ -115,17 +116,17 @@ static int ask_for_file(void *user, const struct debugfile_question *what, unsig
 	return fd;
 }
 
-static void send_part(struct worker_process *process, uint32_t request, bool is_last,
-		      const void *bytes, size_t len, unsigned char *into)
+static void worker_main_send_part(struct worker_process *process, uint32_t request, bool is_last,
+				  const void *bytes, size_t len, unsigned char *into)
 {
 	unsigned char *at = mempcpy(into, &request, sizeof(request));
 
 	*at++ = is_last;
 	at = mempcpy(at, bytes, len);
-	send_message(process, MESSAGE_PART, into, (size_t)(at - into));
+	worker_main_send_message(process, MESSAGE_PART, into, (size_t)(at - into));
 }
 
-/* Any thread. */
+/* Called by any thread. */
 static void send_reply(void *user, size_t index, const struct engine_result *result)
 {
 	struct worker_process *process = user;
@@ -138,7 +139,8 @@ static void send_reply(void *user, size_t index, const struct engine_result *res
 		size_t left = len - sent;
 		size_t part = left < WORKER_PART_BYTES_MAX ? left : WORKER_PART_BYTES_MAX;
 
-		send_part(process, (uint32_t)index, part == left, reply + sent, part, message);
+		worker_main_send_part(process, (uint32_t)index, part == left, reply + sent, part,
+				      message);
 		sent += part;
 	} while (sent < len);
 }
@@ -154,7 +156,7 @@ static void note_work(void *user, unsigned thread, size_t request, bool in_libdw
 }
 
 static struct engine_request engine_request_of(struct worker_process *process,
-					       struct request *request)
+					       struct worker_main_request *request)
 {
 	const struct worker_main_options *options = process->options;
 	struct engine_request ret = {.module = {.id = request->module,
@@ -169,13 +171,16 @@ static struct engine_request engine_request_of(struct worker_process *process,
 	if (request->map)
 		return ret;
 	ret.module.elf = options->file_of(options->user, request->module);
-	/* Who a file belongs to decided over this process's limit of memory, which holds alone. */
+	/*
+	 * The memory limit of this process depends on the owner of the file and
+	 * is the only limit here.
+	 */
 	elf_file_set_budget(ret.module.elf, &process->budget);
 	ret.module.opener = (struct debugfile_opener){.open = ask_for_file, .user = request};
 	return ret;
 }
 
-static void run(struct worker_process *process)
+static void worker_main_run(struct worker_process *process)
 {
 	CLEANUP(free_ptr)
 	struct engine_request *requests = xcalloc(process->count, sizeof(*requests));
@@ -189,7 +194,7 @@ static void run(struct worker_process *process)
 		free(process->requests[i]);
 	}
 	process->count = 0;
-	send_message(process, MESSAGE_DONE, NULL, 0);
+	worker_main_send_message(process, MESSAGE_DONE, NULL, 0);
 }
 
 void worker_main(struct channel *channel, void *user)
@@ -207,15 +212,15 @@ void worker_main(struct channel *channel, void *user)
 		.user = &process,
 	});
 	for (;;) {
-		struct channel_message message = receive(&process);
+		struct channel_message message = worker_main_receive(&process);
 
 		if (message.kind == MESSAGE_REQUEST)
-			add_request(&process, &message);
+			worker_main_add_request(&process, &message);
 		else if (message.kind == MESSAGE_ADDRESSES)
-			add_addresses(&process, bytes_of(message.bytes, message.len));
+			worker_main_add_addresses(&process, bytes_of(message.bytes, message.len));
 		else if (message.kind == MESSAGE_KERNEL)
-			add_kernel(&process, bytes_of(message.bytes, message.len));
+			worker_main_add_kernel(&process, bytes_of(message.bytes, message.len));
 		else if (message.kind == MESSAGE_RUN)
-			run(&process);
+			worker_main_run(&process);
 	}
 }

@@ -6,18 +6,20 @@
 #include <string.h>
 
 /*
- * A module asks for its debug file by build-id and by link, and for a supplementary file and a
- * package of split units by two more each; each has a few candidates.
+ * A module needs up to two questions for its debug file (by build-id and by
+ * link), two for a supplementary file and two for a package of split units.
+ * Each file has a few candidates.
  */
 enum { QUESTIONS_PER_MODULE_MAX = 48 };
 
 /*
- * Each address can be in another unit whose .dwo file is looked for, most of them by one question.
- * The limit is half a minute of answers to a hostile worker.
+ * Each address can be in another unit with a .dwo file, most of which need one
+ * question. The limit corresponds to half a minute of answers for a malicious
+ * worker.
  */
 enum { QUESTIONS_PER_UNIT_MAX = 16, QUESTIONS_OF_UNITS_MAX = 1 << 18 };
 
-/* Half of it is unused at most. */
+/* At most half of the room is unused. */
 enum { ROOM_BYTES_MIN = 4096 };
 
 size_t kernel_image_write(const struct kernel_image *image,
@@ -92,7 +94,7 @@ void inbox_deinit(struct inbox *inbox)
 	*inbox = (struct inbox){0};
 }
 
-static void append(struct inbox_reply *reply, struct bytes part)
+static void worker_protocol_append(struct inbox_reply *reply, struct bytes part)
 {
 	size_t len = bytes_left(&part);
 
@@ -107,7 +109,8 @@ static void append(struct inbox_reply *reply, struct bytes part)
 	reply->len += len;
 }
 
-static enum inbox_event take_part(struct inbox *inbox, struct bytes from, uint32_t *request)
+static enum inbox_event worker_protocol_take_part(struct inbox *inbox, struct bytes from,
+						  uint32_t *request)
 {
 	struct inbox_reply *reply;
 	unsigned is_last;
@@ -121,13 +124,13 @@ static enum inbox_event take_part(struct inbox *inbox, struct bytes from, uint32
 	if (reply->is_whole || (!is_last && !bytes_left(&from)))
 		return INBOX_NONSENSE;
 	inbox->bytes_left -= bytes_left(&from);
-	append(reply, from);
+	worker_protocol_append(reply, from);
 	reply->is_whole = is_last;
 	return is_last ? INBOX_REPLY : INBOX_PART;
 }
 
-static enum inbox_event take_question(struct inbox *inbox, struct bytes from,
-				      struct worker_question *question)
+static enum inbox_event worker_protocol_take_question(struct inbox *inbox, struct bytes from,
+						      struct worker_question *question)
 {
 	if (!inbox->questions_left)
 		return INBOX_NONSENSE;
@@ -153,9 +156,9 @@ enum inbox_event inbox_take(struct inbox *inbox, const struct channel_message *m
 
 	switch (message->kind) {
 	case MESSAGE_PART:
-		return take_part(inbox, from, request);
+		return worker_protocol_take_part(inbox, from, request);
 	case MESSAGE_QUESTION:
-		return take_question(inbox, from, question);
+		return worker_protocol_take_question(inbox, from, question);
 	case MESSAGE_DONE:
 		return are_whole(inbox) ? INBOX_DONE : INBOX_NONSENSE;
 	}

@@ -1,12 +1,13 @@
 /*
- * What prof and its symbol worker say to each other, as messages of a channel.
+ * The messages between prof and its symbol worker.
  *
- * prof asks: a REQUEST per module, ADDRESSES if it has many, then RUN. The worker sends the reply
- * to each (reply.h) in one or several PARTs and at the end DONE. In between it may ask a QUESTION
- * about a debug file, and waits for its ANSWER.
+ * prof sends a REQUEST per module, followed by ADDRESSES if it has many, and
+ * finally RUN. The worker sends the reply to each request (reply.h) in one or
+ * more PARTs, and DONE at the end. In between it can send a QUESTION about a
+ * debug file and wait for the ANSWER.
  *
- * prof believes nothing of what the worker sends: struct inbox checks and bounds all of it. The
- * worker believes prof.
+ * prof does not trust the worker: struct inbox validates and bounds everything
+ * that it sends. The worker trusts prof.
  */
 #ifndef PROF_SYMBOL_WORKER_PROTOCOL_H
 #define PROF_SYMBOL_WORKER_PROTOCOL_H
@@ -18,26 +19,41 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Module or not (u8), build-id (length as u8, bytes), anchors (pc as u64, length as u8, name). */
+/*
+ * Module or not (u8), build-id (length as u8, bytes), anchors (pc as u64,
+ * length as u8, name).
+ */
 enum { KERNEL_IMAGE_BYTES_MAX = 2 + BUILD_ID_MAX + KERNEL_ANCHORS_MAX * (8 + 1 + 64) };
 
 enum worker_message {
-	/* module, 1 if without libdw (u32 each), own bytes of its perf map (u64), addresses (u64
-	 * each); descriptor: of the map */
+	/*
+	 * Module and 1 if without libdw (u32 each), own bytes of its perf map
+	 * (u64), addresses (u64 each). The descriptor is the map.
+	 */
 	MESSAGE_REQUEST = 1,
 	MESSAGE_ADDRESSES, /* more addresses of the last request */
-	MESSAGE_KERNEL,	   /* the last request is of a kernel: a struct kernel_image as below */
+	/* The last request is for a kernel: an encoded struct kernel_image. */
+	MESSAGE_KERNEL,
 	MESSAGE_RUN,
-	MESSAGE_ANSWER, /* path; descriptor: of the file; none: no such file */
+	/*
+	 * A path and the descriptor of the file. Without a descriptor, the file
+	 * does not exist.
+	 */
+	MESSAGE_ANSWER,
 
-	MESSAGE_PART, /* request (u32, in the order of REQUESTs), 1 if it is the last (u8), bytes */
+	/*
+	 * Request (u32, in the order of REQUESTs), 1 if it is the last part
+	 * (u8), bytes.
+	 */
+	MESSAGE_PART,
 	MESSAGE_QUESTION, /* request (u32), question (remote_opener.h) */
 	MESSAGE_DONE,
 };
 
 /*
- * What a worker must know of a kernel's file; the file itself is that of the module, or the
- * descriptor that came with the REQUEST. Returns the number of bytes.
+ * Encodes the data about a kernel that a worker needs. The kernel's file is
+ * that of the module or the descriptor of the REQUEST. Returns the number of
+ * bytes.
  */
 size_t kernel_image_write(const struct kernel_image *image,
 			  unsigned char into[KERNEL_IMAGE_BYTES_MAX]);
@@ -51,33 +67,35 @@ enum {
 struct worker_question {
 	uint32_t request, attempt;
 	struct debugfile_question what;
-	char *name; /* what.name points here; to be freed */
+	char *name; /* what.name points here; the caller frees it */
 };
 
-/* What has come of the replies to one run. */
+/* The state of the replies to one run. */
 struct inbox {
 	struct inbox_reply *replies;
 	size_t count;
-	size_t bytes_left; /* of all replies; a worker that sends more is refused */
+	size_t bytes_left; /* for all replies; a worker that exceeds it is rejected */
 	unsigned questions_left;
 };
 
 struct inbox_reply {
 	unsigned char *bytes;
 	size_t len, room;
-	bool is_whole; /* nothing more may come; bytes may have been taken */
+	bool is_whole; /* complete; the bytes may have been taken */
 };
 
 enum inbox_event {
-	INBOX_PART,	/* of a reply that goes on */
-	INBOX_REPLY,	/* one is whole: *request */
-	INBOX_QUESTION, /* *question; it is valid, and its name to be freed */
-	INBOX_DONE,	/* and all replies are whole */
+	INBOX_PART,	/* a part of an incomplete reply */
+	INBOX_REPLY,	/* the reply *request is complete */
+	INBOX_QUESTION, /* *question is valid, and its name must be freed */
+	INBOX_DONE,	/* the end, and all replies are complete */
 	INBOX_NONSENSE,
 };
 
-/* Zero-initialized ones have nothing to free. */
-/* addresses: of all requests. */
+/*
+ * A zero-initialized inbox has nothing to free. `addresses` is the number for
+ * all requests.
+ */
 void inbox_init(struct inbox *inbox, size_t requests, size_t addresses, size_t bytes_max);
 void inbox_deinit(struct inbox *inbox);
 enum inbox_event inbox_take(struct inbox *inbox, const struct channel_message *message,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is written before the arrays. */
+/* Precedes the arrays in the serialized layout. */
 struct preamble {
 	struct layout_header header;
 	uint64_t context_offset, tls_bytes, tls_alignment, context;
@@ -35,13 +35,13 @@ static int compare_roots(const void *left, const void *right)
 	return (a->vaddr > b->vaddr) - (a->vaddr < b->vaddr);
 }
 
-static void sort(struct layout_root *roots, size_t count)
+static void layout_sort(struct layout_root *roots, size_t count)
 {
 	if (count)
 		qsort(roots, count, sizeof(*roots), compare_roots);
 }
 
-static char *put(char *to, const void *items, size_t bytes)
+static char *layout_put(char *to, const void *items, size_t bytes)
 {
 	return bytes_append(to, bytes_of(items, bytes));
 }
@@ -64,26 +64,29 @@ char *task_layout_write(struct task_layout *layout, size_t *len)
 	};
 	char *bytes, *at;
 
-	sort(layout->tasks, layout->task_count);
-	sort(layout->vtables, layout->vtable_count);
+	layout_sort(layout->tasks, layout->task_count);
+	layout_sort(layout->vtables, layout->vtable_count);
 	*len = sizeof(preamble) + preamble.nodes + preamble.variants + preamble.edges +
 	       preamble.tasks + preamble.vtables + preamble.strings + preamble.text;
 	at = bytes = xmalloc(*len);
-	at = put(at, &preamble, sizeof(preamble));
-	at = put(at, layout->nodes, preamble.nodes);
-	at = put(at, layout->variants, preamble.variants);
-	at = put(at, layout->edges, preamble.edges);
-	at = put(at, layout->tasks, preamble.tasks);
-	at = put(at, layout->vtables, preamble.vtables);
-	at = put(at, layout->strings, preamble.strings);
-	put(at, layout->text, preamble.text);
+	at = layout_put(at, &preamble, sizeof(preamble));
+	at = layout_put(at, layout->nodes, preamble.nodes);
+	at = layout_put(at, layout->variants, preamble.variants);
+	at = layout_put(at, layout->edges, preamble.edges);
+	at = layout_put(at, layout->tasks, preamble.tasks);
+	at = layout_put(at, layout->vtables, preamble.vtables);
+	at = layout_put(at, layout->strings, preamble.strings);
+	layout_put(at, layout->text, preamble.text);
 	return bytes;
 }
 
 /* ---- Reading ---- */
 
-/* A copy of the next array; *count: of its items. NULL if it is empty or too short. */
-static void *take(struct bytes *from, uint64_t bytes, size_t item_bytes, size_t *count)
+/*
+ * Returns a copy of the next array, and its number of items in *count. Returns
+ * NULL if it is empty or truncated.
+ */
+static void *layout_take(struct bytes *from, uint64_t bytes, size_t item_bytes, size_t *count)
 {
 	const void *at = bytes % item_bytes ? NULL : bytes_take(from, bytes);
 	void *copy;
@@ -177,13 +180,14 @@ static bool is_valid(const struct task_layout *layout)
 
 static void take_arrays(struct task_layout *to, const struct preamble *preamble, struct bytes *from)
 {
-	to->nodes = take(from, preamble->nodes, sizeof(*to->nodes), &to->node_count);
-	to->variants = take(from, preamble->variants, sizeof(*to->variants), &to->variant_count);
-	to->edges = take(from, preamble->edges, sizeof(*to->edges), &to->edge_count);
-	to->tasks = take(from, preamble->tasks, sizeof(*to->tasks), &to->task_count);
-	to->vtables = take(from, preamble->vtables, sizeof(*to->vtables), &to->vtable_count);
-	to->strings = take(from, preamble->strings, sizeof(*to->strings), &to->string_count);
-	to->text = take(from, preamble->text, 1, &to->text_bytes);
+	to->nodes = layout_take(from, preamble->nodes, sizeof(*to->nodes), &to->node_count);
+	to->variants = layout_take(from, preamble->variants, sizeof(*to->variants),
+				   &to->variant_count);
+	to->edges = layout_take(from, preamble->edges, sizeof(*to->edges), &to->edge_count);
+	to->tasks = layout_take(from, preamble->tasks, sizeof(*to->tasks), &to->task_count);
+	to->vtables = layout_take(from, preamble->vtables, sizeof(*to->vtables), &to->vtable_count);
+	to->strings = layout_take(from, preamble->strings, sizeof(*to->strings), &to->string_count);
+	to->text = layout_take(from, preamble->text, 1, &to->text_bytes);
 }
 
 struct task_layout *task_layout_read(const void *bytes, size_t len)
@@ -208,10 +212,11 @@ struct task_layout *task_layout_read(const void *bytes, size_t len)
 	return STEAL(layout);
 }
 
-/* ---- Look-ups ---- */
+/* ---- Lookups ---- */
 
-static const struct layout_node *find(const struct task_layout *layout,
-				      const struct layout_root *roots, size_t count, uint64_t vaddr)
+static const struct layout_node *layout_find(const struct task_layout *layout,
+					     const struct layout_root *roots, size_t count,
+					     uint64_t vaddr)
 {
 	const struct layout_root key = {.vaddr = vaddr}, *found = NULL;
 
@@ -222,12 +227,12 @@ static const struct layout_node *find(const struct task_layout *layout,
 
 const struct layout_node *task_layout_task(const struct task_layout *layout, uint64_t poll_vaddr)
 {
-	return find(layout, layout->tasks, layout->task_count, poll_vaddr);
+	return layout_find(layout, layout->tasks, layout->task_count, poll_vaddr);
 }
 
 const struct layout_node *task_layout_vtable(const struct task_layout *layout, uint64_t vaddr)
 {
-	return find(layout, layout->vtables, layout->vtable_count, vaddr);
+	return layout_find(layout, layout->vtables, layout->vtable_count, vaddr);
 }
 
 const char *task_layout_string(const struct task_layout *layout, uint32_t id)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct builder {
+struct layout_builder {
 	struct dwarf_types *types;
 	struct tokio_parts parts;
 	struct task_layout *layout;
@@ -23,7 +23,7 @@ static void add_root(struct layout_root **roots, size_t *count, size_t *room, ui
 	(*roots)[(*count)++] = (struct layout_root){.vaddr = vaddr, .node = node};
 }
 
-static void add_polls(struct builder *builder)
+static void layout_builder_add_polls(struct layout_builder *builder)
 {
 	struct task_layout *layout = builder->layout;
 
@@ -39,7 +39,7 @@ static void add_polls(struct builder *builder)
 	}
 }
 
-static void add_vtables(struct builder *builder)
+static void add_vtables(struct layout_builder *builder)
 {
 	struct task_layout *layout = builder->layout;
 	struct dwarf_type type;
@@ -55,10 +55,14 @@ static void add_vtables(struct builder *builder)
 	}
 }
 
-/* ---- Where tasks have what belongs to their list ---- */
+/* ---- Members of a task that link it into its list ---- */
 
-/* Adds up the offsets of members in each other; *type becomes that of the last. */
-static bool descend(struct builder *builder, dwarf_type_id *id, const char *name, uint64_t *offset)
+/*
+ * Adds the offset of the named member, and sets *type to its type. Repeated
+ * calls sum the offsets of nested members.
+ */
+static bool layout_builder_descend(struct layout_builder *builder, dwarf_type_id *id,
+				   const char *name, uint64_t *offset)
 {
 	const struct dwarf_member *member;
 	struct dwarf_type type;
@@ -73,7 +77,7 @@ static bool descend(struct builder *builder, dwarf_type_id *id, const char *name
 	return true;
 }
 
-static bool follow(struct builder *builder, dwarf_type_id *id)
+static bool layout_builder_follow(struct layout_builder *builder, dwarf_type_id *id)
 {
 	struct dwarf_type type;
 
@@ -83,24 +87,28 @@ static bool follow(struct builder *builder, dwarf_type_id *id)
 	return true;
 }
 
-/* The pointers of a list, whose fields are private in older versions. */
-static bool read_links(struct builder *builder, dwarf_type_id id, uint64_t offset,
+/*
+ * Reads the offsets of a list's pointers, whose fields are private in older
+ * versions.
+ */
+static bool read_links(struct layout_builder *builder, dwarf_type_id id, uint64_t offset,
 		       struct layout_header *ret)
 {
 	dwarf_type_id next;
 
-	if (!descend(builder, &id, "inner", &offset) || !descend(builder, &id, "value", &offset))
+	if (!layout_builder_descend(builder, &id, "inner", &offset) ||
+	    !layout_builder_descend(builder, &id, "value", &offset))
 		return false;
 	next = id;
 	ret->previous = ret->next = offset;
-	if (!descend(builder, &id, "prev", &ret->previous)) {
+	if (!layout_builder_descend(builder, &id, "prev", &ret->previous)) {
 		ret->next += 8;
 		return true;
 	}
-	return descend(builder, &next, "next", &ret->next);
+	return layout_builder_descend(builder, &next, "next", &ret->next);
 }
 
-static bool read_header(struct builder *builder)
+static bool layout_builder_read_header(struct layout_builder *builder)
 {
 	struct layout_header *header = &builder->layout->header;
 	dwarf_type_id vtable = builder->parts.header, state = builder->parts.header,
@@ -108,33 +116,34 @@ static bool read_header(struct builder *builder)
 	dwarf_type_id poll, trailer = 0;
 	uint64_t offset = 0;
 
-	if (!descend(builder, &state, "state", &header->state) ||
-	    !descend(builder, &vtable, "vtable", &header->vtable) || !follow(builder, &vtable))
+	if (!layout_builder_descend(builder, &state, "state", &header->state) ||
+	    !layout_builder_descend(builder, &vtable, "vtable", &header->vtable) ||
+	    !layout_builder_follow(builder, &vtable))
 		return false;
 	poll = trailer = vtable;
-	if (!descend(builder, &poll, "poll", &header->poll))
+	if (!layout_builder_descend(builder, &poll, "poll", &header->poll))
 		return false;
-	if (descend(builder, &owned, "owned", &offset))
+	if (layout_builder_descend(builder, &owned, "owned", &offset))
 		return read_links(builder, owned, offset, header);
-	if (!descend(builder, &trailer, "trailer_offset", &header->trailer))
+	if (!layout_builder_descend(builder, &trailer, "trailer_offset", &header->trailer))
 		return false;
 	header->has_trailer = true;
 	for (size_t i = 0; i < builder->parts.cell_count; i++) {
 		trailer = builder->parts.cells[i];
 		offset = 0;
-		if (!descend(builder, &trailer, "trailer", &offset))
+		if (!layout_builder_descend(builder, &trailer, "trailer", &offset))
 			continue;
 		offset = 0;
-		return descend(builder, &trailer, "owned", &offset) &&
+		return layout_builder_descend(builder, &trailer, "owned", &offset) &&
 		       read_links(builder, trailer, offset, header);
 	}
 	return false;
 }
 
-/* ---- The whole ---- */
+/* ---- The layout ---- */
 
-/* PT_TLS. */
-static void read_tls(struct builder *builder, struct elf_file *elf)
+/* Reads PT_TLS. */
+static void read_tls(struct layout_builder *builder, struct elf_file *elf)
 {
 	struct bytes file = elf_file_contents(elf), at = file;
 	struct task_layout *layout = builder->layout;
@@ -158,37 +167,38 @@ static void read_tls(struct builder *builder, struct elf_file *elf)
 	}
 }
 
-static struct error *check_found(const struct builder *builder)
+static struct error *check_found(const struct layout_builder *builder)
 {
 	if (!builder->parts.header || !builder->parts.poll_count || !builder->parts.cell_count)
 		return error_hint(error_new("its debug information lacks types"),
 				  "build it with debug = 2 (CARGO_PROFILE_RELEASE_DEBUG=2)");
 	if (!builder->parts.context)
 		return error_new(
-			"this version of tokio is unknown: it has no thread-local CONTEXT");
+			"this version of tokio is not supported: it has no thread-local CONTEXT");
 	return NULL;
 }
 
-static struct error *build(struct builder *builder, struct elf_file *elf)
+static struct error *layout_builder_build(struct layout_builder *builder, struct elf_file *elf)
 {
 	struct task_layout *layout = builder->layout;
 
 	builder->graph = layout_graph_new(builder->types, &builder->parts, layout);
 	read_tls(builder, elf);
 	layout->context_offset = builder->parts.context_offset;
-	if (!read_header(builder) || !layout->tls_bytes ||
+	if (!layout_builder_read_header(builder) || !layout->tls_bytes ||
 	    !layout_graph_leads(builder->graph, SEARCH_LISTS, builder->parts.context))
-		return error_new("this version of tokio is unknown: its lists of tasks are not "
-				 "where they are expected");
+		return error_new("this version of tokio is not supported: its task lists are "
+				 "not at the expected place");
 	layout->context = layout_graph_node(builder->graph, SEARCH_LISTS, builder->parts.context,
 					    LAYOUT_PLAIN);
-	add_polls(builder);
+	layout_builder_add_polls(builder);
 	add_vtables(builder);
 	layout_graph_build(builder->graph);
-	return layout->task_count ? NULL : error_new("the types of its tasks are unknown");
+	return layout->task_count ? NULL
+				  : error_new("its debug information lacks the types of its tasks");
 }
 
-static void builder_deinit(struct builder *builder)
+static void layout_builder_deinit(struct layout_builder *builder)
 {
 	layout_graph_free(builder->graph);
 	tokio_parts_deinit(&builder->parts);
@@ -198,7 +208,8 @@ static void builder_deinit(struct builder *builder)
 
 struct error *layout_build(struct elf_file *elf, struct task_layout **ret)
 {
-	CLEANUP(builder_deinit) struct builder builder = {.types = dwarf_types_new(elf)};
+	CLEANUP(layout_builder_deinit)
+	struct layout_builder builder = {.types = dwarf_types_new(elf)};
 	struct error *err;
 
 	*ret = NULL;
@@ -210,7 +221,7 @@ struct error *layout_build(struct elf_file *elf, struct task_layout **ret)
 		return NULL;
 	err = check_found(&builder);
 	if (!err)
-		err = build(&builder, elf);
+		err = layout_builder_build(&builder, elf);
 	if (!err)
 		*ret = STEAL(builder.layout);
 	return err;

@@ -1,12 +1,14 @@
 /*
- * Builds the layout of a program's tasks (layout.h) from its DWARF: finds tokio's poll functions,
- * the vtables of futures and the thread-local CONTEXT, and follows types from there.
+ * Builds the layout of a program's tasks (layout.h) from its DWARF. Finds
+ * tokio's poll functions, the vtables of futures and the thread-local CONTEXT,
+ * and follows types from there.
  *
- * What a coroutine awaits is the member __awaitee of its state's variant, whose line is that of the
- * await. Of other futures, those members count that are futures themselves; a type is a future if
- * the program has a poll() for it. What leads no further is a leaf with its name.
+ * A coroutine awaits the member __awaitee of the variant for its state, and the
+ * line of the variant is the line of the await. Any other future awaits those
+ * of its members that are futures. A type is a future if the program has a
+ * poll() for it. A type that leads to no future is a leaf with its own name.
  *
- * For a confined process: the file is read as it is mapped.
+ * Runs only in a confined process, because the mapped file is untrusted.
  */
 #ifndef PROF_TASKS_LAYOUT_BUILDER_H
 #define PROF_TASKS_LAYOUT_BUILDER_H
@@ -16,8 +18,8 @@
 #include "tasks/layout.h"
 
 /*
- * *ret is NULL if it is not a program of tokio. Fails if the debug information does not say how its
- * tasks lie.
+ * Sets *ret to NULL if the program does not use tokio. Fails if the debug
+ * information does not describe how its tasks are laid out.
  */
 MUST_CHECK struct error *layout_build(struct elf_file *elf, struct task_layout **ret);
 

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a whole program. */
+/* for a whole program */
 enum { NODES_MAX = 1 << 20 };
 
-/* Of what a node is made. */
-struct origin {
+/* The type and kind of search from which a node was made. */
+struct layout_graph_origin {
 	dwarf_type_id type;
 	enum type_search_kind kind;
 };
@@ -24,15 +24,15 @@ struct layout_graph {
 	const struct tokio_parts *parts;
 	struct task_layout *layout;
 	struct type_search *searches[SEARCH_KINDS];
-	struct idmap nodes[SEARCH_KINDS]; /* by type and role */
-	struct origin *origins;		  /* of each node */
+	struct idmap nodes[SEARCH_KINDS];    /* by type and role */
+	struct layout_graph_origin *origins; /* the origin of each node */
 	size_t origin_room;
 	struct idmap strings; /* by hash and length */
 };
 
 /* ---- Strings ---- */
 
-static uint64_t hash_of(const char *text, size_t len)
+static uint64_t layout_graph_hash_of(const char *text, size_t len)
 {
 	const unsigned char *at = (const unsigned char *)text;
 	uint64_t hash = 0xcbf29ce484222325;
@@ -42,10 +42,10 @@ static uint64_t hash_of(const char *text, size_t len)
 	return hash;
 }
 
-static uint32_t add_string(struct layout_graph *graph, const char *text, size_t len)
+static uint32_t layout_graph_add_string(struct layout_graph *graph, const char *text, size_t len)
 {
 	struct task_layout *layout = graph->layout;
-	uint32_t *id = idmap_put(&graph->strings, hash_of(text, len), (uint32_t)len);
+	uint32_t *id = idmap_put(&graph->strings, layout_graph_hash_of(text, len), (uint32_t)len);
 
 	if (*id != IDMAP_NONE)
 		return *id;
@@ -62,9 +62,9 @@ static uint32_t add_string(struct layout_graph *graph, const char *text, size_t 
 	return *id;
 }
 
-static uint32_t add_text(struct layout_graph *graph, const char *text)
+static uint32_t layout_graph_add_text(struct layout_graph *graph, const char *text)
 {
-	return text ? add_string(graph, text, strlen(text)) : 0;
+	return text ? layout_graph_add_string(graph, text, strlen(text)) : 0;
 }
 
 struct layout_graph *layout_graph_new(struct dwarf_types *types, const struct tokio_parts *parts,
@@ -77,7 +77,7 @@ struct layout_graph *layout_graph_new(struct dwarf_types *types, const struct to
 	graph->layout = layout;
 	for (enum type_search_kind kind = 0; kind < SEARCH_KINDS; kind++)
 		graph->searches[kind] = type_search_new(kind, types, parts);
-	add_string(graph, "", 0); /* no name is string 0 */
+	layout_graph_add_string(graph, "", 0); /* string 0 is the empty name */
 	return graph;
 }
 
@@ -113,7 +113,7 @@ uint32_t layout_graph_node(struct layout_graph *graph, enum type_search_kind kin
 		return *known = 0;
 	*known = (uint32_t)layout->node_count;
 	GROW(graph->origins, layout->node_count, graph->origin_room);
-	graph->origins[layout->node_count] = (struct origin){id, kind};
+	graph->origins[layout->node_count] = (struct layout_graph_origin){id, kind};
 	GROW(layout->nodes, layout->node_count, layout->node_room);
 	layout->nodes[layout->node_count++] = (struct layout_node){.role = role};
 	return *known;
@@ -127,8 +127,8 @@ static void add_edge(struct layout_graph *graph, struct layout_edge edge)
 	layout->edges[layout->edge_count++] = edge;
 }
 
-static void collect(struct layout_graph *graph, enum type_search_kind kind, dwarf_type_id id,
-		    uint64_t offset, unsigned depth);
+static void layout_graph_collect(struct layout_graph *graph, enum type_search_kind kind,
+				 dwarf_type_id id, uint64_t offset, unsigned depth);
 
 static void collect_pointer(struct layout_graph *graph, enum type_search_kind kind,
 			    dwarf_type_id target, uint64_t offset)
@@ -171,8 +171,8 @@ static void collect_members(struct layout_graph *graph, enum type_search_kind ki
 			    const struct dwarf_type *type, uint64_t offset, unsigned depth)
 {
 	for (size_t i = 0; i < type->member_count; i++)
-		collect(graph, kind, type->members[i].type, offset + type->members[i].offset,
-			depth + 1);
+		layout_graph_collect(graph, kind, type->members[i].type,
+				     offset + type->members[i].offset, depth + 1);
 }
 
 static void collect_inside(struct layout_graph *graph, enum type_search_kind kind, dwarf_type_id id,
@@ -185,9 +185,11 @@ static void collect_inside(struct layout_graph *graph, enum type_search_kind kin
 			});
 }
 
-/* Adds the edges from an object at the offset to the targets that it leads to. */
-static void collect(struct layout_graph *graph, enum type_search_kind kind, dwarf_type_id id,
-		    uint64_t offset, unsigned depth)
+/*
+ * Adds the edges from an object at this offset to the targets that it leads to.
+ */
+static void layout_graph_collect(struct layout_graph *graph, enum type_search_kind kind,
+				 dwarf_type_id id, uint64_t offset, unsigned depth)
 {
 	struct dwarf_type type;
 
@@ -237,7 +239,10 @@ static void end_variant(struct layout_graph *graph, uint32_t index)
 
 /* ---- Kinds of types ---- */
 
-/* What a state of a coroutine awaits; if that is no known future it is a leaf all the same. */
+/*
+ * Adds what a state of a coroutine awaits. If that is not a known future, it
+ * becomes a leaf.
+ */
 static void collect_awaited(struct layout_graph *graph, const struct dwarf_variant *state)
 {
 	size_t before = graph->layout->edge_count;
@@ -251,12 +256,12 @@ static void collect_awaited(struct layout_graph *graph, const struct dwarf_varia
 	if (!awaited)
 		return;
 	offset = state->content.offset + awaited->offset;
-	collect(graph, SEARCH_FUTURES, awaited->type, offset, 0);
+	layout_graph_collect(graph, SEARCH_FUTURES, awaited->type, offset, 0);
 	if (graph->layout->edge_count == before)
 		collect_inside(graph, SEARCH_FUTURES, awaited->type, offset, LAYOUT_FRAME);
 }
 
-/* Wrappers of which one member alone says what is awaited. */
+/* Wrappers with a single member that determines what is awaited. */
 static const struct wrapper {
 	const char *name, *member;
 	bool is_frame;
@@ -283,13 +288,16 @@ static void collect_wrapped(struct layout_graph *graph, const struct dwarf_type 
 	if (!member)
 		return;
 	if (wrapper->is_frame)
-		collect(graph, SEARCH_FUTURES, member->type, member->offset, 0);
+		layout_graph_collect(graph, SEARCH_FUTURES, member->type, member->offset, 0);
 	else
 		collect_inside(graph, SEARCH_FUTURES, member->type, member->offset, LAYOUT_FRAME);
 }
 
-/* "tokio::time::sleep::Sleep"; of what has no function of its own: without type parameters. */
-static uint32_t readable_name(struct layout_graph *graph, const char *name)
+/*
+ * Returns a readable name such as "tokio::time::sleep::Sleep". Types without a
+ * function of their own lose their type parameters.
+ */
+static uint32_t layout_graph_readable_name(struct layout_graph *graph, const char *name)
 {
 	size_t len = strlen(name), cut = 0;
 	unsigned depth = 0;
@@ -303,11 +311,12 @@ static uint32_t readable_name(struct layout_graph *graph, const char *name)
 			text[cut++] = name[i];
 		depth -= name[i] == '>' && depth && (!i || name[i - 1] != '-');
 	}
-	return cut ? add_string(graph, text, cut) : add_string(graph, name, len);
+	return cut ? layout_graph_add_string(graph, text, cut)
+		   : layout_graph_add_string(graph, name, len);
 }
 
-/* "{async_fn#0}" of "shop::cart::{async_fn#0}". */
-static const char *last_part(const char *name)
+/* Returns "{async_fn#0}" for "shop::cart::{async_fn#0}". */
+static const char *layout_graph_last_part(const char *name)
 {
 	const char *found = name;
 
@@ -316,17 +325,21 @@ static const char *last_part(const char *name)
 	return found;
 }
 
-/* As the symbolizer calls the function; 0: its name cannot be demangled. */
-static uint32_t function_name(struct layout_graph *graph, const char *linkage_name, uint32_t name)
+/*
+ * Returns the function name that the symbolizer uses, or 0 if the linkage name
+ * cannot be demangled.
+ */
+static uint32_t layout_graph_function_name(struct layout_graph *graph, const char *linkage_name,
+					   uint32_t name)
 {
 	CLEANUP(free_ptr) char *plain = demangle(linkage_name);
 	CLEANUP(free_ptr)
-	char *better = plain ? coroutine_name(plain,
-					      last_part(task_layout_string(graph->layout, name)))
+	char *better = plain ? coroutine_name(plain, layout_graph_last_part(task_layout_string(
+							     graph->layout, name)))
 			     : NULL;
 	const char *text = better ? better : plain;
 
-	return text ? add_string(graph, text, strlen(text)) : 0;
+	return text ? layout_graph_add_string(graph, text, strlen(text)) : 0;
 }
 
 static void name_function(struct layout_graph *graph, uint32_t index, struct bytes linkage)
@@ -334,8 +347,8 @@ static void name_function(struct layout_graph *graph, uint32_t index, struct byt
 	CLEANUP(free_ptr) char *text = xstrndup((const char *)linkage.at, bytes_left(&linkage));
 	struct layout_node *node = &graph->layout->nodes[index];
 
-	node->linkage_name = add_string(graph, text, strlen(text));
-	node->function = function_name(graph, text, node->name);
+	node->linkage_name = layout_graph_add_string(graph, text, strlen(text));
+	node->function = layout_graph_function_name(graph, text, node->name);
 }
 
 static void name_frame(struct layout_graph *graph, uint32_t index, const struct dwarf_type *type,
@@ -344,11 +357,11 @@ static void name_frame(struct layout_graph *graph, uint32_t index, const struct 
 	struct layout_node *node = &graph->layout->nodes[index];
 	struct bytes linkage = tokio_parts_linkage_name(graph->parts, name);
 
-	node->name = readable_name(graph, name);
+	node->name = layout_graph_readable_name(graph, name);
 	if (linkage.at)
 		name_function(graph, index, linkage);
 	if (type->variant_count && tokio_is_coroutine(type->name)) {
-		node->file = add_text(graph, type->variants[0].content.decl_file);
+		node->file = layout_graph_add_text(graph, type->variants[0].content.decl_file);
 		node->line = type->variants[0].content.decl_line;
 	}
 }
@@ -368,16 +381,17 @@ static void build_variants(struct layout_graph *graph, enum type_search_kind kin
 		if (awaits) {
 			to->is_over = !from->is_default && (from->value == 1 || from->value == 2);
 			to->line = from->content.decl_line;
-			to->file = add_text(graph, from->content.decl_file);
+			to->file = layout_graph_add_text(graph, from->content.decl_file);
 			collect_awaited(graph, from);
 		} else {
-			collect(graph, kind, from->content.type, from->content.offset, 0);
+			layout_graph_collect(graph, kind, from->content.type, from->content.offset,
+					     0);
 		}
 		end_variant(graph, number);
 	}
 }
 
-/* A type without variants. */
+/* Builds the node of a type without variants. */
 static void build_single(struct layout_graph *graph, enum type_search_kind kind, uint32_t index,
 			 dwarf_type_id id, const struct dwarf_type *type, const char *name)
 {
@@ -393,7 +407,7 @@ static void build_single(struct layout_graph *graph, enum type_search_kind kind,
 	} else if (role == LAYOUT_FRAME) {
 		collect_members(graph, kind, type, 0, 0);
 	} else if (role == LAYOUT_PLAIN) {
-		collect(graph, kind, id, 0, 0);
+		layout_graph_collect(graph, kind, id, 0, 0);
 	}
 	end_variant(graph, number);
 }
@@ -412,7 +426,7 @@ static void build_node(struct layout_graph *graph, uint32_t index)
 	if (!name)
 		name = "";
 	node->size_bytes = type.size_bytes;
-	/* What is reached by a pointer and is a frame itself. */
+	/* A type that is reached by a pointer can be a frame itself. */
 	if (node->role == LAYOUT_PLAIN && *name && kind == SEARCH_FUTURES &&
 	    type_search_is_target(graph->searches[kind], &type, name))
 		node->role = LAYOUT_FRAME;

@@ -16,26 +16,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The types of the largest programs; their names alone take 100 MB. */
+/* The names of the types alone can take 100 MB in the largest programs. */
 enum { MEMORY_MB = 1024, CPU_SECONDS = 60 };
-/* Programs that are remembered; more are not read. */
+/* The number of programs in the cache. Further programs are not read. */
 enum { PROGRAMS_MAX = 256 };
 
-struct known {
+struct tasks_program_known {
 	dev_t device;
 	ino_t inode;
 	struct timespec changed;
 	uint64_t entry;
-	struct task_layout *layout; /* NULL: it has none */
+	struct task_layout *layout; /* NULL if it has none */
 };
 
 struct task_programs {
 	const atomic_bool *cancel;
 	struct timed_caller *caller;
-	struct known *known;
+	struct tasks_program_known *known;
 	size_t count, room;
 	char *problem;
-	bool is_of_tokio; /* the program with the problem */
+	bool is_of_tokio; /* whether the program with the problem uses tokio */
 };
 
 struct task_programs *task_programs_new(const atomic_bool *cancel)
@@ -66,8 +66,8 @@ const char *task_programs_problem(const struct task_programs *programs)
 
 /* ---- Layouts ---- */
 
-/* The confined process. Without tasks it sends no bytes. */
-static void build(struct channel *channel, void *user)
+/* Runs in the confined process. Sends no bytes if the program has no tasks. */
+static void tasks_program_build(struct channel *channel, void *user)
 {
 	CLEANUP(task_layout_cleanup) struct task_layout *layout = NULL;
 	CLEANUP(error_cleanup) struct error *err = layout_build(user, &layout);
@@ -95,7 +95,7 @@ static struct error *read_layout(const struct task_programs *programs, struct el
 	};
 	CLEANUP(free_ptr) char *bytes = NULL;
 	size_t len;
-	struct error *err = answer_ask(&options, build, elf, &bytes, &len);
+	struct error *err = answer_ask(&options, tasks_program_build, elf, &bytes, &len);
 
 	if (err || !len)
 		return err;
@@ -105,8 +105,11 @@ static struct error *read_layout(const struct task_programs *programs, struct el
 
 /* ---- Programs ---- */
 
-/* The address of the program's entry, from the auxiliary vector; 0: unknown. */
-static uint64_t entry_of(pid_t pid)
+/*
+ * Returns the address of the program's entry from the auxiliary vector, or 0 if
+ * unknown.
+ */
+static uint64_t tasks_program_entry_of(pid_t pid)
 {
 	char path[64];
 	uint64_t entry = 0, pair[2];
@@ -122,11 +125,11 @@ static uint64_t entry_of(pid_t pid)
 	return entry;
 }
 
-static const struct known *find_known(const struct task_programs *programs,
-				      const struct stat *status)
+static const struct tasks_program_known *find_known(const struct task_programs *programs,
+						    const struct stat *status)
 {
 	for (size_t i = 0; i < programs->count; i++) {
-		const struct known *known = &programs->known[i];
+		const struct tasks_program_known *known = &programs->known[i];
 
 		if (known->device == status->st_dev && known->inode == status->st_ino &&
 		    known->changed.tv_sec == status->st_ctim.tv_sec &&
@@ -136,7 +139,10 @@ static const struct known *find_known(const struct task_programs *programs,
 	return NULL;
 }
 
-/* Those of programs of tokio first, of equal ones the last: shells come before what they start. */
+/*
+ * Prefers problems of programs that use tokio, and then the latest, because a
+ * shell comes before the program that it starts.
+ */
 static void keep_problem(struct task_programs *programs, const char *name, bool has_tokio,
 			 struct error *err)
 {
@@ -152,7 +158,7 @@ static void keep_problem(struct task_programs *programs, const char *name, bool 
 }
 
 static void read_program(struct task_programs *programs, struct elf_file *elf, const char *name,
-			 struct known *known)
+			 struct tasks_program_known *known)
 {
 	bool is_readable = elf_file_has_section(elf, ".debug_info");
 	struct error *err;
@@ -171,7 +177,7 @@ static int open_program(struct task_programs *programs, pid_t pid, char *name, s
 {
 	CLEANUP(free_ptr) char *links = process_links("/proc", pid);
 	CLEANUP(free_ptr) char *path = xasprintf("%s/exe", links);
-	const struct foreign_name file = {.path = path, .user = FOREIGN_USER_UNKNOWN};
+	const struct untrusted_name file = {.path = path, .user = UNTRUSTED_USER_UNKNOWN};
 	ssize_t got;
 
 	got = readlink(path, name, len - 1);
@@ -179,11 +185,13 @@ static int open_program(struct task_programs *programs, pid_t pid, char *name, s
 	return timed_open(programs->caller, &file, 1, 0, NULL);
 }
 
-static const struct known *add_program(struct task_programs *programs, int fd,
-				       const struct stat *status, const char *name)
+static const struct tasks_program_known *tasks_program_add_program(struct task_programs *programs,
+								   int fd,
+								   const struct stat *status,
+								   const char *name)
 {
 	CLEANUP(elf_file_cleanup) struct elf_file *elf = NULL;
-	struct known known = {
+	struct tasks_program_known known = {
 		.device = status->st_dev, .inode = status->st_ino, .changed = status->st_ctim};
 	struct error *err = NULL;
 
@@ -205,7 +213,7 @@ static const struct known *add_program(struct task_programs *programs, int fd,
 struct task_program task_programs_find(struct task_programs *programs, pid_t pid)
 {
 	struct task_program ret = {0};
-	const struct known *known = NULL;
+	const struct tasks_program_known *known = NULL;
 	char name[4096];
 	struct stat status;
 	int fd = open_program(programs, pid, name, sizeof(name));
@@ -217,10 +225,10 @@ struct task_program task_programs_find(struct task_programs *programs, pid_t pid
 	if (known || programs->count == PROGRAMS_MAX)
 		close(fd);
 	else
-		known = add_program(programs, fd, &status, name);
+		known = tasks_program_add_program(programs, fd, &status, name);
 	if (known && known->layout) {
 		ret.layout = known->layout;
-		ret.entry = entry_of(pid);
+		ret.entry = tasks_program_entry_of(pid);
 		ret.bias = ret.entry - known->entry;
 	}
 	return ret;

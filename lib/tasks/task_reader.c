@@ -11,38 +11,38 @@
 #include <string.h>
 
 enum {
-	THREADS_MAX = 1024, /* that are searched for lists */
+	THREADS_MAX = 1024, /* threads that are searched for lists */
 	LISTS_MAX = 4096,
 	WINDOWS = 8,
-	WINDOW_BYTES = 1024, /* most tasks are smaller */
+	WINDOW_BYTES = 1024, /* larger than most tasks */
 	DEPTH_MAX = 128,     /* edges from a task */
 	FOUND_MAX = 64,	     /* futures that a task awaits at once */
-	SLICE_MAX = 64,	     /* items of a slice that are looked at */
+	SLICE_MAX = 64,	     /* elements of a slice that are read */
 	CHECKS_MAX = 96,
-	VISITS_MAX = 2048, /* objects that are visited for a task */
+	VISITS_MAX = 2048, /* objects visited per task */
 };
 
-/* Of struct State: the same in all versions since 1.0. */
+/* Bits of tokio's struct State. They have not changed since version 1.0. */
 enum { STATE_RUNNING = 1, STATE_COMPLETE = 2, STATE_NOTIFIED = 4 };
 
-/* A part of the process's memory that has been read. */
+/* A cached part of the process's memory. */
 struct window {
 	uint64_t address;
 	size_t len;
 	unsigned char bytes[WINDOW_BYTES];
 };
 
-/* A value that has decided something. */
-struct check {
+/* A value that determined the path, and must be unchanged at the end. */
+struct task_reader_check {
 	uint64_t address, value;
 	unsigned bytes;
 };
 
-/* Where a path has ended. */
-struct found {
+/* The end of a path. */
+struct task_reader_found {
 	struct task_place places[TASK_PLACES_MAX];
 	size_t count;
-	uint64_t address; /* of a list */
+	uint64_t address; /* for lists */
 	double share;
 };
 
@@ -54,20 +54,20 @@ struct task_reader {
 	size_t list_count, list_room;
 	struct task_counts counts;
 	uint64_t random;
-	double read_share; /* of all tasks, those that are read */
+	double read_share; /* the fraction of all tasks that is read */
 
-	/* Of the task that is being read. */
+	/* State of the task that is being read: */
 	struct window windows[WINDOWS];
 	unsigned window_count, next_window;
 	struct task_place places[TASK_PLACES_MAX];
 	size_t place_count;
-	struct check checks[CHECKS_MAX];
+	struct task_reader_check checks[CHECKS_MAX];
 	size_t check_count;
-	struct found found[FOUND_MAX];
+	struct task_reader_found found[FOUND_MAX];
 	size_t found_count;
 	unsigned visits;
-	uint64_t round_visits; /* of all tasks of this round */
-	bool is_damaged;       /* something could not be read or makes no sense */
+	uint64_t round_visits; /* of all tasks in this round */
+	bool is_damaged;       /* something was unreadable or invalid */
 };
 
 struct task_reader *task_reader_new(pid_t pid, const struct task_layout *layout, uint64_t bias)
@@ -105,7 +105,7 @@ static void begin_reading(struct task_reader *reader)
 	reader->is_damaged = false;
 }
 
-/* Reads ahead; a window that cannot be read is empty. */
+/* Reads ahead. A window that cannot be read is empty. */
 static struct window *open_window(struct task_reader *reader, uint64_t address, uint64_t bytes)
 {
 	struct window *window = &reader->windows[reader->next_window];
@@ -119,8 +119,12 @@ static struct window *open_window(struct task_reader *reader, uint64_t address, 
 	return window;
 }
 
-/* A number of up to eight bytes; 0, and damaged, if it cannot be read. */
-static uint64_t read_number(struct task_reader *reader, uint64_t address, unsigned bytes)
+/*
+ * Reads a number of up to eight bytes. Returns 0 and sets is_damaged if it is
+ * unreadable.
+ */
+static uint64_t task_reader_read_number(struct task_reader *reader, uint64_t address,
+					unsigned bytes)
 {
 	uint64_t value = 0;
 
@@ -141,13 +145,16 @@ static uint64_t read_number(struct task_reader *reader, uint64_t address, unsign
 	return value;
 }
 
-/* The same, and it must still be so at the end. */
+/*
+ * Like task_reader_read_number(), but the value must be unchanged at the end.
+ */
 static uint64_t read_checked(struct task_reader *reader, uint64_t address, unsigned bytes)
 {
-	uint64_t value = read_number(reader, address, bytes);
+	uint64_t value = task_reader_read_number(reader, address, bytes);
 
 	if (reader->check_count < CHECKS_MAX)
-		reader->checks[reader->check_count++] = (struct check){address, value, bytes};
+		reader->checks[reader->check_count++] = (struct task_reader_check){address, value,
+										   bytes};
 	return value;
 }
 
@@ -170,7 +177,7 @@ static bool is_unchanged(struct task_reader *reader)
 
 static void add_found(struct task_reader *reader, uint64_t address)
 {
-	struct found *found = &reader->found[reader->found_count];
+	struct task_reader_found *found = &reader->found[reader->found_count];
 
 	if (reader->found_count == FOUND_MAX)
 		return;
@@ -181,7 +188,7 @@ static void add_found(struct task_reader *reader, uint64_t address)
 	found->share = 1;
 }
 
-/* NULL: the object makes no sense. */
+/* Returns NULL if the object is invalid. */
 static const struct layout_variant *variant_of(struct task_reader *reader,
 					       const struct layout_node *node, uint64_t address)
 {
@@ -202,8 +209,8 @@ static const struct layout_variant *variant_of(struct task_reader *reader,
 	return other;
 }
 
-static void visit(struct task_reader *reader, const struct layout_node *node, uint64_t address,
-		  unsigned depth);
+static void task_reader_visit(struct task_reader *reader, const struct layout_node *node,
+			      uint64_t address, unsigned depth);
 
 static void visit_pointer(struct task_reader *reader, const struct layout_node *node,
 			  uint64_t pointer, unsigned depth)
@@ -213,16 +220,18 @@ static void visit_pointer(struct task_reader *reader, const struct layout_node *
 		return;
 	}
 	open_window(reader, pointer, node->size_bytes);
-	visit(reader, node, pointer, depth);
+	task_reader_visit(reader, node, pointer, depth);
 }
 
-static void divide(struct task_reader *reader, size_t first, unsigned by)
+static void task_reader_divide(struct task_reader *reader, size_t first, unsigned by)
 {
 	for (size_t i = first; by > 1 && i < reader->found_count; i++)
 		reader->found[i].share /= by;
 }
 
-/* Of a long slice the first items stand for all: those are awaited as well. */
+/*
+ * Reads only the first elements of a long slice, which stand for all of them.
+ */
 static void visit_slice(struct task_reader *reader, const struct layout_edge *edge,
 			uint64_t address, unsigned depth)
 {
@@ -240,7 +249,7 @@ static void visit_slice(struct task_reader *reader, const struct layout_edge *ed
 		visit_pointer(reader, node, items + i * edge->stride_bytes, depth);
 		live += reader->found_count > before;
 	}
-	divide(reader, first, live);
+	task_reader_divide(reader, first, live);
 }
 
 static void visit_edge(struct task_reader *reader, const struct layout_edge *edge, uint64_t address,
@@ -251,7 +260,7 @@ static void visit_edge(struct task_reader *reader, const struct layout_edge *edg
 
 	switch (edge->kind) {
 	case LAYOUT_INSIDE:
-		visit(reader, node, address + edge->offset, depth);
+		task_reader_visit(reader, node, address + edge->offset, depth);
 		break;
 	case LAYOUT_POINTER:
 		pointer = read_checked(reader, address + edge->offset, 8);
@@ -270,7 +279,10 @@ static void visit_edge(struct task_reader *reader, const struct layout_edge *edg
 	}
 }
 
-/* Whoever awaits several futures at once waits for each of them an equal part. */
+/*
+ * A task that awaits several futures at once counts for each with an equal
+ * part.
+ */
 static void visit_edges(struct task_reader *reader, const struct layout_variant *variant,
 			uint64_t address, unsigned depth)
 {
@@ -285,11 +297,11 @@ static void visit_edges(struct task_reader *reader, const struct layout_variant 
 			   depth + 1);
 		live += reader->found_count > before;
 	}
-	divide(reader, first, live);
+	task_reader_divide(reader, first, live);
 }
 
-static void visit(struct task_reader *reader, const struct layout_node *node, uint64_t address,
-		  unsigned depth)
+static void task_reader_visit(struct task_reader *reader, const struct layout_node *node,
+			      uint64_t address, unsigned depth)
 {
 	size_t place = reader->place_count, before = reader->found_count;
 	const struct layout_variant *variant;
@@ -319,7 +331,7 @@ static void visit(struct task_reader *reader, const struct layout_node *node, ui
 
 /* ---- Lists ---- */
 
-static void add_list(struct task_reader *reader, uint64_t address)
+static void task_reader_add_list(struct task_reader *reader, uint64_t address)
 {
 	for (size_t i = 0; i < reader->list_count; i++)
 		if (reader->lists[i] == address)
@@ -340,9 +352,9 @@ static void find_in_thread(struct task_reader *reader, pid_t tid)
 	context = thread_pointer_tls(thread_pointer, layout->tls_bytes, layout->tls_alignment) +
 		  layout->context_offset;
 	begin_reading(reader);
-	visit(reader, &layout->nodes[layout->context], context, 0);
+	task_reader_visit(reader, &layout->nodes[layout->context], context, 0);
 	for (size_t i = 0; i < reader->found_count; i++)
-		add_list(reader, reader->found[i].address);
+		task_reader_add_list(reader, reader->found[i].address);
 }
 
 size_t task_reader_find_lists(struct task_reader *reader)
@@ -385,10 +397,11 @@ struct callback {
 	void *user;
 };
 
-static void tell(struct task_reader *reader, const struct callback *callback, bool is_ready)
+static void task_reader_tell(struct task_reader *reader, const struct callback *callback,
+			     bool is_ready)
 {
 	for (size_t i = 0; i < reader->found_count; i++) {
-		const struct found *found = &reader->found[i];
+		const struct task_reader_found *found = &reader->found[i];
 
 		if (found->count)
 			callback->found(callback->user,
@@ -401,13 +414,13 @@ static void tell(struct task_reader *reader, const struct callback *callback, bo
 	}
 }
 
-/* The task is in the first window. */
+/* The task must be in the first window. */
 static void read_task(struct task_reader *reader, uint64_t task, uint64_t vtable,
 		      const struct callback *callback)
 {
 	const struct layout_header *header = &reader->layout->header;
 	uint64_t state = read_checked(reader, task + header->state, 8);
-	uint64_t poll = read_number(reader, vtable + header->poll, 8);
+	uint64_t poll = task_reader_read_number(reader, vtable + header->poll, 8);
 	const struct layout_node *node = task_layout_task(reader->layout, poll - reader->bias);
 
 	if (state & (STATE_RUNNING | STATE_COMPLETE)) {
@@ -418,23 +431,26 @@ static void read_task(struct task_reader *reader, uint64_t task, uint64_t vtable
 		reader->counts.unknown++;
 		return;
 	}
-	visit(reader, node, task, 0);
+	task_reader_visit(reader, node, task, 0);
 	if (reader->is_damaged || !is_unchanged(reader)) {
 		reader->counts.changed++;
 		return;
 	}
 	reader->counts.read++;
-	tell(reader, callback, state & STATE_NOTIFIED);
+	task_reader_tell(reader, callback, state & STATE_NOTIFIED);
 }
 
-/* The place of the pointers to its neighbours; 0: it is not a task any more. */
+/*
+ * Returns the address of the list pointers of a task, or 0 if it is no longer a
+ * task.
+ */
 static uint64_t links_of(struct task_reader *reader, uint64_t task, uint64_t vtable)
 {
 	const struct layout_header *header = &reader->layout->header;
 	uint64_t trailer = 0;
 
 	if (header->has_trailer) {
-		trailer = read_number(reader, vtable + header->trailer, 8);
+		trailer = task_reader_read_number(reader, vtable + header->trailer, 8);
 		if (trailer > UINT32_MAX || trailer % 8)
 			return 0;
 	}
@@ -442,24 +458,24 @@ static uint64_t links_of(struct task_reader *reader, uint64_t task, uint64_t vta
 }
 
 /*
- * Walks a list from one of its tasks on. Returns the task where it goes on: 0 at its end, itself
- * where it has changed.
+ * Walks a list starting at one of its tasks. Returns the task at which to
+ * continue: 0 at the end of the list, or `task` itself if the list has changed.
  */
-static uint64_t step(struct task_reader *reader, uint64_t task, uint64_t previous, bool reads,
-		     const struct callback *callback)
+static uint64_t task_reader_step(struct task_reader *reader, uint64_t task, uint64_t previous,
+				 bool reads, const struct callback *callback)
 {
 	const struct layout_header *header = &reader->layout->header;
 	uint64_t vtable, links, next;
 
 	begin_reading(reader);
 	open_window(reader, task, WINDOW_BYTES);
-	vtable = read_number(reader, task + header->vtable, 8);
+	vtable = task_reader_read_number(reader, task + header->vtable, 8);
 	links = links_of(reader, task, vtable);
 	if (!links || reader->is_damaged)
 		return task;
-	if (previous && read_number(reader, links + header->previous, 8) != previous)
+	if (previous && task_reader_read_number(reader, links + header->previous, 8) != previous)
 		return task;
-	next = read_number(reader, links + header->next, 8);
+	next = task_reader_read_number(reader, links + header->next, 8);
 	if (reader->is_damaged)
 		return task;
 	if (reads)
@@ -467,14 +483,16 @@ static uint64_t step(struct task_reader *reader, uint64_t task, uint64_t previou
 	return next;
 }
 
-static void walk(struct task_reader *reader, uint64_t list, const struct callback *callback)
+static void task_reader_walk(struct task_reader *reader, uint64_t list,
+			     const struct callback *callback)
 {
 	uint64_t previous = 0, task;
 
 	begin_reading(reader);
-	task = read_number(reader, list, 8);
+	task = task_reader_read_number(reader, list, 8);
 	while (task && reader->counts.tasks < TASK_WALK_MAX) {
-		uint64_t next = step(reader, task, previous, is_chosen(reader), callback);
+		uint64_t next = task_reader_step(reader, task, previous, is_chosen(reader),
+						 callback);
 
 		if (next == task) {
 			reader->counts.cut_lists++;
@@ -495,7 +513,7 @@ void task_reader_read(struct task_reader *reader,
 	reader->counts = (struct task_counts){0};
 	reader->round_visits = 0;
 	for (size_t i = 0; i < reader->list_count; i++)
-		walk(reader, reader->lists[i], &callback);
+		task_reader_walk(reader, reader->lists[i], &callback);
 	reader->read_share = reader->counts.tasks > TASK_READ_MAX
 				     ? (double)TASK_READ_MAX / (double)reader->counts.tasks
 				     : 1;

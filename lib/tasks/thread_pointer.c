@@ -8,7 +8,7 @@
 
 #ifdef __x86_64__
 
-/* struct pthread */
+/* offsets in struct pthread */
 enum { SELF_BYTES = 16, TID_BYTES = 720, ROBUST_LIST_BYTES = 736 };
 
 bool thread_pointer_find(pid_t tid, uint64_t *ret)
@@ -28,7 +28,7 @@ bool thread_pointer_find(pid_t tid, uint64_t *ret)
 	parts[2] = (struct memory_part){at + TID_BYTES, &own_tid, sizeof(own_tid), false};
 	memory_read_parts(tid, parts, ARRAY_SIZE(parts));
 	*ret = at;
-	/* In another PID namespace the tid is another. */
+	/* The tid in memory may differ from `tid` in another PID namespace. */
 	return parts[2].is_read && block == at && self == at && own_tid;
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A function whose first parameter says whose it is. */
+/* A function whose first parameter determines its type. */
 struct tokio_function {
 	dwarf_type_id parameter;
 	struct bytes linkage_name;
@@ -14,7 +14,7 @@ struct tokio_function {
 
 /* ---- Names ---- */
 
-static uint64_t hash_of(const void *text, size_t len)
+static uint64_t tokio_parts_hash_of(const void *text, size_t len)
 {
 	const unsigned char *at = text;
 	uint64_t hash = 0xcbf29ce484222325;
@@ -26,7 +26,7 @@ static uint64_t hash_of(const void *text, size_t len)
 
 static uint64_t hash_of_name(const char *name)
 {
-	return hash_of(name, strlen(name));
+	return tokio_parts_hash_of(name, strlen(name));
 }
 
 bool tokio_is_coroutine(struct bytes name)
@@ -49,11 +49,13 @@ static void take_struct(struct tokio_parts *parts, const struct dwarf_found *fou
 	}
 }
 
-static void take_function(struct tokio_parts *parts, const struct dwarf_found *found)
+static void tokio_parts_take_function(struct tokio_parts *parts, const struct dwarf_found *found)
 {
 	bool is_poll = bytes_are(found->name, "poll") || bytes_begin(found->name, "poll<");
 
-	/* Functions are there where types are not, even if they have no scopes. */
+	/*
+	 * Functions exist even if types do not, and even if they lack scopes.
+	 */
 	parts->has_tokio = parts->has_tokio || bytes_hold(found->linkage_name, "5tokio7runtime") ||
 			   bytes_hold(found->name, "tokio::runtime::");
 	if (is_poll && dwarf_types_is_in(parts->types, found->scope, "task", "raw")) {
@@ -92,7 +94,7 @@ static void take_found(void *user, const struct dwarf_found *found)
 		take_struct(parts, found);
 		break;
 	case DWARF_FOUND_FUNCTION:
-		take_function(parts, found);
+		tokio_parts_take_function(parts, found);
 		break;
 	case DWARF_FOUND_VARIABLE:
 		take_variable(parts, found);
@@ -100,9 +102,9 @@ static void take_found(void *user, const struct dwarf_found *found)
 	}
 }
 
-/* ---- Which type is whose ---- */
+/* ---- Assigning functions to types ---- */
 
-/* The name within "Pin<&mut NAME>"; `at` is NULL: it is another type. */
+/* Returns NAME from "Pin<&mut NAME>". `at` is NULL for other types. */
 static struct bytes pinned_name(struct bytes name)
 {
 	static const char before[] = "Pin<&mut ";
@@ -123,7 +125,10 @@ static void add_linkage(struct tokio_parts *parts, uint64_t hash, struct bytes l
 	parts->linkage_names[parts->linkage_count++] = linkage_name;
 }
 
-/* Whose it is: a future that is polled, a coroutine that is resumed. */
+/*
+ * Assigns a function to the future that it polls or the coroutine that it
+ * resumes.
+ */
 static void assign_function(struct tokio_parts *parts, const struct tokio_function *function)
 {
 	struct dwarf_type type;
@@ -133,7 +138,7 @@ static void assign_function(struct tokio_parts *parts, const struct tokio_functi
 		return;
 	pinned = pinned_name(type.name);
 	if (pinned.at) {
-		uint64_t hash = hash_of(pinned.at, bytes_left(&pinned));
+		uint64_t hash = tokio_parts_hash_of(pinned.at, bytes_left(&pinned));
 
 		if (function->is_poll)
 			*idmap_put(&parts->futures, hash, 0) = 0;
@@ -183,7 +188,7 @@ void tokio_parts_deinit(struct tokio_parts *parts)
 	idmap_deinit(&parts->cell_ids);
 }
 
-/* ---- Look-ups ---- */
+/* ---- Lookups ---- */
 
 bool tokio_parts_have_future(const struct tokio_parts *parts, const char *name)
 {

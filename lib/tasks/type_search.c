@@ -6,19 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- What a search looks for, and where it goes ---- */
+/* ---- The rules of each kind of search ---- */
 
 struct rules {
-	unsigned depth_max; /* structures in each other that are searched */
-	/* Whether the type is what is looked for. */
+	unsigned depth_max; /* maximum depth of nested structures */
+	/* Whether the type is a target. */
 	bool (*is_target)(const struct tokio_parts *parts, const struct dwarf_type *type,
 			  const char *name);
-	/* Whether to go on into a structure, and to where a pointer leads. */
+	/* Whether to search inside a structure, and behind a pointer. */
 	bool (*enters)(const struct dwarf_type *type, const char *name);
 	bool (*follows)(const struct dwarf_type *pointer, const char *target);
 };
 
-/* They are not frames of their own: what they point to or hold is. */
+/* These types are not frames, but what they contain or point to is. */
 static bool is_transparent(const char *name)
 {
 	return text_begins(name, "core::pin::Pin<") || strstr(name, "maybe_done::MaybeDone<") ||
@@ -33,7 +33,7 @@ static bool is_future(const struct tokio_parts *parts, const struct dwarf_type *
 	       (tokio_parts_have_future(parts, name) && !is_transparent(name));
 }
 
-/* Collections and locks hold futures that nobody awaits there. */
+/* Futures in collections and locks are stored there, not awaited. */
 static bool may_hold_futures(const struct dwarf_type *type, const char *name)
 {
 	static const char *const open[] = {
@@ -96,7 +96,7 @@ struct type_search {
 	const struct rules *rules;
 	struct dwarf_types *types;
 	const struct tokio_parts *parts;
-	struct idmap leads; /* the answers so far, by type */
+	struct idmap leads; /* known answers, by type */
 };
 
 struct type_search *type_search_new(enum type_search_kind kind, struct dwarf_types *types,
@@ -127,7 +127,7 @@ bool type_search_is_target(const struct type_search *search, const struct dwarf_
 
 /* ---- The search ---- */
 
-/* Box<dyn Future>. */
+/* Recognizes Box<dyn Future>. */
 static bool is_dynamic(const struct type_search *search, const struct dwarf_type *type)
 {
 	return search->kind == SEARCH_FUTURES && dwarf_type_member(type, "pointer") &&
@@ -187,7 +187,7 @@ static bool find_out(struct type_search *search, dwarf_type_id id, unsigned dept
 	       (search->rules->enters(&type, name) && members_lead(search, &type, depth));
 }
 
-/* Whether an object of the type leads to a target. */
+/* Returns whether an object of the type leads to a target. */
 static bool leads(struct type_search *search, dwarf_type_id id, unsigned depth)
 {
 	struct idmap *known = &search->leads;
@@ -196,9 +196,12 @@ static bool leads(struct type_search *search, dwarf_type_id id, unsigned depth)
 
 	if (*answer != IDMAP_NONE)
 		return *answer;
-	*answer = false; /* while it is being found out: types may be in circles */
+	*answer = false; /* provisional answer, which ends cycles of types */
 	ret = find_out(search, id, depth);
-	/* Where the depth has cut the search the answer may be another from elsewhere. */
+	/*
+	 * If the depth limit stopped the search, the answer may be different
+	 * from another start.
+	 */
 	if (ret || depth < search->rules->depth_max / 2)
 		*idmap_put(known, id, 0) = ret;
 	else

@@ -1,8 +1,9 @@
 /*
- * Searches types for what they lead to: futures that an object of the type awaits, or tokio's lists
- * of tasks. A search enters structures and follows pointers by the rules of its kind.
+ * Searches types for targets that their objects lead to: futures that an object
+ * awaits, or tokio's lists of tasks. The kind of a search determines which
+ * structures it enters and which pointers it follows.
  *
- * Depths are bounded and types may be in circles.
+ * Depths are bounded, and cycles of types are allowed.
  */
 #ifndef PROF_TASKS_TYPE_SEARCH_H
 #define PROF_TASKS_TYPE_SEARCH_H
@@ -14,31 +15,34 @@ enum type_search_kind { SEARCH_FUTURES, SEARCH_LISTS, SEARCH_KINDS };
 
 struct type_search;
 
-/* Both are borrowed. */
+/* Borrows both arguments. */
 struct type_search *type_search_new(enum type_search_kind kind, struct dwarf_types *types,
 				    const struct tokio_parts *parts);
 void type_search_free(struct type_search *search);
 
-/* Whether the type leads to a target, or is one. */
+/* Returns whether the type is a target or leads to one. */
 bool type_search_leads(struct type_search *search, dwarf_type_id id);
 
-/* How an object leads on. */
+/* How an object leads to a target. */
 enum type_step {
-	STEP_NONE,     /* to no target */
+	STEP_NONE,     /* it does not */
 	STEP_POINTER,  /* it points to an object that does */
-	STEP_SLICE,    /* Box<[T]>: its elements do */
+	STEP_SLICE,    /* Box<[T]> with elements that do */
 	STEP_DYNAMIC,  /* Box<dyn Future> */
-	STEP_TARGET,   /* it is one */
-	STEP_VARIANTS, /* an enum of which a variant does */
-	STEP_MEMBERS,  /* members do */
+	STEP_TARGET,   /* it is a target */
+	STEP_VARIANTS, /* an enum with a variant that does */
+	STEP_MEMBERS,  /* it has members that do */
 };
 
-/* depth: of structures around the object, from 0; *type is set unless it returns STEP_NONE. */
+/*
+ * Returns how objects of the type lead to a target, and sets *type unless that
+ * is STEP_NONE. `depth` is the number of structures around the object.
+ */
 enum type_step type_search_step(struct type_search *search, dwarf_type_id id, unsigned depth,
 				struct dwarf_type *type);
-/* The type of the elements of a Box<[T]>; 0: it is something else. */
+/* Returns the element type of a Box<[T]>, or 0 for other types. */
 dwarf_type_id type_search_element(struct type_search *search, const struct dwarf_type *type);
-/* Whether the type with that full name is a target itself. */
+/* Returns whether the type with this full name is itself a target. */
 bool type_search_is_target(const struct type_search *search, const struct dwarf_type *type,
 			   const char *name);
 

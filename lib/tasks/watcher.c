@@ -2,10 +2,10 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/foreign_read.h"
 #include "base/hash.h"
 #include "base/idmap.h"
 #include "base/quiet_thread.h"
+#include "base/untrusted_read.h"
 #include "tasks/program.h"
 
 #include <poll.h>
@@ -18,14 +18,14 @@
 
 enum {
 	PERIOD_MS = 100,
-	CPU_SHARE = 100,     /* looks take one part in so many */
-	PROCESSES_MAX = 256, /* that are looked at */
-	PENDING_MAX = 4096,  /* that are still to be opened */
+	CPU_SHARE = 100,     /* polling uses at most 1/CPU_SHARE of a CPU */
+	PROCESSES_MAX = 256, /* the maximum that is polled */
+	PENDING_MAX = 4096,  /* processes that are not opened yet */
 	SUMS_MAX = 65536,    /* between two calls of task_watcher_take() */
-	SEARCH_ROUNDS = 10,  /* lists of tasks are searched this often */
-	LAST_LOOK_MS = 500,  /* a pause waits no longer for the last look */
-	END_MS = 1000,	     /* the end waits no longer for a read that hangs */
-	HUNG_MS = 5000,	     /* what takes longer is reported as hanging */
+	SEARCH_ROUNDS = 10,  /* task lists are searched once in this many rounds */
+	LAST_LOOK_MS = 500,  /* a pause waits at most this long for the last snapshot */
+	END_MS = 1000,	     /* task_watcher_free() waits at most this long for a read that hangs */
+	HUNG_MS = 5000,	     /* a read that takes longer is reported as hanging */
 };
 
 struct process {
@@ -33,7 +33,10 @@ struct process {
 	int pidfd;
 	struct task_program program;
 	struct task_reader *reader;
-	uint64_t looked_ns; /* 0: not yet, or not since a pause */
+	/*
+	 * Time of the last snapshot; 0 before the first one and after a pause.
+	 */
+	uint64_t looked_ns;
 	unsigned rounds;
 	bool has_lists;
 };
@@ -48,10 +51,10 @@ struct task_watcher {
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* is_over, is_begun or has_paused */
 	atomic_bool is_over, is_begun;
-	struct foreign_read read; /* of the process that is being opened or looked at */
+	struct untrusted_read read; /* guards the process that is being opened or polled */
 
-	/* Behind the lock: */
-	bool has_paused; /* the last look is done */
+	/* Protected by the lock: */
+	bool has_paused; /* the last snapshot is done */
 	pid_t *pending;
 	size_t pending_count, pending_room;
 	struct sum **sums;
@@ -60,14 +63,14 @@ struct task_watcher {
 	struct task_watcher_counts counts;
 	char *problem;
 
-	/* Of the thread: */
+	/* Used by the thread only: */
 	struct task_programs *programs;
 	struct process *processes;
 	size_t process_count, process_room;
 	struct process *current;
 	uint64_t weight_ns;
 	uint64_t random;
-	bool is_abandoned; /* the watcher is the thread's own, which frees it */
+	bool is_abandoned; /* the thread owns the watcher and frees it */
 };
 
 /* ---- Sums ---- */
@@ -120,8 +123,11 @@ static void add_to_sum(struct task_watcher *watcher, const struct task_wait *wai
 	sum->wait_ns += (uint64_t)((double)watcher->weight_ns * wait->share);
 }
 
-/* Locks for each wait: nobody waits for a look that takes long. */
-static void add_wait(void *user, const struct task_wait *wait)
+/*
+ * Takes the lock for each wait, so that task_watcher_take() never waits for a
+ * long snapshot.
+ */
+static void watcher_add_wait(void *user, const struct task_wait *wait)
 {
 	struct task_watcher *watcher = user;
 
@@ -156,7 +162,7 @@ struct task_watcher_counts task_watcher_counts(struct task_watcher *watcher)
 	pthread_mutex_lock(&watcher->lock);
 	counts = watcher->counts;
 	pthread_mutex_unlock(&watcher->lock);
-	if (foreign_read_has_lasted(&watcher->read, HUNG_MS * NS_PER_MS))
+	if (untrusted_read_has_lasted(&watcher->read, HUNG_MS * NS_PER_MS))
 		counts.hung = atomic_load(&watcher->read.pid);
 	return counts;
 }
@@ -185,7 +191,7 @@ static void remove_process(struct task_watcher *watcher, size_t index)
 	watcher->processes[index] = watcher->processes[--watcher->process_count];
 }
 
-static bool has_ended(const struct process *process)
+static bool watcher_has_ended(const struct process *process)
 {
 	struct pollfd end = {.fd = process->pidfd, .events = POLLIN};
 
@@ -244,15 +250,16 @@ static void open_pending(struct task_watcher *watcher)
 	pid_t pid;
 
 	while (!atomic_load(&watcher->is_over) && take_pending(watcher, &pid)) {
-		foreign_read_begin(&watcher->read, pid);
+		untrusted_read_begin(&watcher->read, pid);
 		open_process(watcher, pid);
-		watcher->is_abandoned |= !foreign_read_end(&watcher->read);
+		watcher->is_abandoned |= !untrusted_read_end(&watcher->read);
 	}
 }
 
-/* ---- Looks ---- */
+/* ---- Snapshots ---- */
 
-static void add_counts(struct task_watcher *watcher, const struct process *process, bool is_first)
+static void watcher_add_counts(struct task_watcher *watcher, const struct process *process,
+			       bool is_first)
 {
 	struct task_counts counts = task_reader_counts(process->reader);
 	struct task_counts *sum = &watcher->counts.tasks;
@@ -283,17 +290,17 @@ static void read_tasks(struct task_watcher *watcher, struct process *process)
 	watcher->current = process;
 	watcher->weight_ns = process->looked_ns ? now_ns - process->looked_ns : period_ns;
 	process->looked_ns = now_ns;
-	task_reader_read(process->reader, add_wait, watcher);
+	task_reader_read(process->reader, watcher_add_wait, watcher);
 	pthread_mutex_lock(&watcher->lock);
-	add_counts(watcher, process, !had_lists);
+	watcher_add_counts(watcher, process, !had_lists);
 	pthread_mutex_unlock(&watcher->lock);
 }
 
-static void look(struct task_watcher *watcher, struct process *process)
+static void watcher_look(struct task_watcher *watcher, struct process *process)
 {
-	foreign_read_begin(&watcher->read, process->pid);
+	untrusted_read_begin(&watcher->read, process->pid);
 	read_tasks(watcher, process);
-	watcher->is_abandoned |= !foreign_read_end(&watcher->read);
+	watcher->is_abandoned |= !untrusted_read_end(&watcher->read);
 }
 
 static void look_at_all(struct task_watcher *watcher)
@@ -301,21 +308,21 @@ static void look_at_all(struct task_watcher *watcher)
 	for (size_t i = watcher->process_count; i-- > 0;) {
 		if (atomic_load(&watcher->is_over))
 			return;
-		if (has_ended(&watcher->processes[i]))
+		if (watcher_has_ended(&watcher->processes[i]))
 			remove_process(watcher, i);
 		else
-			look(watcher, &watcher->processes[i]);
+			watcher_look(watcher, &watcher->processes[i]);
 	}
 }
 
-/* The last look, of processes that were looked at. */
+/* Takes the last snapshot of the processes that were polled before. */
 static void begin_pause(struct task_watcher *watcher)
 {
 	for (size_t i = 0; i < watcher->process_count && !atomic_load(&watcher->is_over); i++) {
 		struct process *process = &watcher->processes[i];
 
-		if (process->looked_ns && !has_ended(process))
-			look(watcher, process);
+		if (process->looked_ns && !watcher_has_ended(process))
+			watcher_look(watcher, process);
 		process->looked_ns = 0;
 	}
 	pthread_mutex_lock(&watcher->lock);
@@ -324,7 +331,10 @@ static void begin_pause(struct task_watcher *watcher)
 	pthread_mutex_unlock(&watcher->lock);
 }
 
-/* Half to one and a half of the period, or of as much more as a round is too costly. */
+/*
+ * Returns a random time between 0.5 and 1.5 times the period. The period grows
+ * if a round is too expensive.
+ */
 static uint64_t next_pause_ns(struct task_watcher *watcher, uint64_t cpu_ns)
 {
 	uint64_t period_ns = PERIOD_MS * NS_PER_MS;
@@ -335,7 +345,7 @@ static uint64_t next_pause_ns(struct task_watcher *watcher, uint64_t cpu_ns)
 	return period_ns / 2 + watcher->random % period_ns;
 }
 
-/* Returns early where the recording pauses, or all is over. */
+/* Returns early if the recording pauses or ends. */
 static void sleep_ns(struct task_watcher *watcher, uint64_t ns)
 {
 	const struct timespec end = clock_wait_end(ns);
@@ -360,7 +370,7 @@ static void destroy(struct task_watcher *watcher)
 	free(watcher);
 }
 
-static void *run(void *user)
+static void *watcher_run(void *user)
 {
 	struct task_watcher *watcher = user;
 
@@ -397,7 +407,7 @@ struct task_watcher *task_watcher_new(void)
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&watcher->changed, &attributes);
 	pthread_condattr_destroy(&attributes);
-	if (!quiet_thread_start(&watcher->thread, run, watcher)) {
+	if (!quiet_thread_start(&watcher->thread, watcher_run, watcher)) {
 		pthread_cond_destroy(&watcher->changed);
 		pthread_mutex_destroy(&watcher->lock);
 		free(watcher);
@@ -427,7 +437,7 @@ void task_watcher_free(struct task_watcher *watcher)
 	end_ns = clock_now_ns() + END_MS * NS_PER_MS;
 	while (pthread_tryjoin_np(thread, NULL)) {
 		/* From here on the thread may free the watcher at any time. */
-		if (clock_now_ns() > end_ns && foreign_read_abandon(&watcher->read, 0, &pid)) {
+		if (clock_now_ns() > end_ns && untrusted_read_abandon(&watcher->read, 0, &pid)) {
 			pthread_detach(thread);
 			return;
 		}

@@ -1,26 +1,28 @@
 #include "unwind/arch.h"
 #include "unwind/x86_calls.h"
 
-/* 32-bit processes on x86-64. */
-enum { EAX, ECX, EDX, EBX, ESP, EBP, ESI, EDI, RETURN_ADDRESS };
+/* For 32-bit processes on x86-64. */
+enum { EAX, ECX, EDX, EBX, ESP, EBP, ESI, EDI, EIP };
 
-static const uint8_t perf_to_dwarf[] = {EAX, EBX, ECX, EDX, ESI, EDI, EBP, ESP, PERF_REG_PC};
+static const uint8_t arch_i386_perf_to_dwarf[] = {EAX, EBX, ECX, EDX,	     ESI,
+						  EDI, EBP, ESP, PERF_REG_PC};
 
-/* The signal return code is in the vdso, with CFI. */
-static bool is_sigreturn(const unsigned char code[CODE_BYTES])
+/* The signal return code is in the vdso, which has CFI. */
+static bool arch_i386_is_sigreturn(const unsigned char code[CODE_BYTES])
 {
 	(void)code;
 	return false;
 }
 
-static bool is_after_syscall(const unsigned char code[CODE_BYTES], const struct regs *regs)
+static bool arch_i386_is_after_syscall(const unsigned char code[CODE_BYTES],
+				       const struct regs *regs)
 {
 	(void)code;
 	(void)regs;
 	return false;
 }
 
-static int pushed_words(const unsigned char code[CODE_BYTES])
+static int arch_i386_pushed_words(const unsigned char code[CODE_BYTES])
 {
 	static const unsigned char endbr32[] = {0xf3, 0x0f, 0x1e, 0xfb};
 	static const unsigned char mov_esp_ebp[] = {0x89, 0xe5};
@@ -44,11 +46,11 @@ const struct arch arch_i386 = {
 	.register_count = 9,
 	.sp = ESP,
 	.fp = EBP,
-	.ra = RETURN_ADDRESS,
+	.ra = EIP,
 	.preserved = 1u << EBX | 1u << EBP | 1u << ESI | 1u << EDI,
 	.perf_mask = 0x1ff,
-	.perf_to_dwarf = perf_to_dwarf,
-	.perf_count = sizeof(perf_to_dwarf),
+	.perf_to_dwarf = arch_i386_perf_to_dwarf,
+	.perf_count = sizeof(arch_i386_perf_to_dwarf),
 	.perf_sp = 7,
 	.perf_pc = 8,
 	.record_on_top = true,
@@ -57,9 +59,9 @@ const struct arch arch_i386 = {
 	.ends_with_call = x86_ends_with_call,
 	.call_target = x86_call_target,
 	.has_register_jump = x86_has_register_jump,
-	.pushed_words = pushed_words,
+	.pushed_words = arch_i386_pushed_words,
 	.syscall_pc = -1,
-	.is_after_syscall = is_after_syscall,
-	.is_clone_child = is_after_syscall,
-	.is_sigreturn = is_sigreturn,
+	.is_after_syscall = arch_i386_is_after_syscall,
+	.is_clone_child = arch_i386_is_after_syscall,
+	.is_sigreturn = arch_i386_is_sigreturn,
 };

@@ -1,10 +1,9 @@
 #include "unwind/arch.h"
+#include "unwind/x86_64_registers.h"
 #include "unwind/x86_calls.h"
 #include "unwind/x86_frames.h"
 
-enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, R12 = 12, RETURN_ADDRESS = 16 };
-
-static const uint8_t perf_to_dwarf[] = {
+static const uint8_t arch_x86_64_perf_to_dwarf[] = {
 	RAX,
 	RBX,
 	RCX,
@@ -31,7 +30,7 @@ static const uint8_t perf_to_dwarf[] = {
 	15,
 };
 
-static int pushed_words(const unsigned char code[CODE_BYTES])
+static int arch_x86_64_pushed_words(const unsigned char code[CODE_BYTES])
 {
 	static const unsigned char endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 	static const unsigned char mov_rsp_rbp[] = {0x48, 0x89, 0xe5};
@@ -49,14 +48,16 @@ static int pushed_words(const unsigned char code[CODE_BYTES])
 	return -1;
 }
 
-static bool is_after_syscall(const unsigned char code[CODE_BYTES], const struct regs *regs)
+static bool arch_x86_64_is_after_syscall(const unsigned char code[CODE_BYTES],
+					 const struct regs *regs)
 {
-	/* The instruction leaves its return address in rcx. */
+	/* A syscall instruction leaves its return address in rcx. */
 	return code[CODE_BYTES - 2] == 0x0f && code[CODE_BYTES - 1] == 0x05 &&
 	       regs->values[RCX] == regs->pc;
 }
 
-static bool is_clone_child(const unsigned char code[CODE_BYTES], const struct regs *regs)
+static bool arch_x86_64_is_clone_child(const unsigned char code[CODE_BYTES],
+				       const struct regs *regs)
 {
 	static const unsigned char mov_clone[] = {0xb8, 0x38, 0, 0, 0, 0x0f, 0x05};
 	static const unsigned char mov_clone3[] = {0xb8, 0xb3, 0x01, 0, 0, 0x0f, 0x05};
@@ -67,7 +68,7 @@ static bool is_clone_child(const unsigned char code[CODE_BYTES], const struct re
 	       regs->values[RAX] == 0 && regs->values[RCX] == regs->pc;
 }
 
-static bool is_sigreturn(const unsigned char code[CODE_BYTES])
+static bool arch_x86_64_is_sigreturn(const unsigned char code[CODE_BYTES])
 {
 	static const unsigned char mov_rax[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f};
 	static const unsigned char mov_eax[] = {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05};
@@ -76,8 +77,11 @@ static bool is_sigreturn(const unsigned char code[CODE_BYTES])
 	       memcmp(code, mov_eax, sizeof(mov_eax)) == 0;
 }
 
-/* A ucontext_t: r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip. */
-static const struct signal_frame signal_frame = {
+/*
+ * The frame is a ucontext_t: r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp,
+ * rip.
+ */
+static const struct signal_frame arch_x86_64_signal_frame = {
 	.regs = {144, 136, 152, 128, 112, 104, 120, 160, 40, 48, 56, 64, 72, 80, 88, 96},
 	.pc = 168,
 };
@@ -92,8 +96,8 @@ const struct arch arch_x86_64 = {
 	.ra = RETURN_ADDRESS,
 	.preserved = 1u << RBX | 1u << RBP | 0xfu << R12,
 	.perf_mask = 0xff01ff,
-	.perf_to_dwarf = perf_to_dwarf,
-	.perf_count = sizeof(perf_to_dwarf),
+	.perf_to_dwarf = arch_x86_64_perf_to_dwarf,
+	.perf_count = sizeof(arch_x86_64_perf_to_dwarf),
 	.perf_sp = 7,
 	.perf_pc = 8,
 	.perf_g = 22, /* r14 */
@@ -108,11 +112,11 @@ const struct arch arch_x86_64 = {
 	.may_set_fp = x86_may_set_fp,
 	.popped_bytes = x86_popped_bytes,
 	.jump_at = x86_jump_at,
-	.pushed_words = pushed_words,
+	.pushed_words = arch_x86_64_pushed_words,
 	.syscall_pc = RCX,
-	.is_after_syscall = is_after_syscall,
-	.is_clone_child = is_clone_child,
-	.is_sigreturn = is_sigreturn,
+	.is_after_syscall = arch_x86_64_is_after_syscall,
+	.is_clone_child = arch_x86_64_is_clone_child,
+	.is_sigreturn = arch_x86_64_is_sigreturn,
 	.sigreturn_bytes = 7,
-	.signal_frame = &signal_frame,
+	.signal_frame = &arch_x86_64_signal_frame,
 };

@@ -5,22 +5,25 @@
 
 #include <stdlib.h>
 
-/* Of code that is looked at, at a time and in all: 100 MB take a second. */
+/* Code is read in pieces of PIECE_BYTES, at most CODE_BYTES_MAX of it. */
 enum { PIECE_BYTES = 1 << 20, INSN_BYTES_MAX = 15, CODE_BYTES_MAX = 128 << 20 };
 
 enum { FUNCTION_ALIGNMENT = 16 };
 
 enum { RELOCATION_BYTES_MAX = 32 << 20 };
 
-/* The part of the code that is in memory. */
-struct piece {
+/* A piece of the code that has been read into memory. */
+struct called_functions_piece {
 	struct elf_file *elf;
 	uint64_t start; /* vaddr */
 	size_t len;
 	unsigned char bytes[PIECE_BYTES];
 };
 
-/* What compilers put before a function: the end of another one, or padding. */
+/*
+ * Returns true if a function may start after these bytes, which are the end of
+ * another function or padding.
+ */
 static bool ends_function(const unsigned char before[5])
 {
 	static const unsigned char ud2[] = {0x0f, 0x0b};
@@ -29,7 +32,7 @@ static bool ends_function(const unsigned char before[5])
 	       before[3] == 0xeb || before[0] == 0xe9 || memcmp(before + 3, ud2, sizeof(ud2)) == 0;
 }
 
-static bool may_begin(const struct piece *piece, uint64_t vaddr)
+static bool may_begin(const struct called_functions_piece *piece, uint64_t vaddr)
 {
 	unsigned char before[5];
 
@@ -38,9 +41,12 @@ static bool may_begin(const struct piece *piece, uint64_t vaddr)
 		ends_function(before));
 }
 
-/* The target of a direct call, or the address of a function that is passed on (lea). */
-static bool target_of(const unsigned char *code, const struct x86_insn *insn, uint64_t next,
-		      uint64_t *ret)
+/*
+ * Finds the target of a direct call, or the address of a function that is
+ * passed as an argument (lea).
+ */
+static bool called_functions_target_of(const unsigned char *code, const struct x86_insn *insn,
+				       uint64_t next, uint64_t *ret)
 {
 	int32_t relative;
 	bool is_call = code[0] == 0xe8 && insn->length == 5;
@@ -54,8 +60,11 @@ static bool target_of(const unsigned char *code, const struct x86_insn *insn, ui
 	return true;
 }
 
-/* Returns the offset of the first instruction that it has not decoded; *more: add() was true. */
-static size_t find_in_piece(const struct piece *piece, const struct elf_code *code,
+/*
+ * Returns the offset of the first instruction that was not decoded. *more is
+ * the last result of add().
+ */
+static size_t find_in_piece(const struct called_functions_piece *piece, const struct elf_code *code,
 			    bool (*add)(void *user, uint64_t vaddr), void *user, bool *more)
 {
 	bool is_last = piece->start + piece->len == code->end;
@@ -68,7 +77,8 @@ static size_t find_in_piece(const struct piece *piece, const struct elf_code *co
 			at++;
 			continue;
 		}
-		if (target_of(piece->bytes + at, &insn, piece->start + at + insn.length, &target) &&
+		if (called_functions_target_of(piece->bytes + at, &insn,
+					       piece->start + at + insn.length, &target) &&
 		    target >= code->start && target < code->end && may_begin(piece, target))
 			*more = add(user, target);
 		at += insn.length;
@@ -76,8 +86,9 @@ static size_t find_in_piece(const struct piece *piece, const struct elf_code *co
 	return at;
 }
 
-static bool find_in(struct piece *piece, const struct elf_code *code,
-		    bool (*add)(void *user, uint64_t vaddr), void *user)
+static bool called_functions_find_in(struct called_functions_piece *piece,
+				     const struct elf_code *code,
+				     bool (*add)(void *user, uint64_t vaddr), void *user)
 {
 	bool more = true;
 
@@ -97,7 +108,7 @@ static bool goes_on(enum x86_effect effect)
 	       effect != X86_END;
 }
 
-/* nop, which also pads (66 90, 0f 1f …). */
+/* Returns true for a nop, which is also used as padding (66 90, 0f 1f …). */
 static bool is_padding(const unsigned char *code, size_t len)
 {
 	while (len > 1 && (*code == 0x66 || *code == 0x2e)) {
@@ -142,7 +153,8 @@ bool called_functions_may_jump(const unsigned char *code, size_t len, int64_t ta
 	return false;
 }
 
-static const struct elf_code *code_at(const struct elf_code *code, size_t count, uint64_t vaddr)
+static const struct elf_code *called_functions_code_at(const struct elf_code *code, size_t count,
+						       uint64_t vaddr)
 {
 	for (size_t i = 0; i < count; i++)
 		if (vaddr >= code[i].start && vaddr < code[i].end)
@@ -150,9 +162,10 @@ static const struct elf_code *code_at(const struct elf_code *code, size_t count,
 	return NULL;
 }
 
-/* Tables of virtual functions, and other data that points to functions. */
-static bool find_in_relocations(const struct piece *piece, const struct elf_code *code,
-				size_t count, bool (*add)(void *user, uint64_t vaddr), void *user)
+/* Finds function pointers in data, such as virtual function tables. */
+static bool find_in_relocations(const struct called_functions_piece *piece,
+				const struct elf_code *code, size_t count,
+				bool (*add)(void *user, uint64_t vaddr), void *user)
 {
 	CLEANUP(free_ptr) void *memory = NULL;
 	struct elf_section section;
@@ -166,7 +179,7 @@ static bool find_in_relocations(const struct piece *piece, const struct elf_code
 
 		memcpy(&entry, from.at, sizeof(entry));
 		if (ELF64_R_TYPE(entry.r_info) == R_X86_64_RELATIVE &&
-		    code_at(code, count, (uint64_t)entry.r_addend) &&
+		    called_functions_code_at(code, count, (uint64_t)entry.r_addend) &&
 		    may_begin(piece, (uint64_t)entry.r_addend) &&
 		    !add(user, (uint64_t)entry.r_addend))
 			return false;
@@ -177,7 +190,7 @@ static bool find_in_relocations(const struct piece *piece, const struct elf_code
 void called_functions_find(struct elf_file *elf, bool (*add)(void *user, uint64_t vaddr),
 			   void *user)
 {
-	CLEANUP(free_ptr) struct piece *piece = xmalloc(sizeof(*piece));
+	CLEANUP(free_ptr) struct called_functions_piece *piece = xmalloc(sizeof(*piece));
 	CLEANUP(free_ptr) struct elf_code *code = NULL;
 	size_t count = elf_file_code(elf, &code);
 	uint64_t bytes = 0;
@@ -187,7 +200,8 @@ void called_functions_find(struct elf_file *elf, bool (*add)(void *user, uint64_
 		return;
 	for (size_t i = 0; i < count && bytes <= CODE_BYTES_MAX; i++) {
 		bytes += code[i].end - code[i].start;
-		if (bytes <= CODE_BYTES_MAX && !find_in(piece, &code[i], add, user))
+		if (bytes <= CODE_BYTES_MAX &&
+		    !called_functions_find_in(piece, &code[i], add, user))
 			return;
 	}
 }

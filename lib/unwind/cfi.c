@@ -1,30 +1,36 @@
 #include "unwind/cfi.h"
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "unwind/cfi_entry.h"
 #include "unwind/cfi_program.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
 
-/* The binary search table of .eh_frame_hdr, as every linker writes it: two 32-bit numbers an entry,
- * relative to the header. */
+/*
+ * The binary search table of .eh_frame_hdr in the format that all linkers
+ * write: two 32-bit numbers per entry, relative to the header.
+ */
 enum { HDR_VERSION = 1, HDR_ENCODING = DW_EH_PE_datarel | DW_EH_PE_sdata4, HDR_ENTRY_BYTES = 8 };
 
-/* Before the table: version, encodings, and two numbers of up to 8 bytes. */
+/*
+ * Size of the data before the table: version, encodings, and two numbers of up
+ * to 8 bytes.
+ */
 enum { HDR_HEAD_BYTES = 4 + 2 * 8 };
 
 /*
- * The largest programs have less than a million entries, in 100 MB. More are not indexed, so that
- * neither memory nor time depends on what a file claims.
+ * Limits for the index, far above the largest known programs. They bound memory
+ * and time for malicious files.
  */
 enum { INDEX_ENTRIES_MAX = 8 << 20, INDEX_SECTION_BYTES_MAX = 1 << 30 };
 
-/* How often cancelling is looked at. */
+/* Interval of the checks for cancellation. */
 enum { ENTRIES_AT_ONCE = 4096 };
 
 struct hdr {
-	const unsigned char *table; /* NULL: none */
+	const unsigned char *table; /* NULL if there is none */
 	uint64_t count;
 	uint64_t vaddr;
 };
@@ -34,15 +40,18 @@ struct index_entry {
 	uint64_t fde;	/* offset in the section */
 };
 
-/* One section and the way to find an FDE in it. */
+/* One section, with its header table or index to find an FDE. */
 struct source {
 	struct cfi_section section;
 	struct hdr hdr;
-	struct index_entry *index; /* by start; only without .eh_frame_hdr */
+	struct index_entry *index; /* by start; only if there is no .eh_frame_hdr */
 	size_t index_count, index_room;
 };
 
-/* Sections: .eh_frame and .debug_frame; and what is copied of a foreign file. */
+/*
+ * The sections are .eh_frame and .debug_frame. COPIES is the number of copied
+ * parts of an untrusted file.
+ */
 enum { SOURCES = 2, COPIES = 3 };
 
 struct cfi {
@@ -56,13 +65,16 @@ struct cfi {
 	size_t copied_bytes;
 };
 
-/* The bytes where they may be read at any time: a copy of a foreign file's. Empty: too many. */
-static struct bytes hold(struct cfi *cfi, const struct elf_file *elf, struct bytes from)
+/*
+ * Returns bytes that may be read at any time: a private copy for an untrusted
+ * file. Returns nothing if there are too many.
+ */
+static struct bytes cfi_hold(struct cfi *cfi, const struct elf_file *elf, struct bytes from)
 {
 	size_t len = bytes_left(&from);
 	void *copy;
 
-	if (!len || !elf_file_is_foreign(elf))
+	if (!len || !elf_file_is_untrusted(elf))
 		return from;
 	copy = len <= CFI_COPY_BYTES_MAX - cfi->copied_bytes ? malloc(len) : NULL;
 	if (!copy || !elf_file_copy(elf, from, copy)) {
@@ -74,7 +86,10 @@ static struct bytes hold(struct cfi *cfi, const struct elf_file *elf, struct byt
 	return bytes_of(copy, len);
 }
 
-/* vaddr: of .eh_frame_hdr; 0: none. *eh_frame: the vaddr of .eh_frame, as the header gives it. */
+/*
+ * Reads the header. `vaddr` is that of .eh_frame_hdr, or 0 if there is none.
+ * *eh_frame is the vaddr of .eh_frame according to the header.
+ */
 static struct hdr hdr_read(struct cfi *cfi, const struct elf_file *elf, uint64_t vaddr,
 			   uint64_t *eh_frame)
 {
@@ -100,7 +115,7 @@ static struct hdr hdr_read(struct cfi *cfi, const struct elf_file *elf, uint64_t
 	    table_encoding != HDR_ENCODING || count == 0 ||
 	    count > bytes_left(&all) / HDR_ENTRY_BYTES)
 		return (struct hdr){0};
-	all = hold(cfi, elf, bytes_sub(&all, count * HDR_ENTRY_BYTES));
+	all = cfi_hold(cfi, elf, bytes_sub(&all, count * HDR_ENTRY_BYTES));
 	return (struct hdr){.table = all.at, .count = count, .vaddr = vaddr};
 }
 
@@ -113,7 +128,10 @@ static uint64_t hdr_value(const struct hdr *hdr, uint64_t index, unsigned column
 	return hdr->vaddr + (uint64_t)(int64_t)value;
 }
 
-/* The FDE of the last entry that starts at or before vaddr; of the first entry if none does. */
+/*
+ * Returns the FDE of the last entry that starts at or before vaddr, or of the
+ * first entry if there is none.
+ */
 static uint64_t hdr_search(const struct source *source, uint64_t vaddr)
 {
 	const struct hdr *hdr = &source->hdr;
@@ -138,7 +156,7 @@ static int index_compare(const void *a, const void *b)
 	return left->fde < right->fde ? -1 : left->fde > right->fde;
 }
 
-/* False if there is no room: what is there is kept. */
+/* Returns false if there is no room. Earlier entries are kept. */
 static bool index_add(struct source *source, uint64_t start, uint64_t fde)
 {
 	if (source->index_count == source->index_room) {
@@ -156,7 +174,7 @@ static bool index_add(struct source *source, uint64_t start, uint64_t fde)
 	return true;
 }
 
-/* Usually it is sorted already. */
+/* The entries are usually sorted already. */
 static void index_sort(struct source *source)
 {
 	for (size_t i = 1; i < source->index_count; i++) {
@@ -193,19 +211,11 @@ static void index_build(struct source *source, const atomic_bool *cancel)
 
 static bool index_search(const struct source *source, uint64_t vaddr, uint64_t *fde)
 {
-	size_t low = 0, high;
+	size_t after = SEARCH_AFTER(source->index, source->index_count, start, vaddr);
 
-	for (high = source->index_count; low < high;) {
-		size_t middle = low + (high - low) / 2;
-
-		if (source->index[middle].start <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
+	if (!after)
 		return false;
-	*fde = source->index[low - 1].fde;
+	*fde = source->index[after - 1].fde;
 	return true;
 }
 
@@ -228,12 +238,15 @@ static void add_eh_frame(struct cfi *cfi, struct elf_file *elf)
 	uint64_t vaddr;
 
 	source->hdr = hdr_read(cfi, elf, elf_file_unwind_table(elf), &vaddr);
-	/* If section headers are missing or wrong, the table still leads to the entries. */
+	/*
+	 * The table leads to the entries even if section headers are missing or
+	 * wrong.
+	 */
 	if (bytes_left(&found.data) == 0 && source->hdr.table) {
 		found.data = elf_file_constants(elf, vaddr);
 		found.vaddr = vaddr;
 	}
-	source->section = (struct cfi_section){.data = hold(cfi, elf, found.data),
+	source->section = (struct cfi_section){.data = cfi_hold(cfi, elf, found.data),
 					       .vaddr = found.vaddr,
 					       .is_eh_frame = true,
 					       .word_bytes = cfi->arch->word_bytes};
@@ -245,7 +258,7 @@ static void add_debug_frame(struct cfi *cfi, struct elf_file *elf)
 	struct elf_section found = elf_file_section(elf, ".debug_frame");
 	struct source *source = &cfi->sources[cfi->source_count];
 
-	*source = (struct source){.section = {.data = hold(cfi, elf, found.data),
+	*source = (struct source){.section = {.data = cfi_hold(cfi, elf, found.data),
 					      .vaddr = found.vaddr,
 					      .word_bytes = cfi->arch->word_bytes}};
 	cfi->source_count += bytes_left(&source->section.data) > 0;
@@ -345,6 +358,7 @@ bool cfi_find(const struct cfi *cfi, uint64_t vaddr, unsigned *steps, struct cfi
 {
 	struct cfi_fde fde;
 
+	ret->is_inferred = ret->has_frame = false;
 	for (unsigned i = 0; i < cfi->source_count; i++) {
 		const struct source *source = &cfi->sources[i];
 

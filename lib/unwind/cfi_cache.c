@@ -7,32 +7,35 @@
 
 #include <stdlib.h>
 
-/* How long live stacks wait. */
+/* How long stacks of a live recording may wait. */
 #define WAIT_NS (20 * NS_PER_MS)
 #define WAIT_PER_SECOND_NS (100 * NS_PER_MS)
 
-/* Sections without a table that take less than a millisecond to index are not worth a thread. */
+/*
+ * Sections without a table up to this size take less than a millisecond to
+ * index, so they do not need a thread.
+ */
 enum { SMALL_BYTES = 256 << 10 };
 
-/* See the header. */
+/* See cfi_cache.h. */
 enum { COPIES_KB_MAX = 96 << 10, OWNER_CPU_MS_MAX = 10000 };
 
 /* The CFI of one file. */
-struct part {
+struct cfi_cache_part {
 	bool is_asked;
-	struct cfi_load *load; /* NULL: not under way */
-	struct cfi *cfi;       /* NULL: there is none, or not yet */
-	struct elf_file *elf;  /* that it reads from, if it is its own */
+	struct cfi_load *load; /* NULL if it is not being loaded */
+	struct cfi *cfi;       /* NULL if there is none (yet) */
+	struct elf_file *elf;  /* file that `cfi` reads from, if it is owned */
 	struct functions *functions;
 };
 
-struct entry {
-	struct module_cfi cfi; /* of the parts below */
-	struct part own, debug;
-	uint64_t touched; /* see cfi_cache.touches */
+struct cfi_cache_entry {
+	struct module_cfi cfi; /* points to the parts below */
+	struct cfi_cache_part own, debug;
+	uint64_t touched; /* value of cfi_cache.touches at the last use */
 	uint32_t copies_kb;
 	uid_t owner;
-	bool is_foreign;
+	bool is_untrusted;
 };
 
 struct cfi_cache {
@@ -40,14 +43,18 @@ struct cfi_cache {
 	const struct arch *arch;
 	bool is_live;
 	struct cfi_loader *loader;
-	/* Foreign files, also those whose threads were left behind. */
-	module_id under_way[CFI_LOADER_FOREIGN + CFI_LOADER_LEFT_BEHIND];
+	/*
+	 * Modules with a load in progress, for untrusted files. Includes those
+	 * whose threads were abandoned.
+	 */
+	module_id under_way[CFI_LOADER_UNTRUSTED + CFI_LOADER_LEFT_BEHIND];
 	unsigned under_way_count;
-	const struct entry *in_use; /* not to be dropped now */
-	struct entry *entries;	    /* by module_id */
+	const struct cfi_cache_entry *in_use; /* must not be evicted */
+	struct cfi_cache_entry *entries;      /* by module_id */
 	uint32_t count;
 	uint64_t touches;
-	uint64_t second_ns, waited_ns; /* the present second, and what was waited in it */
+	/* The current second, and the time spent waiting in it. */
+	uint64_t second_ns, waited_ns;
 	uint32_t all_copies_kb;
 	struct idmap cpu_ms, copies_kb; /* by owner */
 };
@@ -64,15 +71,15 @@ struct cfi_cache *cfi_cache_new(struct address_spaces *spaces, const struct arch
 	return cache;
 }
 
-static void part_clear(struct part *part)
+static void part_clear(struct cfi_cache_part *part)
 {
 	cfi_free(part->cfi);
 	elf_file_free(part->elf);
 	functions_free(part->functions);
-	*part = (struct part){0};
+	*part = (struct cfi_cache_part){0};
 }
 
-static void part_deinit(struct part *part)
+static void cfi_cache_part_deinit(struct cfi_cache_part *part)
 {
 	struct loaded_cfi loaded;
 
@@ -90,8 +97,8 @@ void cfi_cache_free(struct cfi_cache *cache)
 	if (!cache)
 		return;
 	for (uint32_t i = 0; i < cache->count; i++) {
-		part_deinit(&cache->entries[i].own);
-		part_deinit(&cache->entries[i].debug);
+		cfi_cache_part_deinit(&cache->entries[i].own);
+		cfi_cache_part_deinit(&cache->entries[i].debug);
 	}
 	cfi_loader_free(cache->loader);
 	free(cache->entries);
@@ -100,7 +107,7 @@ void cfi_cache_free(struct cfi_cache *cache)
 	free(cache);
 }
 
-static struct entry *entry_of(struct cfi_cache *cache, module_id id)
+static struct cfi_cache_entry *cfi_cache_entry_of(struct cfi_cache *cache, module_id id)
 {
 	uint32_t old_count = cache->count;
 
@@ -114,9 +121,9 @@ static struct entry *entry_of(struct cfi_cache *cache, module_id id)
 	return &cache->entries[id];
 }
 
-/* --- Bounds ---------------------------------------------------------------------------------- */
+/* --- Bounds --------------------------------------------------------------- */
 
-static uint32_t *cpu_of(struct cfi_cache *cache, uid_t owner)
+static uint32_t *cfi_cache_cpu_of(struct cfi_cache *cache, uid_t owner)
 {
 	uint32_t *ms = idmap_put(&cache->cpu_ms, owner, 0);
 
@@ -134,13 +141,18 @@ static uint32_t *kb_of(struct cfi_cache *cache, uid_t owner)
 	return kb;
 }
 
-/* Of the owner with most copies, those used least recently. NULL: there are no others. */
-static struct entry *find_victim(struct cfi_cache *cache, const struct entry * not )
+/*
+ * Returns the least recently used entry of the owner with the most copies, or
+ * NULL if there is no other entry.
+ */
+static struct cfi_cache_entry *find_victim(struct cfi_cache *cache,
+					   const struct cfi_cache_entry * not )
 {
-	struct entry *victim = NULL;
+	struct cfi_cache_entry *victim = NULL;
 	uint32_t most = 0;
 
-	for (struct entry *at = cache->entries; at < cache->entries + cache->count; at++) {
+	for (struct cfi_cache_entry *at = cache->entries; at < cache->entries + cache->count;
+	     at++) {
 		uint32_t kb;
 
 		if (!at->copies_kb || at == not || at == cache->in_use)
@@ -154,7 +166,7 @@ static struct entry *find_victim(struct cfi_cache *cache, const struct entry * n
 	return victim;
 }
 
-static void drop(struct cfi_cache *cache, struct entry *entry)
+static void cfi_cache_drop(struct cfi_cache *cache, struct cfi_cache_entry *entry)
 {
 	cache->all_copies_kb -= entry->copies_kb;
 	*kb_of(cache, entry->owner) -= entry->copies_kb;
@@ -165,21 +177,21 @@ static void drop(struct cfi_cache *cache, struct entry *entry)
 		part_clear(&entry->debug);
 }
 
-static void count_copies(struct cfi_cache *cache, struct entry *entry, size_t bytes)
+static void count_copies(struct cfi_cache *cache, struct cfi_cache_entry *entry, size_t bytes)
 {
 	uint32_t kb = (uint32_t)(bytes >> 10) + 1;
-	struct entry *victim;
+	struct cfi_cache_entry *victim;
 
 	entry->copies_kb += kb;
 	cache->all_copies_kb += kb;
 	*kb_of(cache, entry->owner) += kb;
 	while (cache->all_copies_kb > COPIES_KB_MAX && (victim = find_victim(cache, entry)))
-		drop(cache, victim);
+		cfi_cache_drop(cache, victim);
 }
 
-/* --- Loading --------------------------------------------------------------------------------- */
+/* --- Loading -------------------------------------------------------------- */
 
-static bool wait_for(struct cfi_cache *cache, struct cfi_load *load)
+static bool cfi_cache_wait_for(struct cfi_cache *cache, struct cfi_load *load)
 {
 	uint64_t now_ns = clock_now_ns(), left_ns;
 	bool is_done;
@@ -198,12 +210,13 @@ static bool wait_for(struct cfi_cache *cache, struct cfi_load *load)
 	return is_done;
 }
 
-static void take(struct cfi_cache *cache, struct entry *entry, struct part *part)
+static void cfi_cache_take(struct cfi_cache *cache, struct cfi_cache_entry *entry,
+			   struct cfi_cache_part *part)
 {
 	struct loaded_cfi loaded = cfi_load_take(STEAL(part->load));
 
-	if (entry->is_foreign) {
-		*cpu_of(cache, entry->owner) += (uint32_t)(loaded.cpu_ns / NS_PER_MS);
+	if (entry->is_untrusted) {
+		*cfi_cache_cpu_of(cache, entry->owner) += (uint32_t)(loaded.cpu_ns / NS_PER_MS);
 		count_copies(
 			cache, entry,
 			(loaded.cfi ? cfi_memory_bytes(loaded.cfi) : 0) +
@@ -214,28 +227,31 @@ static void take(struct cfi_cache *cache, struct entry *entry, struct part *part
 	part->functions = loaded.functions;
 }
 
-static bool is_under_way(const struct part *part)
+static bool is_under_way(const struct cfi_cache_part *part)
 {
 	return part->load && !cfi_load_is_done(part->load);
 }
 
-/* So that nothing which is not looked up again is kept beyond the bound. */
+/*
+ * Takes finished loads. Otherwise entries that are not looked up again could
+ * exceed the memory limit.
+ */
 static void take_done(struct cfi_cache *cache)
 {
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < cache->under_way_count; i++) {
 		module_id id = cache->under_way[i];
-		struct entry *entry = entry_of(cache, id);
+		struct cfi_cache_entry *entry = cfi_cache_entry_of(cache, id);
 
 		if (is_under_way(&entry->own) || is_under_way(&entry->debug)) {
 			cache->under_way[kept++] = id;
 			continue;
 		}
 		if (entry->own.load)
-			take(cache, entry, &entry->own);
+			cfi_cache_take(cache, entry, &entry->own);
 		if (entry->debug.load)
-			take(cache, entry, &entry->debug);
+			cfi_cache_take(cache, entry, &entry->debug);
 	}
 	cache->under_way_count = kept;
 }
@@ -243,7 +259,7 @@ static void take_done(struct cfi_cache *cache)
 static bool may_load(struct cfi_cache *cache, uid_t owner)
 {
 	take_done(cache);
-	return *cpu_of(cache, owner) < OWNER_CPU_MS_MAX;
+	return *cfi_cache_cpu_of(cache, owner) < OWNER_CPU_MS_MAX;
 }
 
 static void note_under_way(struct cfi_cache *cache, module_id id, const struct cfi_load *load)
@@ -252,29 +268,33 @@ static void note_under_way(struct cfi_cache *cache, module_id id, const struct c
 		cache->under_way[cache->under_way_count++] = id;
 }
 
-/* Waits the first time, and looks afterwards. True if the load is over. */
-static bool finish(struct cfi_cache *cache, struct entry *entry, struct part *part)
+/*
+ * Waits for the load the first time, and only polls it afterwards. Returns true
+ * if the load has ended.
+ */
+static bool cfi_cache_finish(struct cfi_cache *cache, struct cfi_cache_entry *entry,
+			     struct cfi_cache_part *part)
 {
 	if (part->load && !cfi_load_is_done(part->load)) {
-		if (part->is_asked || !wait_for(cache, part->load)) {
+		if (part->is_asked || !cfi_cache_wait_for(cache, part->load)) {
 			part->is_asked = true;
 			return false;
 		}
 	}
 	part->is_asked = true;
 	if (part->load)
-		take(cache, entry, part);
+		cfi_cache_take(cache, entry, part);
 	return true;
 }
 
 static void load_own(struct cfi_cache *cache, module_id id, struct elf_file *elf)
 {
-	struct entry *entry = entry_of(cache, id);
-	struct part *part = &entry->own;
+	struct cfi_cache_entry *entry = cfi_cache_entry_of(cache, id);
+	struct cfi_cache_part *part = &entry->own;
 
 	entry->owner = elf_file_owner(elf);
-	entry->is_foreign = elf_file_is_foreign(elf);
-	if (entry->is_foreign) {
+	entry->is_untrusted = elf_file_is_untrusted(elf);
+	if (entry->is_untrusted) {
 		if (may_load(cache, entry->owner))
 			part->load = cfi_loader_open(cache->loader, elf);
 		note_under_way(cache, id, part->load);
@@ -289,30 +309,33 @@ static void load_own(struct cfi_cache *cache, module_id id, struct elf_file *elf
 		cfi_index(part->cfi, NULL);
 }
 
-/* NULL if the module has no file yet; another mapping of it may provide one. */
-static struct elf_file *file_of(const struct cfi_cache *cache, module_id id)
+/*
+ * Returns NULL if the module has no file yet. Another mapping of it may provide
+ * one.
+ */
+static struct elf_file *cfi_cache_file_of(const struct cfi_cache *cache, module_id id)
 {
 	struct elf_file *elf = address_spaces_module(cache->spaces, id)->elf;
 
-	/* The vdso of a 32-bit process is not prof's own. */
+	/* prof's own vdso differs from that of a 32-bit process. */
 	return elf && elf_file_is_32(elf) == (cache->arch->word_bytes == 4) ? elf : NULL;
 }
 
 static const struct module_cfi *get_new(struct cfi_cache *cache, module_id id)
 {
-	struct entry *entry = entry_of(cache, id);
-	struct part *own = &entry->own;
+	struct cfi_cache_entry *entry = cfi_cache_entry_of(cache, id);
+	struct cfi_cache_part *own = &entry->own;
 
 	if (!own->is_asked && !own->load) {
-		struct elf_file *elf = file_of(cache, id);
+		struct elf_file *elf = cfi_cache_file_of(cache, id);
 
 		if (!elf)
 			return NULL;
 		load_own(cache, id, elf);
-		if (entry->is_foreign && !own->load)
+		if (entry->is_untrusted && !own->load)
 			return NULL;
 	}
-	if (!finish(cache, entry, own) || !own->cfi)
+	if (!cfi_cache_finish(cache, entry, own) || !own->cfi)
 		return NULL;
 	entry->cfi.own = own->cfi;
 	entry->touched = ++cache->touches;
@@ -333,31 +356,31 @@ const struct module_cfi *cfi_cache_get(struct cfi_cache *cache, module_id id)
 
 static void load_debug(struct cfi_cache *cache, module_id id)
 {
-	struct entry *entry = &cache->entries[id];
+	struct cfi_cache_entry *entry = &cache->entries[id];
 	struct debug_files files;
 
 	cache->in_use = entry;
-	if (!entry->is_foreign || may_load(cache, entry->owner)) {
+	if (!entry->is_untrusted || may_load(cache, entry->owner)) {
 		files = address_spaces_debug_files(cache->spaces, id);
 		entry->debug.load = cfi_loader_open_debug_file(
 			cache->loader, address_spaces_module(cache->spaces, id)->elf, &files);
 	}
-	if (entry->is_foreign)
+	if (entry->is_untrusted)
 		note_under_way(cache, id, entry->debug.load);
 	cache->in_use = NULL;
 }
 
 bool cfi_cache_ask_debug_file(struct cfi_cache *cache, module_id id)
 {
-	struct entry *entry = entry_of(cache, id);
-	struct part *debug = &entry->debug;
+	struct cfi_cache_entry *entry = cfi_cache_entry_of(cache, id);
+	struct cfi_cache_part *debug = &entry->debug;
 
 	if (!debug->is_asked && !debug->load) {
 		load_debug(cache, id);
 		if (!debug->load)
 			return false;
 	}
-	if (!finish(cache, entry, debug))
+	if (!cfi_cache_finish(cache, entry, debug))
 		return false;
 	entry->cfi.debug = debug->cfi;
 	entry->cfi.functions = debug->functions;

@@ -4,17 +4,17 @@
 
 enum { FORMAT_MASK = 0x0f, APPLICATION_MASK = 0x70 };
 
-/* Compilers write up to five letters, and the NUL. */
+/* Compilers write up to five letters and a NUL. */
 enum { AUGMENTATION_BYTES_MAX = 16 };
 
 /* The common part of CIE and FDE. */
-struct entry {
+struct cfi_entry {
 	struct bytes body; /* after the id */
 	uint64_t id, id_offset;
 	bool is_wide; /* 64-bit DWARF */
 };
 
-static uint64_t offset_of(const struct cfi_section *section, const struct bytes *at)
+static uint64_t cfi_entry_offset_of(const struct cfi_section *section, const struct bytes *at)
 {
 	return (uint64_t)(at->at - section->data.at);
 }
@@ -31,16 +31,16 @@ static struct bytes entry_contents(const struct cfi_section *section, uint64_t o
 	return bytes_sub(&at, length);
 }
 
-static bool entry_read(const struct cfi_section *section, uint64_t offset, struct entry *ret)
+static bool entry_read(const struct cfi_section *section, uint64_t offset, struct cfi_entry *ret)
 {
 	ret->body = entry_contents(section, offset, &ret->is_wide);
-	ret->id_offset = offset_of(section, &ret->body);
+	ret->id_offset = cfi_entry_offset_of(section, &ret->body);
 	ret->id = ret->is_wide && !section->is_eh_frame ? bytes_u64(&ret->body)
 							: bytes_u32(&ret->body);
 	return bytes_ok(&ret->body);
 }
 
-static bool entry_is_cie(const struct cfi_section *section, const struct entry *entry)
+static bool entry_is_cie(const struct cfi_section *section, const struct cfi_entry *entry)
 {
 	if (section->is_eh_frame)
 		return entry->id == 0;
@@ -87,13 +87,16 @@ uint64_t cfi_pointer(const struct cfi_section *section, struct bytes *from, uint
 	uint64_t base = 0;
 
 	if ((encoding & ~FORMAT_MASK) == DW_EH_PE_pcrel)
-		base = section->vaddr + offset_of(section, from);
+		base = section->vaddr + cfi_entry_offset_of(section, from);
 	else if ((encoding & ~FORMAT_MASK) != DW_EH_PE_absptr)
 		bytes_fail(from);
 	return base + cfi_pointer_value(section, from, encoding);
 }
 
-/* The augmentation letters after z, each with its data. An unknown letter ends parsing. */
+/*
+ * Parses the augmentation letters after 'z', each with its data. Stops at an
+ * unknown letter.
+ */
 static void augmentation_read(const struct cfi_section *section, struct bytes letters,
 			      struct bytes data, struct cfi_cie *cie)
 {
@@ -120,7 +123,7 @@ static void augmentation_read(const struct cfi_section *section, struct bytes le
 	}
 }
 
-/* Fails if there are too many. */
+/* Fails if there are too many letters. */
 static struct bytes augmentation_letters(struct bytes *from)
 {
 	size_t left = bytes_left(from);
@@ -138,7 +141,7 @@ static struct bytes augmentation_letters(struct bytes *from)
 
 static bool cie_read(const struct cfi_section *section, uint64_t offset, struct cfi_cie *cie)
 {
-	struct entry entry;
+	struct cfi_entry entry;
 
 	if (!entry_read(section, offset, &entry) || !entry_is_cie(section, &entry))
 		return false;
@@ -163,14 +166,14 @@ static bool cie_read(const struct cfi_section *section, uint64_t offset, struct 
 	return bytes_ok(from);
 }
 
-static uint64_t cie_offset(const struct cfi_section *section, const struct entry *fde)
+static uint64_t cie_offset(const struct cfi_section *section, const struct cfi_entry *fde)
 {
 	return section->is_eh_frame ? fde->id_offset - fde->id : fde->id;
 }
 
 bool cfi_fde_read(const struct cfi_section *section, uint64_t offset, struct cfi_fde *ret)
 {
-	struct entry entry;
+	struct cfi_entry entry;
 
 	if (!entry_read(section, offset, &entry) || entry_is_cie(section, &entry) ||
 	    !cie_read(section, cie_offset(section, &entry), &ret->cie))

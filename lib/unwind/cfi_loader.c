@@ -8,49 +8,58 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* How long the end waits for a thread, which looks at `stop` every few microseconds of CPU time. */
+/*
+ * How long cfi_loader_free() waits for a thread. Threads check `stop` every few
+ * microseconds of CPU time.
+ */
 #define END_NS (200 * NS_PER_MS)
-/* A disk that spins up, or a server that was restarted, takes less. */
+/* Longer than a disk needs to spin up or a server to restart. */
 #define STANDSTILL_NS (10 * NS_PER_SECOND)
 
 struct cfi_load {
-	struct thread *thread;
+	struct cfi_loader_thread *thread;
 	struct cfi_load *next;
 	const struct arch *arch;
-	struct elf_file *elf;		 /* a view of its own */
-	struct debug_files *debug_files; /* NULL: of the file itself, not of its debug file */
+	struct elf_file *elf; /* its own view of the file */
+	/* NULL to load the file itself, not its debug file. */
+	struct debug_files *debug_files;
 	struct loaded_cfi loaded;
 	atomic_bool is_done;
 };
 
-/* On the heap, for it may outlive the loader. */
-struct thread {
+/* Allocated separately, because it can outlive the loader. */
+struct cfi_loader_thread {
 	pthread_t id;
 	bool has_started;
-	pthread_mutex_t mutex; /* of all below */
+	pthread_mutex_t mutex; /* protects the following members */
 	pthread_cond_t changed;
-	struct cfi_load *first,
-		*last; /* requests that are not done; the first is being worked on */
+	/* Requests that are not done. The first one is in progress. */
+	struct cfi_load *first, *last;
 	bool has_ended;
 	atomic_bool stop;
 	struct timed_caller *caller;
-	/* Of the thread that walks: */
-	unsigned not_taken;		 /* requests */
-	uid_t owner;			 /* of their files, in a thread for foreign ones */
-	uint64_t used_ns, used_since_ns; /* the CPU time that was seen last, and since when */
+	/* Used only by the thread that unwinds. */
+	unsigned not_taken; /* number of requests whose results were not taken */
+	uid_t owner;	    /* owner of the files, for a thread that loads untrusted files */
+	/* The last observed CPU time, and when it was first observed. */
+	uint64_t used_ns, used_since_ns;
 };
 
 struct cfi_loader {
 	const struct arch *arch;
-	struct unpack_budget *budget; /* of all that is loaded; not freed while threads are left */
-	struct thread *own, *foreign[CFI_LOADER_FOREIGN];
-	uid_t hung[CFI_LOADER_LEFT_BEHIND]; /* owners whose threads were left behind */
+	/*
+	 * Shared by everything that is loaded. Not freed while abandoned
+	 * threads exist.
+	 */
+	struct unpack_budget *budget;
+	struct cfi_loader_thread *own, *untrusted[CFI_LOADER_UNTRUSTED];
+	uid_t hung[CFI_LOADER_LEFT_BEHIND]; /* owners of the files of abandoned threads */
 	unsigned hung_count;
 };
 
-static struct thread *thread_new(void)
+static struct cfi_loader_thread *thread_new(void)
 {
-	struct thread *thread = xcalloc(1, sizeof(*thread));
+	struct cfi_loader_thread *thread = xcalloc(1, sizeof(*thread));
 	pthread_condattr_t attr;
 
 	thread->caller = timed_caller_new();
@@ -70,8 +79,8 @@ struct cfi_loader *cfi_loader_new(const struct arch *arch)
 	loader->budget = xmalloc(sizeof(*loader->budget));
 	unpack_budget_init(loader->budget);
 	loader->own = thread_new();
-	for (unsigned i = 0; i < CFI_LOADER_FOREIGN; i++)
-		loader->foreign[i] = thread_new();
+	for (unsigned i = 0; i < CFI_LOADER_UNTRUSTED; i++)
+		loader->untrusted[i] = thread_new();
 	return loader;
 }
 
@@ -85,7 +94,7 @@ static void load_free(struct cfi_load *load)
 	free(load);
 }
 
-static void thread_free(struct thread *thread)
+static void thread_free(struct cfi_loader_thread *thread)
 {
 	while (thread->first) {
 		struct cfi_load *load = thread->first;
@@ -99,7 +108,7 @@ static void thread_free(struct thread *thread)
 	free(thread);
 }
 
-static void thread_stop(struct thread *thread)
+static void thread_stop(struct cfi_loader_thread *thread)
 {
 	pthread_mutex_lock(&thread->mutex);
 	atomic_store(&thread->stop, true);
@@ -107,8 +116,11 @@ static void thread_stop(struct thread *thread)
 	pthread_mutex_unlock(&thread->mutex);
 }
 
-/* Requests that nobody waits for any more are freed. False: the thread was left behind. */
-static bool thread_end(struct thread *thread)
+/*
+ * Ends the thread and frees its pending requests. Returns false if the thread
+ * was abandoned.
+ */
+static bool thread_end(struct cfi_loader_thread *thread)
 {
 	const struct timespec until = clock_wait_end(END_NS);
 	bool has_ended;
@@ -138,17 +150,17 @@ void cfi_loader_free(struct cfi_loader *loader)
 	all_ended = !loader->hung_count;
 
 	thread_stop(loader->own);
-	for (unsigned i = 0; i < CFI_LOADER_FOREIGN; i++)
-		thread_stop(loader->foreign[i]);
+	for (unsigned i = 0; i < CFI_LOADER_UNTRUSTED; i++)
+		thread_stop(loader->untrusted[i]);
 	all_ended &= thread_end(loader->own);
-	for (unsigned i = 0; i < CFI_LOADER_FOREIGN; i++)
-		all_ended &= thread_end(loader->foreign[i]);
+	for (unsigned i = 0; i < CFI_LOADER_UNTRUSTED; i++)
+		all_ended &= thread_end(loader->untrusted[i]);
 	if (all_ended)
 		free(loader->budget);
 	free(loader);
 }
 
-/* --- In the thread --------------------------------------------------------------------------- */
+/* --- In the thread -------------------------------------------------------- */
 
 static struct elf_file *find_debug_file(struct cfi_load *load)
 {
@@ -157,7 +169,7 @@ static struct elf_file *find_debug_file(struct cfi_load *load)
 	return debugfile_find(load->elf, &opener);
 }
 
-static void work_on(struct cfi_load *load)
+static void cfi_loader_work_on(struct cfi_load *load)
 {
 	struct loaded_cfi *loaded = &load->loaded;
 
@@ -170,15 +182,15 @@ static void work_on(struct cfi_load *load)
 		loaded->cfi = cfi_new(loaded->elf, load->arch);
 		if (load->debug_files && load->arch == &arch_x86_64 && !loaded->functions)
 			loaded->functions = functions_new(loaded->elf);
-		if (elf_file_is_foreign(loaded->elf))
+		if (elf_file_is_untrusted(loaded->elf))
 			elf_file_free(STEAL(loaded->elf));
 	}
 	cfi_index(loaded->cfi, &load->thread->stop);
 }
 
-static void *run(void *context)
+static void *cfi_loader_run(void *context)
 {
-	struct thread *thread = context;
+	struct cfi_loader_thread *thread = context;
 
 	pthread_mutex_lock(&thread->mutex);
 	while (!atomic_load(&thread->stop)) {
@@ -191,10 +203,14 @@ static void *run(void *context)
 		}
 		pthread_mutex_unlock(&thread->mutex);
 		begin_ns = clock_thread_cpu_ns();
-		work_on(load);
+		cfi_loader_work_on(load);
 		load->loaded.cpu_ns = clock_thread_cpu_ns() - begin_ns;
 		pthread_mutex_lock(&thread->mutex);
-		/* Until here it is the thread's; one that is still wanted at the end stays. */
+		/*
+		 * The load belongs to this thread until here. If the loader is
+		 * being freed, the load stays in the list, and thread_end()
+		 * frees it.
+		 */
 		if (atomic_load(&thread->stop))
 			break;
 		thread->first = load->next;
@@ -207,9 +223,9 @@ static void *run(void *context)
 	return NULL;
 }
 
-/* --- Requests -------------------------------------------------------------------------------- */
+/* --- Requests ------------------------------------------------------------- */
 
-static struct cfi_load *request(struct thread *thread, struct cfi_load request)
+static struct cfi_load *request(struct cfi_loader_thread *thread, struct cfi_load request)
 {
 	struct cfi_load *load = xmalloc(sizeof(*load));
 
@@ -219,7 +235,7 @@ static struct cfi_load *request(struct thread *thread, struct cfi_load request)
 	thread->used_ns = 0;
 	thread->used_since_ns = clock_now_ns();
 	if (!thread->has_started)
-		thread->has_started = quiet_thread_start(&thread->id, run, thread);
+		thread->has_started = quiet_thread_start(&thread->id, cfi_loader_run, thread);
 	pthread_mutex_lock(&thread->mutex);
 	if (thread->first)
 		thread->last->next = load;
@@ -231,8 +247,11 @@ static struct cfi_load *request(struct thread *thread, struct cfi_load request)
 	return load;
 }
 
-/* Whether it has used no CPU time for so long, as far as was looked at. */
-static bool stands_still(struct thread *thread)
+/*
+ * Returns true if the thread has not used any CPU time for STANDSTILL_NS, as
+ * far as observed.
+ */
+static bool stands_still(struct cfi_loader_thread *thread)
 {
 	uint64_t now_ns = clock_now_ns(), used_ns;
 	clockid_t clock;
@@ -247,8 +266,8 @@ static bool stands_still(struct thread *thread)
 	return now_ns - thread->used_since_ns >= STANDSTILL_NS;
 }
 
-/* Gives the place of a thread that stands still to a new one. */
-static bool replace(struct cfi_loader *loader, struct thread **at)
+/* Replaces a thread that hangs with a new one. */
+static bool cfi_loader_replace(struct cfi_loader *loader, struct cfi_loader_thread **at)
 {
 	if (loader->hung_count == CFI_LOADER_LEFT_BEHIND || !stands_still(*at))
 		return false;
@@ -260,17 +279,17 @@ static bool replace(struct cfi_loader *loader, struct thread **at)
 	return true;
 }
 
-static struct thread *take_foreign(struct cfi_loader *loader, uid_t owner)
+static struct cfi_loader_thread *take_untrusted(struct cfi_loader *loader, uid_t owner)
 {
-	struct thread *found = NULL;
+	struct cfi_loader_thread *found = NULL;
 
 	for (unsigned i = 0; i < loader->hung_count; i++)
 		if (loader->hung[i] == owner)
 			return NULL;
-	for (unsigned i = 0; i < CFI_LOADER_FOREIGN; i++) {
-		struct thread **at = &loader->foreign[i];
+	for (unsigned i = 0; i < CFI_LOADER_UNTRUSTED; i++) {
+		struct cfi_loader_thread **at = &loader->untrusted[i];
 
-		if (!(*at)->not_taken || replace(loader, at))
+		if (!(*at)->not_taken || cfi_loader_replace(loader, at))
 			found = *at;
 		else if ((*at)->owner == owner)
 			return NULL;
@@ -280,13 +299,14 @@ static struct thread *take_foreign(struct cfi_loader *loader, uid_t owner)
 	return found;
 }
 
-/* NULL: none is free. */
-static struct thread *thread_for(struct cfi_loader *loader, const struct elf_file *elf)
+/* Returns NULL if no thread is free. */
+static struct cfi_loader_thread *thread_for(struct cfi_loader *loader, const struct elf_file *elf)
 {
-	return elf_file_is_foreign(elf) ? take_foreign(loader, elf_file_owner(elf)) : loader->own;
+	return elf_file_is_untrusted(elf) ? take_untrusted(loader, elf_file_owner(elf))
+					  : loader->own;
 }
 
-static struct elf_file *share(struct cfi_loader *loader, const struct elf_file *elf)
+static struct elf_file *cfi_loader_share(struct cfi_loader *loader, const struct elf_file *elf)
 {
 	struct elf_file *shared = elf_file_share(elf);
 
@@ -296,11 +316,12 @@ static struct elf_file *share(struct cfi_loader *loader, const struct elf_file *
 
 struct cfi_load *cfi_loader_open(struct cfi_loader *loader, const struct elf_file *elf)
 {
-	struct thread *thread = thread_for(loader, elf);
+	struct cfi_loader_thread *thread = thread_for(loader, elf);
 
 	if (!thread)
 		return NULL;
-	return request(thread, (struct cfi_load){.arch = loader->arch, .elf = share(loader, elf)});
+	return request(thread, (struct cfi_load){.arch = loader->arch,
+						 .elf = cfi_loader_share(loader, elf)});
 }
 
 struct cfi_load *cfi_loader_index(struct cfi_loader *loader, struct cfi *cfi)
@@ -311,13 +332,13 @@ struct cfi_load *cfi_loader_index(struct cfi_loader *loader, struct cfi *cfi)
 struct cfi_load *cfi_loader_open_debug_file(struct cfi_loader *loader, const struct elf_file *elf,
 					    const struct debug_files *files)
 {
-	struct thread *thread = thread_for(loader, elf);
+	struct cfi_loader_thread *thread = thread_for(loader, elf);
 
 	if (!thread)
 		return NULL;
 	return request(thread, (struct cfi_load){
 				       .arch = loader->arch,
-				       .elf = share(loader, elf),
+				       .elf = cfi_loader_share(loader, elf),
 				       .debug_files = debug_files_copy(files, thread->caller),
 			       });
 }
@@ -330,7 +351,7 @@ bool cfi_load_is_done(const struct cfi_load *load)
 bool cfi_load_wait(struct cfi_load *load, uint64_t timeout_ns)
 {
 	const struct timespec until = clock_wait_end(timeout_ns);
-	struct thread *thread = load->thread;
+	struct cfi_loader_thread *thread = load->thread;
 
 	pthread_mutex_lock(&thread->mutex);
 	while (!cfi_load_is_done(load) &&

@@ -5,15 +5,15 @@
 /* Compilers nest remember_state once or twice. */
 enum { REMEMBERED_MAX = 16 };
 
-/* Of AADWARF64, 4.4; not in the <dwarf.h> of elfutils 0.188. */
+/* From AADWARF64, 4.4. The <dwarf.h> of elfutils 0.188 lacks them. */
 enum { AARCH64_SET_RA_STATE = 0x2b, AARCH64_NEGATE_RA_STATE_WITH_PC = 0x2c };
 
-struct program {
+struct cfi_program {
 	const struct cfi_section *section;
 	const struct cfi_cie *cie;
 	const struct arch *arch;
-	const struct cfi_row *initial; /* what DW_CFA_restore restores */
-	struct cfi_rule *rule;	       /* start and end narrow to the row of vaddr */
+	const struct cfi_row *initial; /* row that DW_CFA_restore restores */
+	struct cfi_rule *rule;	       /* its start and end shrink to the row of vaddr */
 	uint64_t vaddr;
 	struct bytes at;
 	unsigned steps_left;
@@ -40,28 +40,31 @@ static void row_copy(const struct arch *arch, struct cfi_row *to, const struct c
 	memcpy(to->regs, from->regs, arch->register_count * sizeof(*to->regs));
 }
 
-/* Vector registers have numbers too but are not tracked. */
-static void set(struct program *program, uint64_t reg, struct cfi_value value)
+/* Vector registers have numbers, too, but are not tracked. */
+static void cfi_program_set(struct cfi_program *program, uint64_t reg, struct cfi_value value)
 {
 	if (reg < program->arch->register_count)
 		program->rule->row.regs[reg] = value;
 }
 
-static void set_offset(struct program *program, enum cfi_how how, uint64_t reg, int64_t factored)
+static void set_offset(struct cfi_program *program, enum cfi_how how, uint64_t reg,
+		       int64_t factored)
 {
 	uint64_t offset = (uint64_t)factored * (uint64_t)program->cie->data_align;
 
-	set(program, reg, (struct cfi_value){.how = (uint8_t)how, .offset = (int64_t)offset});
+	cfi_program_set(program, reg,
+			(struct cfi_value){.how = (uint8_t)how, .offset = (int64_t)offset});
 }
 
-static void set_register(struct program *program, uint64_t reg, uint64_t source)
+static void set_register(struct cfi_program *program, uint64_t reg, uint64_t source)
 {
 	if (reg < program->arch->register_count && source >= program->arch->register_count)
 		program->failed = true;
-	set(program, reg, (struct cfi_value){.how = CFI_REGISTER, .reg = (uint8_t)source});
+	cfi_program_set(program, reg,
+			(struct cfi_value){.how = CFI_REGISTER, .reg = (uint8_t)source});
 }
 
-static struct cfi_value expression(struct program *program, enum cfi_how how)
+static struct cfi_value expression(struct cfi_program *program, enum cfi_how how)
 {
 	struct bytes block = bytes_sub(&program->at, bytes_uleb(&program->at));
 
@@ -70,13 +73,13 @@ static struct cfi_value expression(struct program *program, enum cfi_how how)
 				  .expression = block.at};
 }
 
-static void restore(struct program *program, uint64_t reg)
+static void cfi_program_restore(struct cfi_program *program, uint64_t reg)
 {
 	if (reg < program->arch->register_count)
 		program->rule->row.regs[reg] = program->initial->regs[reg];
 }
 
-static void def_cfa(struct program *program, uint64_t reg, int64_t offset)
+static void def_cfa(struct cfi_program *program, uint64_t reg, int64_t offset)
 {
 	if (reg >= program->arch->register_count)
 		program->failed = true;
@@ -84,27 +87,27 @@ static void def_cfa(struct program *program, uint64_t reg, int64_t offset)
 		(struct cfi_value){.how = CFI_REGISTER, .reg = (uint8_t)reg, .offset = offset};
 }
 
-/* The CFA must be register + offset, to change one of the two. */
-static void def_cfa_register(struct program *program, uint64_t reg)
+/* Changes only the register, so the CFA must be register + offset. */
+static void def_cfa_register(struct cfi_program *program, uint64_t reg)
 {
 	if (program->rule->row.cfa.how != CFI_REGISTER)
 		program->failed = true;
 	def_cfa(program, reg, program->rule->row.cfa.offset);
 }
 
-static void def_cfa_offset(struct program *program, int64_t offset)
+static void def_cfa_offset(struct cfi_program *program, int64_t offset)
 {
 	if (program->rule->row.cfa.how != CFI_REGISTER)
 		program->failed = true;
 	program->rule->row.cfa.offset = offset;
 }
 
-static int64_t factored(const struct program *program, int64_t value)
+static int64_t factored(const struct cfi_program *program, int64_t value)
 {
 	return (int64_t)((uint64_t)value * (uint64_t)program->cie->data_align);
 }
 
-static void remember(struct program *program)
+static void cfi_program_remember(struct cfi_program *program)
 {
 	if (program->remembered_count == REMEMBERED_MAX)
 		program->failed = true;
@@ -113,7 +116,7 @@ static void remember(struct program *program)
 			 &program->rule->row);
 }
 
-static void recall(struct program *program)
+static void recall(struct cfi_program *program)
 {
 	if (program->remembered_count == 0)
 		program->failed = true;
@@ -123,10 +126,10 @@ static void recall(struct program *program)
 }
 
 /*
- * Rows are in ascending order; the first row that begins after vaddr ends the row that contains
- * vaddr.
+ * Rows are in ascending order. The first row that starts after vaddr ends the
+ * row that contains vaddr.
  */
-static void go_to(struct program *program, uint64_t location)
+static void cfi_program_go_to(struct cfi_program *program, uint64_t location)
 {
 	if (location < program->rule->start) {
 		program->failed = true;
@@ -139,34 +142,35 @@ static void go_to(struct program *program, uint64_t location)
 	}
 }
 
-static void advance(struct program *program, uint64_t delta)
+static void cfi_program_advance(struct cfi_program *program, uint64_t delta)
 {
-	go_to(program, program->rule->start + delta * program->cie->code_align);
+	cfi_program_go_to(program, program->rule->start + delta * program->cie->code_align);
 }
 
-static bool step_location(struct program *program, uint8_t operation)
+static bool step_location(struct cfi_program *program, uint8_t operation)
 {
 	struct bytes *at = &program->at;
 
 	switch (operation) {
 	case DW_CFA_set_loc:
-		go_to(program, cfi_pointer(program->section, at, program->cie->pc_encoding));
+		cfi_program_go_to(program,
+				  cfi_pointer(program->section, at, program->cie->pc_encoding));
 		return true;
 	case DW_CFA_advance_loc1:
-		advance(program, bytes_u8(at));
+		cfi_program_advance(program, bytes_u8(at));
 		return true;
 	case DW_CFA_advance_loc2:
-		advance(program, bytes_u16(at));
+		cfi_program_advance(program, bytes_u16(at));
 		return true;
 	case DW_CFA_advance_loc4:
-		advance(program, bytes_u32(at));
+		cfi_program_advance(program, bytes_u32(at));
 		return true;
 	default:
 		return false;
 	}
 }
 
-static bool step_cfa(struct program *program, uint8_t operation)
+static bool step_cfa(struct cfi_program *program, uint8_t operation)
 {
 	struct bytes *at = &program->at;
 	uint64_t reg;
@@ -197,7 +201,7 @@ static bool step_cfa(struct program *program, uint8_t operation)
 	}
 }
 
-static bool step_register(struct program *program, uint8_t operation)
+static bool step_register(struct cfi_program *program, uint8_t operation)
 {
 	struct bytes *at = &program->at;
 	uint64_t reg = bytes_uleb(at);
@@ -219,29 +223,29 @@ static bool step_register(struct program *program, uint8_t operation)
 		set_offset(program, CFI_CFA_PLUS, reg, bytes_sleb(at));
 		return true;
 	case DW_CFA_restore_extended:
-		restore(program, reg);
+		cfi_program_restore(program, reg);
 		return true;
 	case DW_CFA_undefined:
-		set(program, reg, (struct cfi_value){.how = CFI_UNDEFINED});
+		cfi_program_set(program, reg, (struct cfi_value){.how = CFI_UNDEFINED});
 		return true;
 	case DW_CFA_same_value:
-		set(program, reg, (struct cfi_value){.how = CFI_SAME});
+		cfi_program_set(program, reg, (struct cfi_value){.how = CFI_SAME});
 		return true;
 	case DW_CFA_register:
 		set_register(program, reg, bytes_uleb(at));
 		return true;
 	case DW_CFA_expression:
-		set(program, reg, expression(program, CFI_EXPRESSION_AT));
+		cfi_program_set(program, reg, expression(program, CFI_EXPRESSION_AT));
 		return true;
 	case DW_CFA_val_expression:
-		set(program, reg, expression(program, CFI_EXPRESSION));
+		cfi_program_set(program, reg, expression(program, CFI_EXPRESSION));
 		return true;
 	default:
 		return false;
 	}
 }
 
-static bool step_rest(struct program *program, uint8_t operation)
+static bool step_rest(struct cfi_program *program, uint8_t operation)
 {
 	switch (operation) {
 	case DW_CFA_nop:
@@ -256,7 +260,7 @@ static bool step_rest(struct program *program, uint8_t operation)
 		bytes_uleb(&program->at);
 		return true;
 	case DW_CFA_remember_state:
-		remember(program);
+		cfi_program_remember(program);
 		return true;
 	case DW_CFA_restore_state:
 		recall(program);
@@ -266,20 +270,20 @@ static bool step_rest(struct program *program, uint8_t operation)
 	}
 }
 
-static void step(struct program *program)
+static void cfi_program_step(struct cfi_program *program)
 {
 	uint8_t operation = bytes_u8(&program->at);
 	uint8_t operand = operation & 0x3f;
 
 	switch (operation & 0xc0) {
 	case DW_CFA_advance_loc:
-		advance(program, operand);
+		cfi_program_advance(program, operand);
 		return;
 	case DW_CFA_offset:
 		set_offset(program, CFI_AT_CFA, operand, (int64_t)bytes_uleb(&program->at));
 		return;
 	case DW_CFA_restore:
-		restore(program, operand);
+		cfi_program_restore(program, operand);
 		return;
 	}
 	if (!step_cfa(program, operation) && !step_rest(program, operation) &&
@@ -287,13 +291,13 @@ static void step(struct program *program)
 		program->failed = true;
 }
 
-static bool run(struct program *program, struct bytes instructions)
+static bool cfi_program_execute(struct cfi_program *program, struct bytes instructions)
 {
 	unsigned steps = program->steps_left;
 
 	program->at = instructions;
 	for (; steps && bytes_left(&program->at) && !program->done && !program->failed; steps--)
-		step(program);
+		cfi_program_step(program);
 	program->steps_left = steps;
 	return !program->failed && bytes_ok(&program->at) && steps;
 }
@@ -302,7 +306,7 @@ bool cfi_program_run(const struct cfi_section *section, const struct cfi_fde *fd
 		     const struct arch *arch, const struct cfi_row *defaults, uint64_t vaddr,
 		     unsigned *steps, struct cfi_rule *ret)
 {
-	struct program program;
+	struct cfi_program program;
 	struct cfi_row initial;
 	bool found = false;
 
@@ -321,10 +325,11 @@ bool cfi_program_run(const struct cfi_section *section, const struct cfi_fde *fd
 	ret->end = fde->end;
 	ret->signal_frame = fde->cie.signal_frame;
 	row_copy(arch, &ret->row, defaults);
-	if (run(&program, fde->cie.program) && !program.done) {
+	if (cfi_program_execute(&program, fde->cie.program) && !program.done) {
 		row_copy(arch, &initial, &ret->row);
 		program.initial = &initial;
-		found = run(&program, fde->program) && ret->row.cfa.how != CFI_UNDEFINED;
+		found = cfi_program_execute(&program, fde->program) &&
+			ret->row.cfa.how != CFI_UNDEFINED;
 	}
 	*steps = program.steps_left;
 	return found;

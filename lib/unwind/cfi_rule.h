@@ -1,6 +1,4 @@
-/*
- * The rule of call frame information that is valid at an address. Source: DWARF 5, 6.4.1.
- */
+/* The call frame rule that is valid at an address. Source: DWARF 5, 6.4.1. */
 #ifndef PROF_UNWIND_CFI_RULE_H
 #define PROF_UNWIND_CFI_RULE_H
 
@@ -9,15 +7,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How to compute one register of the caller. */
+/* How one register of the caller is computed. */
 enum cfi_how {
-	CFI_UNDEFINED, /* not recoverable; for the return address: this is the outermost frame */
-	CFI_SAME,      /* unchanged */
-	CFI_AT_CFA,    /* saved at CFA + offset */
-	CFI_CFA_PLUS,  /* is CFA + offset */
-	CFI_REGISTER,  /* is register `reg` + offset */
-	CFI_EXPRESSION_AT, /* saved at the expression's value; the CFA is pushed first */
-	CFI_EXPRESSION,	   /* is the expression's value; the CFA is pushed first */
+	/*
+	 * Not recoverable. For the return address: this is the outermost frame.
+	 */
+	CFI_UNDEFINED,
+	CFI_SAME,     /* unchanged */
+	CFI_AT_CFA,   /* saved at CFA + offset */
+	CFI_CFA_PLUS, /* equal to CFA + offset */
+	CFI_REGISTER, /* equal to register `reg` + offset */
+	/* Saved at the expression's value. The CFA is pushed first. */
+	CFI_EXPRESSION_AT,
+	/* Equal to the expression's value. The CFA is pushed first. */
+	CFI_EXPRESSION,
 };
 
 struct cfi_value {
@@ -26,20 +29,30 @@ struct cfi_value {
 	uint32_t expression_bytes;
 	union {
 		int64_t offset;
-		const unsigned char *expression; /* DWARF operations, borrowed from the ELF file */
+		/* DWARF operations, borrowed from the ELF file */
+		const unsigned char *expression;
 	};
 };
 
 struct cfi_row {
-	struct cfi_value cfa; /* CFI_REGISTER, or CFI_EXPRESSION without an initial CFA */
-	struct cfi_value regs[REGS_MAX]; /* by DWARF number; the return address at arch->ra */
+	/* CFI_REGISTER, or CFI_EXPRESSION without an initial CFA. */
+	struct cfi_value cfa;
+	/* By DWARF number. The return address is at arch->ra. */
+	struct cfi_value regs[REGS_MAX];
 };
 
 /* Valid for every vaddr in [start, end). */
 struct cfi_rule {
 	uint64_t start, end;
-	bool signal_frame; /* augmentation S: the caller was interrupted, it did not call */
-	bool is_inferred;  /* from code of which it is not certain where its function begins */
+	/* Augmentation 'S': the caller was interrupted and made no call. */
+	bool signal_frame;
+	bool is_inferred; /* inferred from code whose function start is uncertain */
+	/*
+	 * The CFA is sp plus a constant, but the frame pointer is more reliable
+	 * if it is known: it points to the saved frame pointer of the caller.
+	 * Callees of V8's builtins pop their arguments, which invalidates sp.
+	 */
+	bool has_frame;
 	struct cfi_row row;
 };
 

@@ -5,29 +5,31 @@
 
 #include <string.h>
 
-/* A heap has 240 MB by default, 2 GB at most; segments of 64 bytes and more. */
+/* A heap has at most 2 GB, and its segments have at least 64 bytes. */
 #define HEAP_BYTES_MAX (UINT64_C(2) << 30)
 enum { SEGMENT_LOG2_MIN = 4, SEGMENT_LOG2_MAX = 16 };
-/* The largest blob is the interpreter with debugging code: some MB. */
+/*
+ * The largest blob is the interpreter with debugging code, which has a few MB.
+ */
 enum { BLOB_BYTES_MAX = 64 << 20 };
-/* A thread's stack is hardly larger. */
+/* Larger frames would hardly fit a thread's stack. */
 enum { FRAME_BYTES_MAX = 1 << 20 };
-/* Pieces of the segment map that are read for one lookup. */
+/* Limits for the segment map in one lookup. The map is read in pieces. */
 enum { MAP_BYTES = 512, MAP_READS_MAX = 256, MAP_IS_FREE = 0xff };
-/* Of types whose fields are read at once. */
-enum { TYPE_BYTES_MAX = CODE_HEADER_BYTES_MAX, NAME_ROOM = 32 };
+/* Size of the types whose fields are read at once. */
+enum { TYPE_BYTES_MAX = CODE_HEADER_BYTES_MAX, CODE_CACHE_NAME_ROOM = 32 };
 
 enum { CODELETS_MAX = 1024, ENTRY_CODE_BYTES = 4096 };
 
-/* --- Fields ----------------------------------------------------------------------------------- */
+/* --- Fields --------------------------------------------------------------- */
 
-/* The start of an object. */
+/* The first bytes of an object. */
 struct object {
 	unsigned char bytes[TYPE_BYTES_MAX];
 	size_t len;
 };
 
-static size_t end_of(struct vm_field field)
+static size_t code_cache_end_of(struct vm_field field)
 {
 	return field.is_known ? field.at + sizeof(uint64_t) : 0;
 }
@@ -49,7 +51,7 @@ static struct bytes field_at(const struct object *object, size_t at)
 	return bytes_at(bytes_of(object->bytes, object->len), at);
 }
 
-static uint64_t word(const struct object *object, size_t at)
+static uint64_t code_cache_word(const struct object *object, size_t at)
 {
 	struct bytes field = field_at(object, at);
 
@@ -65,23 +67,23 @@ static int32_t integer(const struct object *object, struct vm_field field)
 	return (int32_t)bytes_u32(&at);
 }
 
-/* --- Heaps ------------------------------------------------------------------------------------ */
+/* --- Heaps ---------------------------------------------------------------- */
 
 static bool read_heap(const struct vm_memory *memory, const struct vm_layout *layout,
 		      uint64_t address, struct code_heap *ret)
 {
 	size_t space = layout->heap_memory.at, map = layout->heap_segment_map.at;
-	size_t len = larger(larger(space, map) +
-				    larger(end_of(layout->space_low), end_of(layout->space_high)),
-			    end_of(layout->heap_segment_log2));
+	size_t len = larger(larger(space, map) + larger(code_cache_end_of(layout->space_low),
+							code_cache_end_of(layout->space_high)),
+			    code_cache_end_of(layout->heap_segment_log2));
 	struct object heap;
 
 	if (!object_read(memory, address, len, &heap))
 		return false;
 	*ret = (struct code_heap){
-		.low = word(&heap, space + layout->space_low.at),
-		.high = word(&heap, space + layout->space_high.at),
-		.map = word(&heap, map + layout->space_low.at),
+		.low = code_cache_word(&heap, space + layout->space_low.at),
+		.high = code_cache_word(&heap, space + layout->space_high.at),
+		.map = code_cache_word(&heap, map + layout->space_low.at),
 		.segment_log2 = (unsigned)integer(&heap, layout->heap_segment_log2),
 	};
 	return ret->low < ret->high && ret->high - ret->low <= HEAP_BYTES_MAX &&
@@ -114,11 +116,12 @@ const struct code_heap *code_heaps_find(const struct code_heaps *heaps, uint64_t
 	return NULL;
 }
 
-/* --- Blobs ------------------------------------------------------------------------------------ */
+/* --- Blobs ---------------------------------------------------------------- */
 
 /*
- * The block that holds the pc. A segment's byte is its distance to the block's first segment, or to
- * one between them; the first one's is 0.
+ * Finds the block that contains the pc. A segment's byte is its distance to the
+ * block's first segment, or to a segment in between. The byte of the first
+ * segment is 0.
  */
 static bool find_block(const struct vm_memory *memory, const struct code_heap *heap, uint64_t pc,
 		       uint64_t *ret)
@@ -146,7 +149,7 @@ static bool find_block(const struct vm_memory *memory, const struct code_heap *h
 	return false;
 }
 
-static enum code_kind kind_of(const char *name, bool has_frame)
+static enum code_kind code_cache_kind_of(const char *name, bool has_frame)
 {
 	static const char *const frameless[] = {"vtable", "itable", "InlineCache",
 						"native signature", "Signature Handler"};
@@ -165,31 +168,37 @@ static enum code_kind kind_of(const char *name, bool has_frame)
 	return CODE_STUBS;
 }
 
-/* Of a blob, after its block's header. */
+/* Returns the size of a blob's header, which follows that of its block. */
 static size_t blob_header_bytes(const struct vm_layout *layout)
 {
-	size_t name = larger(end_of(layout->blob_name), end_of(layout->blob_size));
-	size_t frame = larger(end_of(layout->blob_frame_complete),
-			      end_of(layout->blob_frame_words));
-	size_t code = larger(end_of(layout->blob_code_begin), end_of(layout->blob_code_offset));
+	size_t name = larger(code_cache_end_of(layout->blob_name),
+			     code_cache_end_of(layout->blob_size));
+	size_t frame = larger(code_cache_end_of(layout->blob_frame_complete),
+			      code_cache_end_of(layout->blob_frame_words));
+	size_t code = larger(code_cache_end_of(layout->blob_code_begin),
+			     code_cache_end_of(layout->blob_code_offset));
 
 	return larger(larger(name, frame), code);
 }
 
 size_t code_header_bytes(const struct vm_layout *layout)
 {
-	size_t block = larger(end_of(layout->block_length), end_of(layout->block_used));
+	size_t block = larger(code_cache_end_of(layout->block_length),
+			      code_cache_end_of(layout->block_used));
 
 	return larger(block, layout->block_bytes + blob_header_bytes(layout));
 }
 
-/* The bytes of a block that is in use; 0: it is not, or that cannot be. */
+/*
+ * Returns the size of a block that is in use, or 0 if it is not in use or
+ * invalid.
+ */
 static uint64_t block_bytes(const struct vm_layout *layout, const struct code_heap *heap,
 			    const struct object *header)
 {
 	uint64_t segments = layout->block_length.bytes == sizeof(uint32_t)
-				    ? (uint32_t)word(header, layout->block_length.at)
-				    : word(header, layout->block_length.at);
+				    ? (uint32_t)code_cache_word(header, layout->block_length.at)
+				    : code_cache_word(header, layout->block_length.at);
 
 	if (!header->bytes[layout->block_used.at] ||
 	    segments > (uint64_t)BLOB_BYTES_MAX >> heap->segment_log2)
@@ -203,7 +212,7 @@ static struct vm_field after_block(const struct vm_layout *layout, struct vm_fie
 	return field;
 }
 
-/* All but its kind. */
+/* Parses everything except the kind. */
 static bool parse_blob(const struct vm_layout *layout, const struct code_heap *heap,
 		       uint64_t address, const struct object *header, struct code_blob *ret)
 {
@@ -213,10 +222,12 @@ static bool parse_blob(const struct vm_layout *layout, const struct code_heap *h
 	int32_t words = integer(header, after_block(layout, layout->blob_frame_words));
 	struct vm_field offset = after_block(layout, layout->blob_code_offset);
 
-	*ret = (struct code_blob){.block = address,
-				  .name = word(header, layout->block_bytes + layout->blob_name.at)};
+	*ret = (struct code_blob){
+		.block = address,
+		.name = code_cache_word(header, layout->block_bytes + layout->blob_name.at)};
 	ret->start = layout->blob_code_begin.is_known
-			     ? word(header, layout->block_bytes + layout->blob_code_begin.at)
+			     ? code_cache_word(header,
+					       layout->block_bytes + layout->blob_code_begin.at)
 			     : from + (uint32_t)integer(header, offset);
 	ret->end = from + (uint32_t)size;
 	if (size <= 0 || layout->block_bytes + (uint32_t)size > block_bytes(layout, heap, header) ||
@@ -232,7 +243,7 @@ static bool parse_blob(const struct vm_layout *layout, const struct code_heap *h
 bool code_blob_find(const struct vm_memory *memory, const struct vm_layout *layout,
 		    const struct code_heap *heap, uint64_t pc, struct code_blob *ret)
 {
-	char name[NAME_ROOM];
+	char name[CODE_CACHE_NAME_ROOM];
 	struct object header;
 	uint64_t block;
 
@@ -241,7 +252,7 @@ bool code_blob_find(const struct vm_memory *memory, const struct vm_layout *layo
 	    !parse_blob(layout, heap, block, &header, ret) || pc < ret->start || pc >= ret->end ||
 	    !vm_read_string(memory, ret->name, name, sizeof(name)))
 		return false;
-	ret->kind = kind_of(name, ret->frame_bytes != 0);
+	ret->kind = code_cache_kind_of(name, ret->frame_bytes != 0);
 	return true;
 }
 
@@ -260,9 +271,9 @@ bool code_blob_is_valid(const struct vm_layout *layout, const struct code_heap *
 	       now.frame_bytes == blob->frame_bytes;
 }
 
-/* --- The interpreter -------------------------------------------------------------------------- */
+/* --- The interpreter ------------------------------------------------------ */
 
-/* push %rbp; mov %rsp,%rbp, as HotSpot's assembler encodes it. */
+/* Finds `push %rbp; mov %rsp,%rbp` in the encoding of HotSpot's assembler. */
 static uint64_t find_frame_maker(const struct vm_memory *memory, uint64_t start, uint64_t end)
 {
 	static const unsigned char enter[] = {0x55, 0x48, 0x8b, 0xec};
@@ -276,8 +287,8 @@ static uint64_t find_frame_maker(const struct vm_memory *memory, uint64_t start,
 	return found ? start + (uint64_t)(found - code) : 0;
 }
 
-static void add_entry(const struct vm_memory *memory, uint64_t start, uint64_t end,
-		      struct method_entries *entries)
+static void code_cache_add_entry(const struct vm_memory *memory, uint64_t start, uint64_t end,
+				 struct method_entries *entries)
 {
 	if (entries->count < METHOD_ENTRIES_MAX)
 		entries->at[entries->count++] = (struct method_entry){
@@ -290,7 +301,8 @@ static void add_entry(const struct vm_memory *memory, uint64_t start, uint64_t e
 void method_entries_read(const struct vm_memory *memory, const struct vm_layout *layout,
 			 struct method_entries *ret)
 {
-	size_t header = larger(end_of(layout->codelet_size), end_of(layout->codelet_description));
+	size_t header = larger(code_cache_end_of(layout->codelet_size),
+			       code_cache_end_of(layout->codelet_description));
 	uint64_t queue, at;
 	uint32_t bytes;
 
@@ -302,7 +314,7 @@ void method_entries_read(const struct vm_memory *memory, const struct vm_layout 
 		return;
 	for (unsigned i = 0; i < CODELETS_MAX; i++) {
 		struct object codelet;
-		char text[NAME_ROOM];
+		char text[CODE_CACHE_NAME_ROOM];
 		uint32_t size;
 
 		if (!object_read(memory, at, header, &codelet))
@@ -310,10 +322,11 @@ void method_entries_read(const struct vm_memory *memory, const struct vm_layout 
 		size = (uint32_t)integer(&codelet, layout->codelet_size);
 		if (size < header || size > bytes)
 			return;
-		if (vm_read_string(memory, word(&codelet, layout->codelet_description.at), text,
+		if (vm_read_string(memory,
+				   code_cache_word(&codelet, layout->codelet_description.at), text,
 				   sizeof(text)) &&
 		    text_begins(text, "method entry point"))
-			add_entry(memory, at + header, at + size, ret);
+			code_cache_add_entry(memory, at + header, at + size, ret);
 		at += size;
 		bytes -= size;
 	}

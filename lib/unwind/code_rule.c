@@ -6,43 +6,51 @@
 
 #include <stdlib.h>
 
-enum { WORD_BYTES = 8, DEPTH_MAX = 1 << 28 };
+enum { CODE_RULE_WORD_BYTES = 8, DEPTH_MAX = 1 << 28 };
 
-/* Callee-saved registers, as instructions number them, and in DWARF. */
+/* Numbers of the callee-saved registers in instructions and in DWARF. */
 enum { SAVED = 6, SAVED_FP = 1 };
 enum { DWARF_FP = 6, DWARF_SP = 7 };
 static const struct {
 	uint8_t insn, dwarf;
 } saved_registers[SAVED] = {{3, 3}, {5, 6}, {12, 12}, {13, 13}, {14, 14}, {15, 15}};
 
-/* Before an instruction. */
-struct state {
-	int32_t depth;	      /* bytes from sp up to the return address */
-	int32_t fp_depth;     /* the same from the frame pointer; 0: there is none */
-	int32_t saved[SAVED]; /* the same from where a register was saved; 0: it was not */
+/* The state before an instruction. */
+struct code_rule_state {
+	/*
+	 * Distances in bytes to the return address: from sp, from the frame
+	 * pointer (0 if there is none), and from each saved register (0 if it
+	 * is not saved).
+	 */
+	int32_t depth;
+	int32_t fp_depth;
+	int32_t saved[SAVED];
 	bool knows_depth;
 	bool has_zero_fp;
 	bool popped_return_address;
 };
 
 struct visited {
-	struct state state;
-	uint8_t length;	  /* of the instruction; 0: no path came here */
-	bool is_doubtful; /* a path came from a call, which may not return */
+	struct code_rule_state state;
+	uint8_t length;	  /* length of the instruction, or 0 if no path reaches it */
+	bool is_doubtful; /* reached through a call, which may not return */
 };
 
 struct code_rule {
 	struct visited visited[CODE_RULE_BYTES_MAX];
-	/* Instructions to follow; calls, after which is to be followed when there are none. */
+	/*
+	 * Instructions to follow. Those after `calls` are followed when `next`
+	 * is empty.
+	 */
 	uint16_t next[CODE_RULE_BYTES_MAX], calls[CODE_RULE_BYTES_MAX];
 	unsigned next_count, call_count;
 	const unsigned char *code;
 	size_t len;
 	bool is_sized;
-	/* What was found about the function. */
+	/* Results for the function. */
 	bool returns, saves, names_saved;
-	bool has_table, has_varied_tables; /* jumps through a table */
-	struct state at_table;
+	bool has_table, has_varied_tables; /* has jumps through a table */
+	struct code_rule_state at_table;
 };
 
 struct code_rule *code_rule_new(void)
@@ -55,7 +63,7 @@ void code_rule_free(struct code_rule *finder)
 	free(finder);
 }
 
-static bool states_equal(const struct state *a, const struct state *b)
+static bool states_equal(const struct code_rule_state *a, const struct code_rule_state *b)
 {
 	return a->depth == b->depth && a->fp_depth == b->fp_depth &&
 	       memcmp(a->saved, b->saved, sizeof(a->saved)) == 0 &&
@@ -63,11 +71,13 @@ static bool states_equal(const struct state *a, const struct state *b)
 	       a->popped_return_address == b->popped_return_address;
 }
 
-/* --- The effect of an instruction on the state. False: the path cannot be followed. -------------
- */
+/* --- Applying an instruction to the state (false ends the path) ----------- */
 
-/* The CFA's distance is positive; what lies below sp is not saved any more. */
-static bool set_depth(struct state *state, int64_t depth)
+/*
+ * Sets the distance of the CFA, which must not be negative. Registers below sp
+ * are no longer saved.
+ */
+static bool set_depth(struct code_rule_state *state, int64_t depth)
 {
 	if (depth < 0 || depth > DEPTH_MAX)
 		return false;
@@ -86,18 +96,22 @@ static int saved_index(unsigned reg)
 	return -1;
 }
 
-/* The first store of a callee-saved register saves it: it must not have changed before. */
-static void save(struct code_rule *finder, struct state *state, unsigned reg, int64_t depth)
+/*
+ * Records that a register was saved. Only its first store counts, because it
+ * must not have changed before.
+ */
+static void save(struct code_rule *finder, struct code_rule_state *state, unsigned reg,
+		 int64_t depth)
 {
 	int i = saved_index(reg);
 
-	if (i < 0 || state->saved[i] || depth < WORD_BYTES || depth > DEPTH_MAX)
+	if (i < 0 || state->saved[i] || depth < CODE_RULE_WORD_BYTES || depth > DEPTH_MAX)
 		return;
 	state->saved[i] = (int32_t)depth;
 	finder->saves = true;
 }
 
-static void restore(struct state *state, unsigned reg, int64_t depth)
+static void code_rule_restore(struct code_rule_state *state, unsigned reg, int64_t depth)
 {
 	int i = saved_index(reg);
 
@@ -105,17 +119,17 @@ static void restore(struct state *state, unsigned reg, int64_t depth)
 		state->saved[i] = 0;
 }
 
-static bool apply_push(struct code_rule *finder, struct state *state, unsigned reg)
+static bool apply_push(struct code_rule *finder, struct code_rule_state *state, unsigned reg)
 {
 	if (!state->knows_depth || state->popped_return_address)
 		return true;
-	if (!set_depth(state, (int64_t)state->depth + WORD_BYTES))
+	if (!set_depth(state, (int64_t)state->depth + CODE_RULE_WORD_BYTES))
 		return false;
 	save(finder, state, reg, state->depth);
 	return true;
 }
 
-static bool apply_pop(struct state *state, unsigned reg)
+static bool apply_pop(struct code_rule_state *state, unsigned reg)
 {
 	if (reg == saved_registers[SAVED_FP].insn)
 		state->fp_depth = 0;
@@ -125,10 +139,10 @@ static bool apply_pop(struct state *state, unsigned reg)
 		state->popped_return_address = true;
 		return true;
 	}
-	return set_depth(state, (int64_t)state->depth - WORD_BYTES);
+	return set_depth(state, (int64_t)state->depth - CODE_RULE_WORD_BYTES);
 }
 
-static bool apply_from_fp(struct state *state, int64_t value)
+static bool apply_from_fp(struct code_rule_state *state, int64_t value)
 {
 	if (!state->fp_depth)
 		return false;
@@ -136,14 +150,18 @@ static bool apply_from_fp(struct state *state, int64_t value)
 	return set_depth(state, state->fp_depth - value);
 }
 
-/* A frame pointer points to where the caller's was pushed by the instruction before. */
-static void apply_set_fp(struct state *state)
+/*
+ * Sets the frame pointer. It counts only if the previous instruction has pushed
+ * the caller's.
+ */
+static void apply_set_fp(struct code_rule_state *state)
 {
 	if (state->knows_depth && state->depth && state->saved[SAVED_FP] == state->depth)
 		state->fp_depth = state->depth;
 }
 
-static bool apply(struct code_rule *finder, struct state *state, const struct x86_insn *insn)
+static bool code_rule_apply(struct code_rule *finder, struct code_rule_state *state,
+			    const struct x86_insn *insn)
 {
 	switch (insn->effect) {
 	case X86_PUSH:
@@ -175,27 +193,30 @@ static bool apply(struct code_rule *finder, struct state *state, const struct x8
 		return true;
 	case X86_LOAD:
 		if (state->knows_depth)
-			restore(state, insn->reg, state->depth - insn->value);
+			code_rule_restore(state, insn->reg, state->depth - insn->value);
 		return true;
 	case X86_LOAD_BY_FP:
 		if (state->fp_depth)
-			restore(state, insn->reg, state->fp_depth - insn->value);
+			code_rule_restore(state, insn->reg, state->fp_depth - insn->value);
 		return true;
 	default:
 		return true;
 	}
 }
 
-/* --- Paths --------------------------------------------------------------------------------------
- */
+/* --- Paths ---------------------------------------------------------------- */
 
-/* Follows a path to `at`, later. False: another one came there with another state. */
-static bool go_to(struct code_rule *finder, int64_t at, const struct state *state, bool is_doubtful)
+/*
+ * Schedules a path to continue at `at`. Returns false if another path has
+ * reached it with a different state.
+ */
+static bool code_rule_go_to(struct code_rule *finder, int64_t at,
+			    const struct code_rule_state *state, bool is_doubtful)
 {
 	struct visited *visited;
 	struct x86_insn insn;
 
-	/* Into another function, or another part of this one. */
+	/* The path leads to another function, or another part of this one. */
 	if (at < 0 || (uint64_t)at >= finder->len)
 		return true;
 	visited = &finder->visited[at];
@@ -209,8 +230,11 @@ static bool go_to(struct code_rule *finder, int64_t at, const struct state *stat
 	return true;
 }
 
-/* With all popped it is a call at the end of the function, that returns to its caller. */
-static void note_table(struct code_rule *finder, const struct state *state)
+/*
+ * Records a jump through a table. If everything is popped, the jump is a tail
+ * call instead, which returns to the caller.
+ */
+static void note_table(struct code_rule *finder, const struct code_rule_state *state)
 {
 	if (state->knows_depth && state->depth == 0)
 		return;
@@ -219,20 +243,20 @@ static void note_table(struct code_rule *finder, const struct state *state)
 	finder->at_table = *state;
 }
 
-static bool may_return(const struct state *state)
+static bool may_return(const struct code_rule_state *state)
 {
 	return state->popped_return_address || (state->knows_depth && state->depth == 0);
 }
 
-static bool follow(struct code_rule *finder, unsigned at)
+static bool code_rule_follow(struct code_rule *finder, unsigned at)
 {
 	const struct visited *from = &finder->visited[at];
-	struct state state = from->state;
+	struct code_rule_state state = from->state;
 	int64_t next = (int64_t)at + from->length;
 	struct x86_insn insn;
 
 	if (!x86_insn_decode(finder->code + at, finder->len - at, &insn) ||
-	    !apply(finder, &state, &insn))
+	    !code_rule_apply(finder, &state, &insn))
 		return false;
 	finder->names_saved |= insn.names_saved;
 	switch (insn.effect) {
@@ -241,10 +265,10 @@ static bool follow(struct code_rule *finder, unsigned at)
 			finder->calls[finder->call_count++] = (uint16_t)at;
 		return true;
 	case X86_BRANCH:
-		return go_to(finder, next, &state, from->is_doubtful) &&
-		       go_to(finder, next + insn.value, &state, from->is_doubtful);
+		return code_rule_go_to(finder, next, &state, from->is_doubtful) &&
+		       code_rule_go_to(finder, next + insn.value, &state, from->is_doubtful);
 	case X86_JUMP:
-		return go_to(finder, next + insn.value, &state, from->is_doubtful);
+		return code_rule_go_to(finder, next + insn.value, &state, from->is_doubtful);
 	case X86_JUMP_INDIRECT:
 		note_table(finder, &state);
 		return true;
@@ -254,13 +278,14 @@ static bool follow(struct code_rule *finder, unsigned at)
 	case X86_END:
 		return true;
 	default:
-		return go_to(finder, next, &state, from->is_doubtful);
+		return code_rule_go_to(finder, next, &state, from->is_doubtful);
 	}
 }
 
 /*
- * After a call, when all paths without it have been followed: where one of them led there, it
- * is right, the call does not return.
+ * Continues after a call when all other paths have been followed. If one of
+ * them has already reached the next instruction, its state is right: the call
+ * does not return.
  */
 static bool land(struct code_rule *finder, unsigned call)
 {
@@ -268,27 +293,31 @@ static bool land(struct code_rule *finder, unsigned call)
 	size_t at = (size_t)call + from->length;
 
 	return at >= finder->len || finder->visited[at].length ||
-	       go_to(finder, (int64_t)at, &from->state, true);
+	       code_rule_go_to(finder, (int64_t)at, &from->state, true);
 }
 
 static bool follow_all(struct code_rule *finder, unsigned *steps)
 {
-	const struct state first = {.knows_depth = true};
+	const struct code_rule_state first = {.knows_depth = true};
 
-	if (!go_to(finder, 0, &first, false))
+	if (!code_rule_go_to(finder, 0, &first, false))
 		return false;
 	while (finder->next_count || finder->call_count) {
 		if (*steps == 0)
 			return false;
 		--*steps;
-		if (finder->next_count ? !follow(finder, finder->next[--finder->next_count])
-				       : !land(finder, finder->calls[--finder->call_count]))
+		if (finder->next_count
+			    ? !code_rule_follow(finder, finder->next[--finder->next_count])
+			    : !land(finder, finder->calls[--finder->call_count]))
 			return false;
 	}
 	return *steps;
 }
 
-/* Whether after each call that a path continues from, the state is as at the jump table. */
+/*
+ * Returns true if the state after each followed call is the same as at the jump
+ * table.
+ */
 static bool lands_as_at_table(const struct code_rule *finder)
 {
 	for (size_t at = 0; at < finder->len; at++) {
@@ -301,7 +330,7 @@ static bool lands_as_at_table(const struct code_rule *finder)
 	return !finder->has_varied_tables;
 }
 
-/* The instruction that contains the byte. */
+/* Returns the instruction that contains the byte. */
 static const struct visited *find_visited(const struct code_rule *finder, size_t at)
 {
 	for (size_t back = 0; back < 15 && back <= at; back++)
@@ -310,10 +339,9 @@ static const struct visited *find_visited(const struct code_rule *finder, size_t
 	return NULL;
 }
 
-/* --- Rules --------------------------------------------------------------------------------------
- */
+/* --- Rules ---------------------------------------------------------------- */
 
-static bool make_rule(const struct state *state, struct cfi_rule *ret)
+static bool make_rule(const struct code_rule_state *state, struct cfi_rule *ret)
 {
 	const struct arch *arch = &arch_x86_64;
 	bool by_sp = state->knows_depth;
@@ -323,25 +351,31 @@ static bool make_rule(const struct state *state, struct cfi_rule *ret)
 	ret->row.cfa = (struct cfi_value){
 		.how = CFI_REGISTER,
 		.reg = by_sp ? DWARF_SP : DWARF_FP,
-		.offset = (by_sp ? state->depth : state->fp_depth) + WORD_BYTES,
+		.offset = (by_sp ? state->depth : state->fp_depth) + CODE_RULE_WORD_BYTES,
 	};
+	ret->has_frame = by_sp && state->fp_depth && state->saved[SAVED_FP];
 	for (unsigned i = 0; i < SAVED; i++)
 		if (state->saved[i])
 			ret->row.regs[saved_registers[i].dwarf] = (struct cfi_value){
-				.how = CFI_AT_CFA, .offset = -WORD_BYTES - state->saved[i]};
+				.how = CFI_AT_CFA,
+				.offset = -CODE_RULE_WORD_BYTES - state->saved[i]};
 	if (!state->popped_return_address)
 		return true;
 	ret->row.regs[arch->ra] = (struct cfi_value){.how = CFI_UNDEFINED};
 	return state->has_zero_fp;
 }
 
-/* Whether it is certain that the code does not run in the frame of another function. */
-static bool has_own_frame(const struct code_rule *finder, const struct state *state)
+/*
+ * Returns true if the code certainly does not run in the frame of another
+ * function.
+ */
+static bool has_own_frame(const struct code_rule *finder, const struct code_rule_state *state)
 {
 	return finder->returns || finder->saves || (state->depth && !finder->names_saved);
 }
 
-static void clear(struct code_rule *finder, const unsigned char *code, size_t len, bool is_sized)
+static void code_rule_clear(struct code_rule *finder, const unsigned char *code, size_t len,
+			    bool is_sized)
 {
 	for (size_t at = 0; at < len; at++)
 		finder->visited[at].length = 0;
@@ -360,7 +394,7 @@ bool code_rule_find(struct code_rule *finder, const unsigned char *code, size_t 
 
 	if (len > CODE_RULE_BYTES_MAX || at >= len)
 		return false;
-	clear(finder, code, len, is_sized);
+	code_rule_clear(finder, code, len, is_sized);
 	if (!follow_all(finder, steps))
 		return false;
 	found = find_visited(finder, at);

@@ -2,14 +2,14 @@
 
 #include <dwarf.h>
 
-struct machine {
+struct expression_machine {
 	const struct expression_input *input;
 	uint64_t stack[EXPRESSION_STACK_MAX];
 	unsigned depth;
 	bool failed;
 };
 
-static void push(struct machine *machine, uint64_t value)
+static void expression_push(struct expression_machine *machine, uint64_t value)
 {
 	if (machine->depth == EXPRESSION_STACK_MAX)
 		machine->failed = true;
@@ -17,7 +17,7 @@ static void push(struct machine *machine, uint64_t value)
 		machine->stack[machine->depth++] = value;
 }
 
-static uint64_t pop(struct machine *machine)
+static uint64_t pop(struct expression_machine *machine)
 {
 	if (machine->depth == 0) {
 		machine->failed = true;
@@ -26,32 +26,32 @@ static uint64_t pop(struct machine *machine)
 	return machine->stack[--machine->depth];
 }
 
-static void pick(struct machine *machine, unsigned index)
+static void pick(struct expression_machine *machine, unsigned index)
 {
 	if (index < machine->depth)
-		push(machine, machine->stack[machine->depth - 1 - index]);
+		expression_push(machine, machine->stack[machine->depth - 1 - index]);
 	else
 		machine->failed = true;
 }
 
-static void swap(struct machine *machine)
+static void swap(struct expression_machine *machine)
 {
 	uint64_t top = pop(machine), next = pop(machine);
 
-	push(machine, top);
-	push(machine, next);
+	expression_push(machine, top);
+	expression_push(machine, next);
 }
 
-static void rotate(struct machine *machine)
+static void expression_rotate(struct expression_machine *machine)
 {
 	uint64_t top = pop(machine), second = pop(machine), third = pop(machine);
 
-	push(machine, top);
-	push(machine, third);
-	push(machine, second);
+	expression_push(machine, top);
+	expression_push(machine, third);
+	expression_push(machine, second);
 }
 
-static void load(struct machine *machine, unsigned size_bytes)
+static void expression_load(struct expression_machine *machine, unsigned size_bytes)
 {
 	const struct expression_input *input = machine->input;
 	uint64_t value = 0;
@@ -59,22 +59,25 @@ static void load(struct machine *machine, unsigned size_bytes)
 	if (size_bytes == 0 || size_bytes > 8 ||
 	    !input->load(input->user, pop(machine), size_bytes, &value))
 		machine->failed = true;
-	push(machine, value);
+	expression_push(machine, value);
 }
 
-static void push_register(struct machine *machine, uint64_t reg, int64_t offset)
+static void push_register(struct expression_machine *machine, uint64_t reg, int64_t offset)
 {
 	const struct regs *regs = machine->input->regs;
 
 	if (reg < REGS_MAX && regs_know(regs, (unsigned)reg))
-		push(machine, regs->values[reg] + (uint64_t)offset);
+		expression_push(machine, regs->values[reg] + (uint64_t)offset);
 	else
 		machine->failed = true;
 }
 
-static uint64_t divide(struct machine *machine, uint64_t left, uint64_t right)
+static uint64_t expression_divide(struct expression_machine *machine, uint64_t left, uint64_t right)
 {
-	/* Signed; the one quotient that overflows wraps around. */
+	/*
+	 * Divides signed numbers. The only quotient that overflows wraps
+	 * around.
+	 */
 	if (right == UINT64_MAX)
 		return -left;
 	if (right == 0) {
@@ -84,7 +87,7 @@ static uint64_t divide(struct machine *machine, uint64_t left, uint64_t right)
 	return (uint64_t)((int64_t)left / (int64_t)right);
 }
 
-static uint64_t modulo(struct machine *machine, uint64_t left, uint64_t right)
+static uint64_t modulo(struct expression_machine *machine, uint64_t left, uint64_t right)
 {
 	if (right == 0) {
 		machine->failed = true;
@@ -109,94 +112,94 @@ static uint64_t shift(uint8_t operation, uint64_t value, uint64_t by)
 	}
 }
 
-static bool binary(struct machine *machine, uint8_t operation)
+static bool binary(struct expression_machine *machine, uint8_t operation)
 {
 	uint64_t right = pop(machine), left = pop(machine);
 	int64_t a = (int64_t)left, b = (int64_t)right;
 
 	switch (operation) {
 	case DW_OP_and:
-		push(machine, left & right);
+		expression_push(machine, left & right);
 		return true;
 	case DW_OP_div:
-		push(machine, divide(machine, left, right));
+		expression_push(machine, expression_divide(machine, left, right));
 		return true;
 	case DW_OP_minus:
-		push(machine, left - right);
+		expression_push(machine, left - right);
 		return true;
 	case DW_OP_mod:
-		push(machine, modulo(machine, left, right));
+		expression_push(machine, modulo(machine, left, right));
 		return true;
 	case DW_OP_mul:
-		push(machine, left * right);
+		expression_push(machine, left * right);
 		return true;
 	case DW_OP_or:
-		push(machine, left | right);
+		expression_push(machine, left | right);
 		return true;
 	case DW_OP_plus:
-		push(machine, left + right);
+		expression_push(machine, left + right);
 		return true;
 	case DW_OP_shl:
 	case DW_OP_shr:
 	case DW_OP_shra:
-		push(machine, shift(operation, left, right));
+		expression_push(machine, shift(operation, left, right));
 		return true;
 	case DW_OP_xor:
-		push(machine, left ^ right);
+		expression_push(machine, left ^ right);
 		return true;
 	case DW_OP_eq:
-		push(machine, a == b);
+		expression_push(machine, a == b);
 		return true;
 	case DW_OP_ge:
-		push(machine, a >= b);
+		expression_push(machine, a >= b);
 		return true;
 	case DW_OP_gt:
-		push(machine, a > b);
+		expression_push(machine, a > b);
 		return true;
 	case DW_OP_le:
-		push(machine, a <= b);
+		expression_push(machine, a <= b);
 		return true;
 	case DW_OP_lt:
-		push(machine, a < b);
+		expression_push(machine, a < b);
 		return true;
 	case DW_OP_ne:
-		push(machine, a != b);
+		expression_push(machine, a != b);
 		return true;
 	default:
 		return false;
 	}
 }
 
-static bool unary(struct machine *machine, uint8_t operation, struct bytes *from)
+static bool unary(struct expression_machine *machine, uint8_t operation, struct bytes *from)
 {
 	uint64_t value;
 
 	switch (operation) {
 	case DW_OP_abs:
 		value = pop(machine);
-		push(machine, (int64_t)value < 0 ? -value : value);
+		expression_push(machine, (int64_t)value < 0 ? -value : value);
 		return true;
 	case DW_OP_neg:
-		push(machine, -pop(machine));
+		expression_push(machine, -pop(machine));
 		return true;
 	case DW_OP_not:
-		push(machine, ~pop(machine));
+		expression_push(machine, ~pop(machine));
 		return true;
 	case DW_OP_plus_uconst:
-		push(machine, pop(machine) + bytes_uleb(from));
+		expression_push(machine, pop(machine) + bytes_uleb(from));
 		return true;
 	case DW_OP_deref:
-		load(machine, machine->input->word_bytes);
+		expression_load(machine, machine->input->word_bytes);
 		return true;
 	case DW_OP_deref_size:
-		load(machine, bytes_u8(from));
+		expression_load(machine, bytes_u8(from));
 		return true;
 	default:
 		return false;
 	}
 }
 
-static bool rearrange(struct machine *machine, uint8_t operation, struct bytes *from)
+static bool rearrange(struct expression_machine *machine, uint8_t operation, struct bytes *from)
 {
 	switch (operation) {
 	case DW_OP_dup:
@@ -215,20 +218,20 @@ static bool rearrange(struct machine *machine, uint8_t operation, struct bytes *
 		swap(machine);
 		return true;
 	case DW_OP_rot:
-		rotate(machine);
+		expression_rotate(machine);
 		return true;
 	default:
 		return false;
 	}
 }
 
-/* Literals, constants and registers. */
-static bool push_operand(struct machine *machine, uint8_t operation, struct bytes *from)
+/* Pushes literals, constants and registers. */
+static bool push_operand(struct expression_machine *machine, uint8_t operation, struct bytes *from)
 {
 	uint64_t reg;
 
 	if (operation >= DW_OP_lit0 && operation <= DW_OP_lit31) {
-		push(machine, operation - DW_OP_lit0);
+		expression_push(machine, operation - DW_OP_lit0);
 		return true;
 	}
 	if (operation >= DW_OP_breg0 && operation <= DW_OP_breg31) {
@@ -237,36 +240,36 @@ static bool push_operand(struct machine *machine, uint8_t operation, struct byte
 	}
 	switch (operation) {
 	case DW_OP_addr:
-		push(machine,
-		     bytes_uint(from, machine->input->word_bytes) + machine->input->load_bias);
+		expression_push(machine, bytes_uint(from, machine->input->word_bytes) +
+						 machine->input->load_bias);
 		return true;
 	case DW_OP_const1u:
-		push(machine, bytes_u8(from));
+		expression_push(machine, bytes_u8(from));
 		return true;
 	case DW_OP_const1s:
-		push(machine, (uint64_t)(int8_t)bytes_u8(from));
+		expression_push(machine, (uint64_t)(int8_t)bytes_u8(from));
 		return true;
 	case DW_OP_const2u:
-		push(machine, bytes_u16(from));
+		expression_push(machine, bytes_u16(from));
 		return true;
 	case DW_OP_const2s:
-		push(machine, (uint64_t)(int16_t)bytes_u16(from));
+		expression_push(machine, (uint64_t)(int16_t)bytes_u16(from));
 		return true;
 	case DW_OP_const4u:
-		push(machine, bytes_u32(from));
+		expression_push(machine, bytes_u32(from));
 		return true;
 	case DW_OP_const4s:
-		push(machine, (uint64_t)(int32_t)bytes_u32(from));
+		expression_push(machine, (uint64_t)(int32_t)bytes_u32(from));
 		return true;
 	case DW_OP_const8u:
 	case DW_OP_const8s:
-		push(machine, bytes_u64(from));
+		expression_push(machine, bytes_u64(from));
 		return true;
 	case DW_OP_constu:
-		push(machine, bytes_uleb(from));
+		expression_push(machine, bytes_uleb(from));
 		return true;
 	case DW_OP_consts:
-		push(machine, (uint64_t)bytes_sleb(from));
+		expression_push(machine, (uint64_t)bytes_sleb(from));
 		return true;
 	case DW_OP_bregx:
 		reg = bytes_uleb(from);
@@ -277,8 +280,8 @@ static bool push_operand(struct machine *machine, uint8_t operation, struct byte
 	}
 }
 
-/* `from` moves within `operations`; branches can go backwards. */
-static bool branch(struct machine *machine, uint8_t operation, struct bytes operations,
+/* Moves `from` within `operations`. Branches can go backwards. */
+static bool branch(struct expression_machine *machine, uint8_t operation, struct bytes operations,
 		   struct bytes *from)
 {
 	int16_t by;
@@ -297,11 +300,11 @@ static bool branch(struct machine *machine, uint8_t operation, struct bytes oper
 bool expression_evaluate(struct bytes operations, const struct expression_input *input,
 			 uint64_t *ret)
 {
-	struct machine machine = {.input = input};
+	struct expression_machine machine = {.input = input};
 	struct bytes from = operations;
 
 	if (input->cfa)
-		push(&machine, *input->cfa);
+		expression_push(&machine, *input->cfa);
 	for (unsigned steps = 0; bytes_left(&from); steps++) {
 		uint8_t operation = bytes_u8(&from);
 

@@ -5,27 +5,33 @@
 
 #include <dwarf.h>
 
-/* What larger functions can jump to is not looked at; few are. */
+/* Jumps are not searched in larger functions, which are rare. */
 enum { FUNCTION_BYTES_MAX = 16 << 10 };
 
-/* How many jumps may lie between the called function and the one that was found. */
+/*
+ * Maximum number of jumps between the called function and the function found.
+ */
 enum { JUMPS_MAX = 2 };
 
 /*
- * How far above sp a frame pointer is searched, how many steps all walks may take for it, and how
- * much code is searched for jumps; then each call may have led anywhere.
+ * Limits of a search: how far above sp a frame pointer is searched, the number
+ * of steps of all walks, and the amount of code that is searched for jumps.
+ * Beyond the last limit, any call is accepted.
  */
 enum { SEARCH_BYTES = 64 << 10, STEPS_MAX = 1 << 12, SCANNED_BYTES_MAX = 256 << 10 };
 
-/* The alignment of the CFA (psABI x86-64, 3.2.2; AAPCS64, 6.4.5.1). */
+/* Alignment of the CFA (psABI x86-64, 3.2.2; AAPCS64, 6.4.5.1). */
 enum { CFA_ALIGNMENT = 16 };
 
-enum { SIZES_MAX = 16, PLACES_MAX = 64, ROW_STEPS_MAX = 1 << 12 };
+enum { SIZES_MAX = 16, PLACES_MAX = 64, FP_SEARCH_ROW_STEPS_MAX = 1 << 12 };
 
-/* Within which a function sets up its frame pointer, after a check of the size of the stack. */
+/*
+ * A function sets up its frame pointer within this many bytes, after a check of
+ * the stack size.
+ */
 enum { PROLOGUE_BYTES_MAX = 64 };
 
-/* No code is mapped below. */
+/* No code is mapped below this address. */
 enum { PAGE_BYTES = 4096 };
 
 struct fp_search {
@@ -53,14 +59,14 @@ void fp_search_free(struct fp_search *search)
 	free(search);
 }
 
-/* What one entry of CFI describes. */
-struct function {
+/* The range of one CFI entry. */
+struct fp_search_function {
 	struct location at; /* of start */
 	uint64_t start, end;
 };
 
-static bool find_function(struct fp_search *search, struct walk *walk, uint64_t pc,
-			  struct function *ret)
+static bool fp_search_find_function(struct fp_search *search, struct walk *walk, uint64_t pc,
+				    struct fp_search_function *ret)
 {
 	const struct module_cfi *cfi;
 	uint64_t vaddr, start, end;
@@ -79,9 +85,13 @@ static bool find_function(struct fp_search *search, struct walk *walk, uint64_t 
 	return true;
 }
 
-/* Its code; NULL: it is too large, or cannot be read without waiting. */
+/*
+ * Returns the function's code, or NULL if it is too large or cannot be read
+ * without blocking.
+ */
 static const unsigned char *read_function(struct fp_search *search, const struct walk *walk,
-					  const struct function *function, unsigned buffer)
+					  const struct fp_search_function *function,
+					  unsigned buffer)
 {
 	uint64_t len = function->end - function->start;
 
@@ -92,17 +102,20 @@ static const unsigned char *read_function(struct fp_search *search, const struct
 		       : NULL;
 }
 
-/* Whether code that begins at pc may jump, or jump to code that jumps, into the function. */
+/*
+ * Returns true if the code at pc may jump into the function, directly or
+ * through another function.
+ */
 static bool may_jump_to(struct fp_search *search, struct walk *walk, uint64_t pc,
-			const struct function *function, unsigned jumps)
+			const struct fp_search_function *function, unsigned jumps)
 {
 	const struct arch *arch = walk->arch;
 	const unsigned char *code;
-	struct function from;
+	struct fp_search_function from;
 	uint64_t len, target;
 
-	if (!arch->jump_at || !find_function(search, walk, pc, &from) || from.start != pc ||
-	    !(code = read_function(search, walk, &from, jumps)))
+	if (!arch->jump_at || !fp_search_find_function(search, walk, pc, &from) ||
+	    from.start != pc || !(code = read_function(search, walk, &from, jumps)))
 		return true;
 	len = from.end - from.start;
 	search->scanned_bytes += len;
@@ -110,7 +123,7 @@ static bool may_jump_to(struct fp_search *search, struct walk *walk, uint64_t pc
 		return true;
 	for (uint64_t i = 0; i < len; i++) {
 		enum jump jump = arch->jump_at(code + i, len - i, from.start + i, &target);
-		struct function other;
+		struct fp_search_function other;
 
 		if (jump == JUMP_INDIRECT)
 			return true;
@@ -118,17 +131,24 @@ static bool may_jump_to(struct fp_search *search, struct walk *walk, uint64_t pc
 			continue;
 		if (target - function->start < function->end - function->start)
 			return true;
-		/* Else it is the code of another function, or does only look like a jump. */
-		if (find_function(search, walk, target, &other) && other.start == target &&
+		/*
+		 * Otherwise it is the code of another function or only looks
+		 * like a jump.
+		 */
+		if (fp_search_find_function(search, walk, target, &other) &&
+		    other.start == target &&
 		    (jumps == JUMPS_MAX || may_jump_to(search, walk, target, function, jumps + 1)))
 			return true;
 	}
 	return false;
 }
 
-/* Whether a call that returns to the address may have led to the function. */
+/*
+ * Returns true if a call that returns to the address may have led to the
+ * function.
+ */
 static bool may_have_called(struct fp_search *search, struct walk *walk, uint64_t return_address,
-			    const struct function *function)
+			    const struct fp_search_function *function)
 {
 	unsigned char code[CODE_BYTES];
 	struct location at;
@@ -146,11 +166,11 @@ static bool may_have_called(struct fp_search *search, struct walk *walk, uint64_
 	       target == function->start || may_jump_to(search, walk, target, function, 0);
 }
 
-/* Moves the walk to the caller, if it may have called the function. */
+/* Moves the walk to the caller if it may have called the function. */
 static bool step_checked(struct fp_search *search, struct walk *walk)
 {
-	struct function function;
-	bool found = find_function(search, walk, walk_pc(walk), &function);
+	struct fp_search_function function;
+	bool found = fp_search_find_function(search, walk, walk_pc(walk), &function);
 
 	if (!search->steps_left) {
 		walk_stop(walk, UNWIND_LOST);
@@ -166,7 +186,7 @@ static bool step_checked(struct fp_search *search, struct walk *walk)
 	return true;
 }
 
-/* Enters the caller by a frame pointer. */
+/* Enters the caller through a frame pointer. */
 static bool enter_by(struct fp_search *search, const struct walk *walk, uint64_t fp,
 		     struct walk *caller)
 {
@@ -177,10 +197,10 @@ static bool enter_by(struct fp_search *search, const struct walk *walk, uint64_t
 	return step_checked(search, caller);
 }
 
-static bool find_row(struct fp_search *search, struct walk *walk, struct cfi_rule *ret)
+static bool fp_search_find_row(struct fp_search *search, struct walk *walk, struct cfi_rule *ret)
 {
 	const struct module_cfi *cfi = cfi_cache_get(search->cfi, walk->at.module);
-	unsigned steps = ROW_STEPS_MAX;
+	unsigned steps = FP_SEARCH_ROW_STEPS_MAX;
 	uint64_t vaddr;
 
 	return cfi &&
@@ -190,11 +210,15 @@ static bool find_row(struct fp_search *search, struct walk *walk, struct cfi_rul
 		(cfi->debug && cfi_find(cfi->debug, vaddr, &steps, ret)));
 }
 
-/* How a walk from a frame pointer ends. */
+/* How a walk from a candidate ends. */
 enum end {
 	END_NOWHERE,
-	END_OPEN, /* at the end of the copy, or at a return address of 0, which can be any word */
-	END_ROOT, /* CFI says so */
+	/*
+	 * At the end of the copy, or at a return address of 0, which any word
+	 * can contain.
+	 */
+	END_OPEN,
+	END_ROOT, /* at a root according to CFI */
 };
 
 static enum end walk_to_end(struct fp_search *search, struct walk *walk)
@@ -205,8 +229,8 @@ static enum end walk_to_end(struct fp_search *search, struct walk *walk)
 	}
 	if (walk->stop == UNWIND_LOST)
 		return END_NOWHERE;
-	if (walk->stop == UNWIND_ROOT &&
-	    (!find_row(search, walk, &rule) || rule.row.regs[walk->arch->ra].how == CFI_UNDEFINED))
+	if (walk->stop == UNWIND_ROOT && (!fp_search_find_row(search, walk, &rule) ||
+					  rule.row.regs[walk->arch->ra].how == CFI_UNDEFINED))
 		return END_ROOT;
 	return END_OPEN;
 }
@@ -214,14 +238,20 @@ static enum end walk_to_end(struct fp_search *search, struct walk *walk)
 /* The frame of a function whose CFI needs the frame pointer. */
 struct sought {
 	struct cfi_row row;
-	struct function function;
+	struct fp_search_function function;
 	uint64_t saved_bytes; /* from the lowest saved register to the CFA */
-	bool is_plain;	      /* the CFA is the frame pointer plus a constant … */
-	int64_t cfa_at;	      /* … else the word there, from the frame pointer */
+	bool is_plain;	      /* the CFA is the frame pointer plus a constant */
+	/*
+	 * Otherwise the CFA is the word at this offset from the frame pointer.
+	 */
+	int64_t cfa_at;
 	unsigned stride;
 };
 
-/* gcc keeps the CFA of a function that aligns its stack in its frame: breg, deref. */
+/*
+ * Parses the expression of a CFA that is stored in the frame (breg, deref). gcc
+ * emits it for functions that align their stack.
+ */
 static bool parse_kept_cfa(const struct arch *arch, const struct cfi_value *cfa, int64_t *cfa_at)
 {
 	struct bytes from;
@@ -240,7 +270,8 @@ static bool find_sought(struct fp_search *search, struct walk *walk, const struc
 {
 	const struct arch *arch = walk->arch;
 
-	if (rule->signal_frame || !find_function(search, walk, walk_pc(walk), &ret->function))
+	if (rule->signal_frame ||
+	    !fp_search_find_function(search, walk, walk_pc(walk), &ret->function))
 		return false;
 	ret->row = rule->row;
 	ret->is_plain = rule->row.cfa.how == CFI_REGISTER && rule->row.cfa.reg == arch->fp;
@@ -261,14 +292,14 @@ static bool find_sought(struct fp_search *search, struct walk *walk, const struc
 	return true;
 }
 
-/* Where the CFA can be. */
-struct places {
+/* Candidates for the CFA. */
+struct fp_search_places {
 	uint64_t cfas[PLACES_MAX];
 	unsigned count;
 };
 
-/* Adds those in [low, low + extent], or as many as there is room for. */
-static void add_places(struct places *places, uint64_t low, uint64_t extent)
+/* Adds the candidates in [low, low + extent], as long as there is room. */
+static void fp_search_add_places(struct fp_search_places *places, uint64_t low, uint64_t extent)
 {
 	uint64_t cfa = low + -low % CFA_ALIGNMENT;
 
@@ -286,14 +317,15 @@ static void add_places(struct places *places, uint64_t low, uint64_t extent)
 }
 
 /*
- * By the code of the function. None: anywhere. Arguments that were pushed for a call are usually
- * popped after it.
+ * Finds the candidates from the code of the function. If there are none, the
+ * CFA can be anywhere. Arguments that were pushed for a call are usually popped
+ * after it.
  */
-static void find_places(struct fp_search *search, const struct walk *walk,
-			const struct sought *sought, struct places *ret)
+static void fp_search_find_places(struct fp_search *search, const struct walk *walk,
+				  const struct sought *sought, struct fp_search_places *ret)
 {
 	const struct arch *arch = walk->arch;
-	const struct function *function = &sought->function;
+	const struct fp_search_function *function = &sought->function;
 	uint64_t sizes[SIZES_MAX], low = walk->regs.values[arch->sp] + sought->saved_bytes;
 	const unsigned char *code;
 	unsigned char after[CODE_BYTES];
@@ -309,27 +341,31 @@ static void find_places(struct fp_search *search, const struct walk *walk,
 	    walk_read_file(walk, &walk->at, walk_pc(walk), walk->regs.pc, after, sizeof(after)))
 		popped = arch->popped_bytes(after);
 	for (unsigned i = 0; i < count; i++) {
-		add_places(ret, low + sizes[i], alignment - 1);
+		fp_search_add_places(ret, low + sizes[i], alignment - 1);
 		if (popped)
-			add_places(ret, low + sizes[i] + popped, alignment - 1);
+			fp_search_add_places(ret, low + sizes[i] + popped, alignment - 1);
 	}
 }
 
-static uint64_t fp_of(const struct sought *sought, uint64_t cfa)
+static uint64_t fp_search_fp_of(const struct sought *sought, uint64_t cfa)
 {
 	return cfa - (uint64_t)sought->row.cfa.offset;
 }
 
-/* The only possible place; if there are several, the only one from which a root is reached. */
+/*
+ * Chooses the only possible candidate. If there are several, chooses the only
+ * one from which a walk reaches a root.
+ */
 static bool choose_place(struct fp_search *search, const struct walk *walk,
-			 const struct sought *sought, const struct places *places, uint64_t *fp)
+			 const struct sought *sought, const struct fp_search_places *places,
+			 uint64_t *fp)
 {
 	unsigned possible = 0, rooted = 0;
 	uint64_t possible_fp = 0, rooted_fp = 0;
 	struct walk caller;
 
 	for (unsigned i = 0; i < places->count; i++) {
-		uint64_t candidate = fp_of(sought, places->cfas[i]);
+		uint64_t candidate = fp_search_fp_of(sought, places->cfas[i]);
 
 		if (!enter_by(search, walk, candidate, &caller))
 			continue;
@@ -344,8 +380,8 @@ static bool choose_place(struct fp_search *search, const struct walk *walk,
 	return possible == 1 || rooted == 1;
 }
 
-/* Whether one of the places is beyond the copy. */
-static bool needs_larger_copy(struct walk *walk, const struct places *places)
+/* Returns true if one of the candidates is beyond the copy. */
+static bool needs_larger_copy(struct walk *walk, const struct fp_search_places *places)
 {
 	for (unsigned i = 0; i < places->count; i++) {
 		if (walk_has(walk, places->cfas[i], 0))
@@ -356,7 +392,9 @@ static bool needs_larger_copy(struct walk *walk, const struct places *places)
 	return false;
 }
 
-/* Whether the word there can be a return address, as far as can be determined quickly. */
+/*
+ * Returns true if the word can be a return address. This is only a quick check.
+ */
 static bool can_be_code(const struct walk *walk, uint64_t slot)
 {
 	uint64_t word;
@@ -367,7 +405,7 @@ static bool can_be_code(const struct walk *walk, uint64_t slot)
 	return word >= PAGE_BYTES && !walk_has(walk, word, 0);
 }
 
-/* The same of the return address that a frame pointer leads to. */
+/* Like can_be_code(), for the return address that a frame pointer leads to. */
 static bool can_be_fp(const struct walk *walk, const struct sought *sought, uint64_t fp)
 {
 	uint64_t at = fp + (uint64_t)sought->cfa_at, cfa;
@@ -385,8 +423,8 @@ static bool can_be_fp(const struct walk *walk, const struct sought *sought, uint
 }
 
 /*
- * The only word of the stack from which a walk goes on to its end. A copy of a part of the stack
- * does not show all words.
+ * Chooses the only word of the stack from which a walk reaches its end. A
+ * partial copy of the stack does not contain all words.
  */
 static bool choose_any(struct fp_search *search, struct walk *walk, const struct sought *sought,
 		       uint64_t *fp)
@@ -398,7 +436,7 @@ static bool choose_any(struct fp_search *search, struct walk *walk, const struct
 
 	if (sought->is_plain) {
 		at += sought->saved_bytes;
-		at = fp_of(sought, at + -at % stride);
+		at = fp_search_fp_of(sought, at + -at % stride);
 	}
 	for (;
 	     at - start < SEARCH_BYTES && rooted < 2 && search->steps_left && walk_has(walk, at, 0);
@@ -418,7 +456,10 @@ static bool choose_any(struct fp_search *search, struct walk *walk, const struct
 	return possible == 1 && search->steps_left && (rooted || !is_part);
 }
 
-/* The frame of a function without CFI that was called at the return address in this slot. */
+/*
+ * Returns true if the return address in this slot fits the frame of a function
+ * without CFI that was called there.
+ */
 static bool fits_prologue(struct fp_search *search, struct walk *walk, uint64_t slot)
 {
 	const struct arch *arch = walk->arch;
@@ -437,7 +478,7 @@ static bool fits_prologue(struct fp_search *search, struct walk *walk, uint64_t 
 	search->scanned_bytes += len;
 	if (!arch->sets_up_fp(code, len, &set_up) || set_up > PROLOGUE_BYTES_MAX)
 		return false;
-	/* It would be the next function's. */
+	/* The second one would belong to the next function. */
 	if (arch->sets_up_fp(code + set_up + 1, len - set_up - 1, &(size_t){0}))
 		return false;
 	count = arch->frame_sizes(code, len, sizes, SIZES_MAX, &alignment);
@@ -448,8 +489,9 @@ static bool fits_prologue(struct fp_search *search, struct walk *walk, uint64_t 
 }
 
 /*
- * Code without CFI that keeps frame pointers (stripped Go programs): a call leads to a function
- * that sets one up, and reserves as much of the stack as lies below it.
+ * Handles code without CFI that keeps frame pointers (stripped Go programs).
+ * The call must lead to a function that sets up a frame pointer and reserves
+ * exactly as many bytes as there are below it.
  */
 static bool choose_by_prologue(struct fp_search *search, struct walk *walk, uint64_t *fp)
 {
@@ -473,9 +515,9 @@ static bool choose_by_prologue(struct fp_search *search, struct walk *walk, uint
 static bool choose_by_cfi(struct fp_search *search, struct walk *walk, const struct sought *sought,
 			  uint64_t *fp)
 {
-	struct places places;
+	struct fp_search_places places;
 
-	find_places(search, walk, sought, &places);
+	fp_search_find_places(search, walk, sought, &places);
 	return choose_place(search, walk, sought, &places, fp) ||
 	       (!needs_larger_copy(walk, &places) && choose_any(search, walk, sought, fp));
 }
@@ -490,7 +532,7 @@ bool fp_search_find(struct fp_search *search, struct walk *walk)
 		return false;
 	search->steps_left = STEPS_MAX;
 	search->scanned_bytes = 0;
-	if (find_row(search, walk, &rule)) {
+	if (fp_search_find_row(search, walk, &rule)) {
 		if (!find_sought(search, walk, &rule, &sought) ||
 		    !choose_by_cfi(search, walk, &sought, &fp))
 			return false;

@@ -1,46 +1,51 @@
 #include "unwind/functions.h"
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "elf/classes.h"
 #include "unwind/called_functions.h"
 
 #include <stdlib.h>
 
-enum { SECTION_BYTES_MAX = 32 << 20, FUNCTIONS_MAX = 1 << 20, NAME_BYTES_MAX = 1024 };
+enum { SECTION_BYTES_MAX = 32 << 20, UNWIND_FUNCTIONS_MAX = 1 << 20, NAME_BYTES_MAX = 1024 };
 
-struct entry {
+struct unwind_functions_entry {
 	uint64_t start;
-	uint32_t size; /* 0: unknown */
-	bool is_part;  /* of a function, but its beginning is not one */
+	uint32_t size; /* 0 if unknown */
+	bool is_part;  /* part of a function: its start is not a function entry */
 	bool is_inferred;
 };
 
 struct functions {
-	struct entry *entries; /* by start, without overlaps */
+	struct unwind_functions_entry *entries; /* by start, without overlaps */
 	size_t count, room;
-	uint64_t end; /* of the code: of a last one without a size */
+	uint64_t end; /* end of the code, for a last function without a size */
 };
 
-/* As compilers name what they have split off. */
+/*
+ * Returns true if a compiler uses such a name for a split-off part of a
+ * function.
+ */
 static bool is_part_name(struct bytes strings, uint32_t offset)
 {
 	struct bytes from = bytes_at(strings, offset);
 	size_t len = bytes_left(&from) < NAME_BYTES_MAX ? bytes_left(&from) : NAME_BYTES_MAX;
 	const char *end = len ? memchr(from.at, 0, len) : NULL;
 
-	if (!end) /* it cannot be told */
+	if (!end) /* unknown */
 		return true;
 	len = (size_t)(end - (const char *)from.at);
 	return memmem(from.at, len, ".cold", 5) || memmem(from.at, len, ".__part.", 8);
 }
 
-static bool add(struct functions *functions, struct entry entry)
+static bool unwind_functions_add(struct functions *functions, struct unwind_functions_entry entry)
 {
 	if (functions->count == functions->room) {
 		size_t room = functions->room ? 2 * functions->room : 256;
-		void *more = room <= FUNCTIONS_MAX ? realloc(functions->entries,
-							     room * sizeof(*functions->entries))
-						   : NULL;
+		void *more = room <= UNWIND_FUNCTIONS_MAX
+				     ? realloc(functions->entries,
+					       room * sizeof(*functions->entries))
+				     : NULL;
 
 		if (!more)
 			return false;
@@ -51,10 +56,13 @@ static bool add(struct functions *functions, struct entry entry)
 	return true;
 }
 
-/* By start; of several names of one function the largest is first, a part is before others. */
-static int compare(const void *a, const void *b)
+/*
+ * Sorts by start. For several names of one function, the largest comes first,
+ * and a part comes before others.
+ */
+static int unwind_functions_compare(const void *a, const void *b)
 {
-	const struct entry *left = a, *right = b;
+	const struct unwind_functions_entry *left = a, *right = b;
 
 	if (left->start != right->start)
 		return left->start < right->start ? -1 : 1;
@@ -63,14 +71,17 @@ static int compare(const void *a, const void *b)
 	return left->size > right->size ? -1 : left->size < right->size;
 }
 
-/* A function within another one is an entry to its middle, or a label. */
+/*
+ * Removes functions inside other functions: these are alternative entry points
+ * or labels.
+ */
 static void drop_overlaps(struct functions *functions)
 {
-	struct entry *entries = functions->entries;
+	struct unwind_functions_entry *entries = functions->entries;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < functions->count; i++) {
-		const struct entry *last = kept ? &entries[kept - 1] : NULL;
+		const struct unwind_functions_entry *last = kept ? &entries[kept - 1] : NULL;
 
 		if (last && (entries[i].start == last->start ||
 			     entries[i].start - last->start < last->size))
@@ -80,20 +91,21 @@ static void drop_overlaps(struct functions *functions)
 	functions->count = kept;
 }
 
-static bool read_symbols(struct functions *functions, struct elf_file *elf, struct bytes symbols,
-			 struct bytes strings)
+static bool unwind_functions_read_symbols(struct functions *functions, struct elf_file *elf,
+					  struct bytes symbols, struct bytes strings)
 {
 	Elf64_Sym symbol;
 
 	while (elf_take_symbol(&symbols, false, &symbol)) {
 		unsigned type = ELF64_ST_TYPE(symbol.st_info);
-		struct entry entry = {.start = elf_file_symbol_vaddr(elf, &symbol)};
+		struct unwind_functions_entry entry = {
+			.start = elf_file_symbol_vaddr(elf, &symbol)};
 
 		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF)
 			continue;
 		entry.size = symbol.st_size < UINT32_MAX ? (uint32_t)symbol.st_size : UINT32_MAX;
 		entry.is_part = is_part_name(strings, symbol.st_name);
-		if (!add(functions, entry))
+		if (!unwind_functions_add(functions, entry))
 			return false;
 	}
 	return functions->count;
@@ -110,23 +122,25 @@ static bool read_table(struct functions *functions, struct elf_file *elf, const 
 				     &symbols_memory) &&
 	       elf_file_copy_section(elf, strings_name, SECTION_BYTES_MAX, &strings,
 				     &strings_memory) &&
-	       read_symbols(functions, elf, symbols.data, strings.data);
+	       unwind_functions_read_symbols(functions, elf, symbols.data, strings.data);
 }
 
-static void sort(struct functions *functions)
+static void unwind_functions_sort(struct functions *functions)
 {
-	qsort(functions->entries, functions->count, sizeof(*functions->entries), compare);
+	qsort(functions->entries, functions->count, sizeof(*functions->entries),
+	      unwind_functions_compare);
 	drop_overlaps(functions);
 }
 
-/* Most functions are called repeatedly. */
+/* Skips duplicates, because most functions are called repeatedly. */
 static bool add_called(void *user, uint64_t vaddr)
 {
 	struct functions *functions = user;
 
-	if (functions->count == FUNCTIONS_MAX)
-		sort(functions);
-	return add(functions, (struct entry){.start = vaddr, .is_inferred = true});
+	if (functions->count == UNWIND_FUNCTIONS_MAX)
+		unwind_functions_sort(functions);
+	return unwind_functions_add(
+		functions, (struct unwind_functions_entry){.start = vaddr, .is_inferred = true});
 }
 
 static uint64_t end_of_code(struct elf_file *elf)
@@ -156,7 +170,7 @@ struct functions *functions_new(struct elf_file *elf)
 		functions_free(functions);
 		return NULL;
 	}
-	sort(functions);
+	unwind_functions_sort(functions);
 	functions->end = end_of_code(elf);
 	return functions;
 }
@@ -171,27 +185,20 @@ void functions_free(struct functions *functions)
 
 bool functions_find(const struct functions *functions, uint64_t vaddr, struct function_range *ret)
 {
-	const struct entry *entry;
-	size_t low = 0, high;
+	const struct unwind_functions_entry *entry;
+	size_t after = SEARCH_AFTER(functions->entries, functions->count, start, vaddr);
 
-	for (high = functions->count; low < high;) {
-		size_t middle = low + (high - low) / 2;
-
-		if (functions->entries[middle].start <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || functions->entries[low - 1].is_part)
+	if (!after || functions->entries[after - 1].is_part)
 		return false;
-	entry = &functions->entries[low - 1];
+	entry = &functions->entries[after - 1];
 	ret->start = entry->start;
 	ret->is_sized = entry->size;
 	ret->is_inferred = entry->is_inferred;
 	if (entry->size)
 		ret->end = entry->start + entry->size;
 	else
-		ret->end = low < functions->count ? functions->entries[low].start : functions->end;
+		ret->end = after < functions->count ? functions->entries[after].start
+						    : functions->end;
 	return vaddr < ret->end;
 }
 

@@ -4,13 +4,22 @@
 
 #include <string.h>
 
-/* The largest Go programs have 500,000; of more no names are compared. */
-enum { FUNCTIONS_MAX = 4 << 20 };
+/*
+ * Names are not compared if there are more functions. The largest Go programs
+ * have fewer.
+ */
+enum { GO_FUNCTIONS_MAX = 4 << 20 };
 
-/* The offset of pcsp in a _func: after the start, the name, args and deferreturn. */
+/*
+ * Offset of pcsp in a _func: it follows the start, the name, args and
+ * deferreturn.
+ */
 enum { PCSP_AT = 16 };
 
-/* Assembly functions have names with the calling convention that they keep to, or without. */
+/*
+ * Suffix of assembly functions with a known calling convention. Their names
+ * also occur without it.
+ */
 static const char convention[] = ".abi0";
 
 static const struct {
@@ -25,7 +34,7 @@ static const struct {
 	{"crosscall2", GO_FROM_C},
 };
 
-static bool has_name(struct bytes name, const char *wanted)
+static bool go_code_has_name(struct bytes name, const char *wanted)
 {
 	size_t len = strlen(wanted), left = bytes_left(&name);
 
@@ -38,7 +47,7 @@ static bool has_name(struct bytes name, const char *wanted)
 static enum go_function function_named(struct bytes name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(special); i++)
-		if (has_name(name, special[i].name))
+		if (go_code_has_name(name, special[i].name))
 			return special[i].function;
 	return GO_NONE;
 }
@@ -63,7 +72,7 @@ void go_code_read(struct go_code *code, struct elf_file *elf)
 	struct go_table table;
 
 	*code = (struct go_code){0};
-	/* Linkers other than Go's put the table among other data. */
+	/* Linkers other than Go's store the table in another section. */
 	code->is_of_go = elf_file_has_section(elf, ".gopclntab") ||
 			 elf_file_has_section(elf, ".data.rel.ro.gopclntab") ||
 			 elf_file_has_section(elf, ".go.buildinfo");
@@ -71,11 +80,11 @@ void go_code_read(struct go_code *code, struct elf_file *elf)
 		return;
 	code->start = table.text + go_table_start(&table, 0);
 	code->end = table.text + go_table_start(&table, table.count);
-	if (table.count > FUNCTIONS_MAX)
+	if (table.count > GO_FUNCTIONS_MAX)
 		return;
 	for (uint32_t i = 0; i < table.count; i++)
 		add_special(code, &table, i, elf_file_machine(elf) == EM_X86_64);
-	if (elf_file_machine(elf) == EM_X86_64 && !elf_file_is_foreign(elf))
+	if (elf_file_machine(elf) == EM_X86_64 && !elf_file_is_untrusted(elf))
 		code->table = table;
 }
 

@@ -1,12 +1,11 @@
 #include "unwind/java_rule.h"
 
+#include "unwind/x86_64_registers.h"
 #include "unwind/x86_calls.h"
 
 #include <string.h>
 
-enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP };
-
-/* Register numbers of instructions → DWARF numbers. */
+/* Converts the register numbers of instructions to DWARF numbers. */
 static const uint8_t dwarf[] = {RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI,
 				8,   9,	  10,  11,  12,	 13,  14,  15};
 
@@ -29,13 +28,13 @@ static bool is_push_fp(const unsigned char *at)
 	return at[0] == 0x55;
 }
 
-/* mov %rsp,%rbp */
+/* Recognizes `mov %rsp,%rbp`. */
 static bool is_set_fp(const unsigned char *at)
 {
 	return STARTS(at, 0x48, 0x8b, 0xec) || STARTS(at, 0x48, 0x89, 0xe5);
 }
 
-/* sub $bytes,%rsp */
+/* Recognizes `sub $bytes,%rsp`. */
 static bool is_reserve(const unsigned char *at, uint32_t *bytes)
 {
 	*bytes = at[3];
@@ -45,11 +44,12 @@ static bool is_reserve(const unsigned char *at, uint32_t *bytes)
 	return STARTS(at, 0x48, 0x81, 0xec);
 }
 
-/* --- Compiled methods ------------------------------------------------------------------------- */
+/* --- Compiled methods ----------------------------------------------------- */
 
 /*
- * In a prologue: `sub` makes the frame, after `push %rbp` or before a mov that saves it.
- * What comes before these does not touch the stack, what comes after them is in the frame.
+ * Returns the rule in a prologue. `sub` allocates the frame, either after `push
+ * %rbp` or before a `mov` that saves rbp. Instructions before these do not use
+ * the stack; instructions after them run with the complete frame.
  */
 static struct java_rule prologue_rule(const struct code_blob *blob, uint64_t pc,
 				      const struct java_code *code)
@@ -70,14 +70,17 @@ static struct java_rule prologue_rule(const struct code_blob *blob, uint64_t pc,
 		if (reserved == blob->frame_bytes - 16)
 			return rule_of(pushes ? JAVA_TOP : JAVA_PUSHED);
 	}
-	/* mov %rbp,disp(%rsp), behind a sub without a push */
+	/* `mov %rbp,disp(%rsp)` after a sub without a push */
 	if (STARTS(code->after, 0x48, 0x89, 0x6c, 0x24) ||
 	    STARTS(code->after, 0x48, 0x89, 0xac, 0x24))
 		return sized(JAVA_UNSAVED, blob);
 	return sized(JAVA_SIZED, blob);
 }
 
-/* Polls between `pop %rbp` and `ret`; returns the length of what is there of them, or 0. */
+/*
+ * Returns the length of the next instruction of a safepoint poll between `pop
+ * %rbp` and `ret`, or 0.
+ */
 static unsigned poll_length(const unsigned char *at)
 {
 	if (STARTS(at, 0x49, 0x3b, 0x67)) /* cmp disp8(%r15),%rsp */
@@ -98,7 +101,7 @@ static unsigned poll_length(const unsigned char *at)
 		return 5;
 	if (STARTS(at, 0x49, 0x83, 0xbf)) /* cmp $0,disp32(%r15) */
 		return 8;
-	if (STARTS(at, 0x49, 0x81, 0x7f)) /* the same, with a long immediate */
+	if (STARTS(at, 0x49, 0x81, 0x7f)) /* cmp with a long immediate */
 		return 8;
 	if (STARTS(at, 0x49, 0x81, 0xbf))
 		return 11;
@@ -112,7 +115,7 @@ static bool is_return(const unsigned char *at)
 	return at[0] == 0xc3 || at[0] == 0xc2 || STARTS(at, 0xf3, 0xc3);
 }
 
-/* Whether the frame is gone: nothing but polls comes before `ret`. */
+/* Returns true if the frame is already removed: only polls precede `ret`. */
 static bool leads_to_return(const unsigned char *at)
 {
 	for (unsigned i = 0, length; i + 12 < JAVA_CODE_AFTER; i += length) {
@@ -125,7 +128,7 @@ static bool leads_to_return(const unsigned char *at)
 	return false;
 }
 
-/* The code that a poll at a return jumps to: lea, mov, jmp. */
+/* Recognizes the code that a poll at a return jumps to: lea, mov, jmp. */
 static bool is_poll_stub(const unsigned char *at)
 {
 	if (STARTS(at, 0x4c, 0x8d, 0x15)) /* lea disp32(%rip),%r10 */
@@ -148,9 +151,9 @@ static struct java_rule method_rule(const struct code_blob *blob, uint64_t pc,
 	return sized(JAVA_SIZED, blob);
 }
 
-/* --- The interpreter -------------------------------------------------------------------------- */
+/* --- The interpreter ------------------------------------------------------ */
 
-/* pop reg: where the return address goes, or no register. */
+/* Returns the length of a `pop reg` for the return address, or 0. */
 static unsigned pop_length(const unsigned char *at)
 {
 	if ((at[0] & 0xf8) == 0x58)
@@ -158,7 +161,7 @@ static unsigned pop_length(const unsigned char *at)
 	return at[0] == 0x41 && (at[1] & 0xf8) == 0x58 ? 2 : 0;
 }
 
-/* mov reg,%rsp: the stack pointer of the caller. */
+/* Recognizes `mov reg,%rsp`, which restores the stack pointer of the caller. */
 static bool is_set_sp(const unsigned char *at, uint8_t *reg)
 {
 	if ((at[0] != 0x48 && at[0] != 0x49) || at[1] != 0x8b || (at[2] & 0xf8) != 0xe0)
@@ -167,7 +170,7 @@ static bool is_set_sp(const unsigned char *at, uint8_t *reg)
 	return true;
 }
 
-/* jmp *reg. */
+/* Recognizes `jmp *reg`. */
 static bool is_jump(const unsigned char *at, uint8_t *reg)
 {
 	bool is_high = at[0] == 0x41;
@@ -180,7 +183,10 @@ static bool is_jump(const unsigned char *at, uint8_t *reg)
 	return true;
 }
 
-/* A method returns by: leave; pop REG; mov SENDER,%rsp; jmp *REG. False if this is none of it. */
+/*
+ * Recognizes the return sequence of a method: leave; pop REG; mov SENDER,%rsp;
+ * jmp *REG. Returns false for any other code.
+ */
 static bool is_returning(const struct java_code *code, struct java_rule *ret)
 {
 	const unsigned char *at = code->after;
@@ -210,7 +216,7 @@ static struct java_rule entry_rule(const struct method_entry *entry, uint64_t pc
 		return rule_of(JAVA_ENTRY);
 	if (pc == at + 1)
 		return rule_of(JAVA_PUSHED);
-	/* The caller's stack pointer is pushed by the next instruction. */
+	/* The next instruction pushes the caller's stack pointer. */
 	return rule_of(pc == at + 4 ? JAVA_ENTERED : JAVA_INTERPRETER);
 }
 
@@ -227,9 +233,12 @@ static struct java_rule interpreter_rule(const struct method_entries *entries, u
 	return entry ? entry_rule(entry, pc) : rule_of(JAVA_INTERPRETER);
 }
 
-/* --- Routines --------------------------------------------------------------------------------- */
+/* --- Routines ------------------------------------------------------------- */
 
-/* At the first and last instructions of any routine; JAVA_UNKNOWN: elsewhere. */
+/*
+ * Returns the rule for the first and last instructions of any routine. Returns
+ * JAVA_UNKNOWN elsewhere.
+ */
 static struct java_rule edge_rule(const struct java_code *code)
 {
 	const unsigned char *at = code->after;

@@ -13,32 +13,38 @@
 struct jvm_reader {
 	char *proc;
 	struct timed_caller *caller;
-	struct call *look_up; /* the last, for the next; NULL: none yet, or it was left behind */
+	/*
+	 * The last lookup, reused by the next. NULL if there is none or it was
+	 * abandoned.
+	 */
+	struct jvm_reader_call *look_up;
 };
 
-/* A call, which may outlive the reader. */
-struct call {
+/* A call on the other thread. It can outlive the reader. */
+struct jvm_reader_call {
 	struct timed_call call;
 	struct vm_memory memory;
 	pid_t pid;
-	struct elf_file *libjvm; /* NULL: to look up */
+	struct elf_file *libjvm; /* NULL if the call is a lookup */
 	uint64_t bias;
 	struct jvm_code code;
 	struct jvm_look_up look_up;
 	bool succeeded;
 };
 
-/* --- On the other thread ---------------------------------------------------------------------- */
+/* --- On the other thread -------------------------------------------------- */
 
-static bool read_process(const struct vm_memory *memory, uint64_t address, void *into, size_t len)
+static bool jvm_reader_read_process(const struct vm_memory *memory, uint64_t address, void *into,
+				    size_t len)
 {
-	const struct call *call =
-		(const struct call *)((const char *)memory - offsetof(struct call, memory));
+	const struct jvm_reader_call *call =
+		(const struct jvm_reader_call *)((const char *)memory -
+						 offsetof(struct jvm_reader_call, memory));
 
 	return memory_read(call->pid, address, into, len) == len;
 }
 
-static bool open_code(struct call *call)
+static bool open_code(struct jvm_reader_call *call)
 {
 	struct jvm_code *code = &call->code;
 	struct vm_symbols symbols;
@@ -51,7 +57,7 @@ static bool open_code(struct call *call)
 	return true;
 }
 
-static bool read_piece(const struct call *call, uint64_t pc, struct jvm_piece *ret)
+static bool read_piece(const struct jvm_reader_call *call, uint64_t pc, struct jvm_piece *ret)
 {
 	uint64_t start = (pc >> JVM_PIECE_LOG2 << JVM_PIECE_LOG2) - JAVA_CODE_BEFORE;
 	size_t before = pc - start;
@@ -59,12 +65,12 @@ static bool read_piece(const struct call *call, uint64_t pc, struct jvm_piece *r
 	memset(ret, 0, sizeof(*ret));
 	if (memory_read(call->pid, start, ret->bytes, sizeof(ret->bytes)) > before)
 		return true;
-	/* The heap may begin between the two. */
+	/* The heap may start between the two. */
 	return memory_read(call->pid, pc, ret->bytes + before, sizeof(ret->bytes) - before) != 0;
 }
 
-/* All at once. */
-static void check(struct call *call)
+/* Checks all blobs with one read. */
+static void jvm_reader_check(struct jvm_reader_call *call)
 {
 	const struct vm_layout *layout = &call->code.layout;
 	struct jvm_look_up *asked = &call->look_up;
@@ -90,7 +96,7 @@ static void check(struct call *call)
 	}
 }
 
-static bool look_up(struct call *call)
+static bool jvm_reader_look_up_pcs(struct jvm_reader_call *call)
 {
 	const struct vm_layout *layout = &call->code.layout;
 	struct jvm_look_up *asked = &call->look_up;
@@ -105,27 +111,27 @@ static bool look_up(struct call *call)
 					   &asked->blobs[asked->blob_count]))
 			asked->blob_count++;
 	}
-	check(call);
+	jvm_reader_check(call);
 	asked->has_piece = asked->code_pc && read_piece(call, asked->code_pc, &asked->piece);
 	return true;
 }
 
-static void run(struct timed_call *timed)
+static void jvm_reader_run(struct timed_call *timed)
 {
-	struct call *call = (struct call *)timed;
+	struct jvm_reader_call *call = (struct jvm_reader_call *)timed;
 
-	call->succeeded = call->libjvm ? open_code(call) : look_up(call);
+	call->succeeded = call->libjvm ? open_code(call) : jvm_reader_look_up_pcs(call);
 }
 
-static void discard(struct timed_call *timed)
+static void jvm_reader_discard(struct timed_call *timed)
 {
-	struct call *call = (struct call *)timed;
+	struct jvm_reader_call *call = (struct jvm_reader_call *)timed;
 
 	elf_file_free(call->libjvm);
 	free(call);
 }
 
-/* --- On the caller's -------------------------------------------------------------------------- */
+/* --- On the caller's ------------------------------------------------------ */
 
 struct jvm_reader *jvm_reader_new(const char *proc)
 {
@@ -141,37 +147,41 @@ void jvm_reader_free(struct jvm_reader *reader)
 	if (!reader)
 		return;
 	if (reader->look_up)
-		discard(&reader->look_up->call);
+		jvm_reader_discard(&reader->look_up->call);
 	timed_caller_free(reader->caller);
 	free(reader->proc);
 	free(reader);
 }
 
-/* Users hold up themselves; root and prof's user are not blamed for one process. */
-static uint64_t place_of(const struct jvm_reader *reader, pid_t pid)
+/*
+ * Identifies the user of the process to the timed calls, so that a user delays
+ * only his own processes. For root and prof's user, identifies only the
+ * process.
+ */
+static uint64_t jvm_reader_place_of(const struct jvm_reader *reader, pid_t pid)
 {
 	uid_t user = process_user(reader->proc, pid);
 
 	return user == 0 || user == geteuid() ? UINT64_C(1) << 32 | (uint32_t)pid : user;
 }
 
-static struct call *call_new(void)
+static struct jvm_reader_call *call_new(void)
 {
-	struct call *call = xcalloc(1, sizeof(*call));
+	struct jvm_reader_call *call = xcalloc(1, sizeof(*call));
 
-	call->call.run = run;
-	call->call.discard = discard;
-	call->memory.read = read_process;
+	call->call.run = jvm_reader_run;
+	call->call.discard = jvm_reader_discard;
+	call->memory.read = jvm_reader_read_process;
 	return call;
 }
 
 bool jvm_reader_open(struct jvm_reader *reader, pid_t pid, const struct elf_file *libjvm,
 		     uint64_t bias, struct jvm_code *ret)
 {
-	struct call *call = call_new();
+	struct jvm_reader_call *call = call_new();
 	bool succeeded;
 
-	call->call.place = place_of(reader, pid);
+	call->call.place = jvm_reader_place_of(reader, pid);
 	call->pid = pid;
 	call->code.place = call->call.place;
 	call->libjvm = elf_file_share(libjvm);
@@ -180,7 +190,7 @@ bool jvm_reader_open(struct jvm_reader *reader, pid_t pid, const struct elf_file
 		return false;
 	succeeded = call->succeeded;
 	*ret = call->code;
-	discard(&call->call);
+	jvm_reader_discard(&call->call);
 	return succeeded;
 }
 
@@ -198,7 +208,7 @@ struct jvm_look_up *jvm_reader_ask(struct jvm_reader *reader)
 
 bool jvm_reader_look_up(struct jvm_reader *reader, pid_t pid, struct jvm_code *code)
 {
-	struct call *call = STEAL(reader->look_up);
+	struct jvm_reader_call *call = STEAL(reader->look_up);
 
 	call->call.place = code->place;
 	call->pid = pid;

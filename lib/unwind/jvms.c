@@ -8,25 +8,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long reading may take of each second. */
+/* Maximum reading time per second. */
 #define READ_PER_SECOND_NS (200 * NS_PER_MS)
-/* How long a blob is used without looking whether it is still there. */
+/* How long a blob is used before it is checked again. */
 #define VALID_NS (250 * NS_PER_MS)
-/* One that was used within this time will be used again: it is looked at together with others. */
+/*
+ * A blob that was used within this time is likely to be used again, so it is
+ * checked together with others.
+ */
 #define USED_NS (5 * NS_PER_SECOND)
-/* How long a process that is no JVM, or cannot be read, is left alone. */
+/* Retry interval for a process that is not a JVM or cannot be read. */
 #define RETRY_NS (1 * NS_PER_SECOND)
 
-/* See the header. A large program has 20,000 methods, of which fewer are ever on a stack. */
+/* Memory limits. Large programs have fewer methods than BLOBS_MAX. */
 enum { JVMS_MAX = 1024, BLOBS_MAX = 256 << 10, PIECES_MAX = 8 << 10 };
 
 struct known_blob {
 	struct code_blob blob;
 	uint64_t read_ns, used_ns;
-	uint32_t serial; /* of this blob, unlike others that were there */
+	uint32_t serial; /* distinguishes the blob from others at the same address */
 };
 
-/* No blob held this pc, or it could not be read. */
+/* A pc that no blob contained or that could not be read. */
 struct missing_pc {
 	uint64_t pc, asked_ns;
 };
@@ -34,13 +37,13 @@ struct missing_pc {
 struct jvm {
 	struct jvms *jvms;
 	pid_t pid;
-	uint64_t used_ns; /* the time of the sample that is being looked at */
+	uint64_t used_ns; /* time of the current sample */
 	struct location libjvm;
-	bool is_open; /* what follows is known */
+	bool is_open; /* the following members are valid */
 	bool has_ended;
 	uint64_t retry_ns; /* no attempt before this time */
 	struct jvm_code code;
-	struct known_blob *blobs; /* by start; they do not overlap */
+	struct known_blob *blobs; /* by start, without overlaps */
 	uint32_t count, room;
 	struct idmap piece_ids; /* by address and the serial of the blob: index into pieces */
 	struct jvm_piece **pieces;
@@ -55,9 +58,9 @@ struct jvms {
 	uint32_t count, room;
 	struct jvm *last;
 	uint32_t serials;
-	size_t blob_count, piece_count; /* of all */
-	uint64_t second_ns, read_ns;	/* the present second, and what reading took in it */
-	struct jvm_look_up *look_up;	/* the last that succeeded, until the next */
+	size_t blob_count, piece_count; /* totals */
+	uint64_t second_ns, read_ns;	/* the current second, and the reading time in it */
+	struct jvm_look_up *look_up;	/* the last successful lookup */
 };
 
 struct jvms *jvms_new(struct address_spaces *spaces, const char *proc)
@@ -69,8 +72,8 @@ struct jvms *jvms_new(struct address_spaces *spaces, const char *proc)
 	return jvms;
 }
 
-/* Forgets the code. */
-static void clear(struct jvm *jvm)
+/* Forgets the code of a machine. */
+static void jvms_clear(struct jvm *jvm)
 {
 	jvm->jvms->blob_count -= jvm->count;
 	jvm->jvms->piece_count -= jvm->piece_count;
@@ -84,7 +87,7 @@ static void clear(struct jvm *jvm)
 
 static void jvm_free(struct jvm *jvm)
 {
-	clear(jvm);
+	jvms_clear(jvm);
 	free(jvm);
 }
 
@@ -99,9 +102,9 @@ void jvms_free(struct jvms *jvms)
 	free(jvms);
 }
 
-/* --- Bounds ----------------------------------------------------------------------------------- */
+/* --- Bounds --------------------------------------------------------------- */
 
-static bool may_read(struct jvms *jvms)
+static bool jvms_may_read(struct jvms *jvms)
 {
 	uint64_t now_ns = clock_now_ns();
 
@@ -112,16 +115,16 @@ static bool may_read(struct jvms *jvms)
 	return jvms->read_ns < READ_PER_SECOND_NS;
 }
 
-/* What is in use will be read again. */
-static void bound_memory(struct jvms *jvms)
+/* Drops all known code if there is too much. Code in use will be read again. */
+static void jvms_bound_memory(struct jvms *jvms)
 {
 	if (jvms->blob_count <= BLOBS_MAX && jvms->piece_count <= PIECES_MAX)
 		return;
 	for (uint32_t i = 0; i < jvms->count; i++)
-		clear(jvms->all[i]);
+		jvms_clear(jvms->all[i]);
 }
 
-static void forget_oldest(struct jvms *jvms)
+static void jvms_forget_oldest(struct jvms *jvms)
 {
 	uint32_t oldest = 0;
 
@@ -132,7 +135,7 @@ static void forget_oldest(struct jvms *jvms)
 	jvms->all[oldest] = jvms->all[--jvms->count];
 }
 
-/* --- Machines --------------------------------------------------------------------------------- */
+/* --- Machines ------------------------------------------------------------- */
 
 static struct jvm *jvm_of(struct jvms *jvms, pid_t pid)
 {
@@ -142,7 +145,7 @@ static struct jvm *jvm_of(struct jvms *jvms, pid_t pid)
 		if (jvms->all[i]->pid == pid)
 			return jvms->all[i];
 	if (jvms->count == JVMS_MAX)
-		forget_oldest(jvms);
+		jvms_forget_oldest(jvms);
 	jvm = xcalloc(1, sizeof(*jvm));
 	jvm->jvms = jvms;
 	jvm->pid = pid;
@@ -150,7 +153,7 @@ static struct jvm *jvm_of(struct jvms *jvms, pid_t pid)
 	return jvms->all[jvms->count++] = jvm;
 }
 
-/* The process may have executed another program since. */
+/* The process may have executed another program in the meantime. */
 static bool is_still_mapped(const struct jvm *jvm, uint64_t time_ns)
 {
 	struct location now;
@@ -166,7 +169,7 @@ static void open_jvm(struct jvm *jvm, uint64_t time_ns)
 	uint64_t now_ns = clock_now_ns(), vaddr;
 	const struct elf_file *elf;
 
-	if (now_ns < jvm->retry_ns || !may_read(jvms))
+	if (now_ns < jvm->retry_ns || !jvms_may_read(jvms))
 		return;
 	jvm->retry_ns = now_ns + RETRY_NS;
 	if (!address_spaces_find_file(jvms->spaces, jvm->pid, time_ns, "libjvm.so", &jvm->libjvm))
@@ -187,17 +190,17 @@ struct jvm *jvms_find(struct jvms *jvms, pid_t pid, uint64_t time_ns)
 		jvm = jvms->last = jvm_of(jvms, pid);
 	jvm->used_ns = time_ns;
 	if (jvm->is_open && !is_still_mapped(jvm, time_ns))
-		clear(jvm);
-	bound_memory(jvms);
+		jvms_clear(jvm);
+	jvms_bound_memory(jvms);
 	if (!jvm->is_open)
 		open_jvm(jvm, time_ns);
 	return jvm->is_open ? jvm : NULL;
 }
 
-/* --- Blobs ------------------------------------------------------------------------------------ */
+/* --- Blobs ---------------------------------------------------------------- */
 
-/* The number of blobs that start at or below the pc. */
-static uint32_t rank(const struct jvm *jvm, uint64_t pc)
+/* Returns the number of blobs that start at or below the pc. */
+static uint32_t jvms_rank(const struct jvm *jvm, uint64_t pc)
 {
 	uint32_t from = 0, until = jvm->count;
 
@@ -214,7 +217,7 @@ static uint32_t rank(const struct jvm *jvm, uint64_t pc)
 
 static struct known_blob *find_blob(const struct jvm *jvm, uint64_t pc)
 {
-	uint32_t index = rank(jvm, pc);
+	uint32_t index = jvms_rank(jvm, pc);
 
 	return index && pc < jvm->blobs[index - 1].blob.end ? &jvm->blobs[index - 1] : NULL;
 }
@@ -228,10 +231,10 @@ static void remove_blobs(struct jvm *jvm, uint32_t from, uint32_t until)
 	jvm->count -= until - from;
 }
 
-/* In the place of those that were where it is. */
+/* Adds a blob and removes the known blobs that it overlaps. */
 static void add_blob(struct jvm *jvm, const struct code_blob *blob, uint64_t now_ns)
 {
-	uint32_t index = rank(jvm, blob->start), until = index;
+	uint32_t index = jvms_rank(jvm, blob->start), until = index;
 
 	if (index && jvm->blobs[index - 1].blob.end > blob->start)
 		index--;
@@ -249,7 +252,7 @@ static void add_blob(struct jvm *jvm, const struct code_blob *blob, uint64_t now
 	jvm->jvms->blob_count++;
 }
 
-/* --- Reading ---------------------------------------------------------------------------------- */
+/* --- Reading -------------------------------------------------------------- */
 
 static struct missing_pc *missing_at(struct jvm *jvm, uint64_t pc)
 {
@@ -267,17 +270,20 @@ static void want(const struct jvm *jvm, struct jvm_look_up *ask, uint64_t pc)
 	ask->pcs[ask->pc_count++] = pc;
 }
 
-/* The other return addresses of the stack, and some words that only look so. */
+/*
+ * Adds the other return addresses of the stack, and words that look like return
+ * addresses.
+ */
 static void want_stack(const struct jvm *jvm, struct jvm_look_up *ask, struct bytes stack)
 {
 	while (bytes_left(&stack) >= sizeof(uint64_t))
 		want(jvm, ask, bytes_u64(&stack) - 1);
 }
 
-/* From the pc's blob on. */
+/* Adds the blobs to check, starting with the pc's blob. */
 static void want_checks(const struct jvm *jvm, struct jvm_look_up *ask, uint64_t pc)
 {
-	uint32_t first = rank(jvm, pc);
+	uint32_t first = jvms_rank(jvm, pc);
 
 	if (first)
 		first--;
@@ -290,10 +296,10 @@ static void want_checks(const struct jvm *jvm, struct jvm_look_up *ask, uint64_t
 	}
 }
 
-static void take(struct jvm *jvm, const struct jvm_look_up *answer, uint64_t now_ns)
+static void jvms_take(struct jvm *jvm, const struct jvm_look_up *answer, uint64_t now_ns)
 {
 	for (unsigned i = 0; i < answer->check_count; i++) {
-		uint32_t index = rank(jvm, answer->checks[i].start) - 1;
+		uint32_t index = jvms_rank(jvm, answer->checks[i].start) - 1;
 
 		if (!answer->is_valid[i]) {
 			remove_blobs(jvm, index, index + 1);
@@ -306,16 +312,16 @@ static void take(struct jvm *jvm, const struct jvm_look_up *answer, uint64_t now
 }
 
 /*
- * Looks up a pc, and whatever else is worth the same call; false if that is impossible now. The
- * answer is in jvms->look_up.
+ * Looks up a pc together with other pcs and blobs. The answer is in
+ * jvms->look_up. Returns false if this is not possible now.
  */
-static bool look_up(struct jvm *jvm, const struct jvm_pc *at, uint64_t pc)
+static bool jvms_look_up(struct jvm *jvm, const struct jvm_pc *at, uint64_t pc)
 {
 	struct jvms *jvms = jvm->jvms;
 	struct jvm_look_up *ask;
 	uint64_t now_ns = clock_now_ns();
 
-	if (jvm->has_ended || !may_read(jvms))
+	if (jvm->has_ended || !jvms_may_read(jvms))
 		return false;
 	ask = jvms->look_up = jvm_reader_ask(jvms->reader);
 	ask->code_pc = at->pc;
@@ -324,7 +330,7 @@ static bool look_up(struct jvm *jvm, const struct jvm_pc *at, uint64_t pc)
 	want_checks(jvm, ask, pc);
 	jvm->has_ended = !jvm_reader_look_up(jvms->reader, jvm->pid, &jvm->code);
 	if (!jvm->has_ended)
-		take(jvm, ask, now_ns);
+		jvms_take(jvm, ask, now_ns);
 	jvms->read_ns += clock_now_ns() - now_ns;
 	return !jvm->has_ended;
 }
@@ -334,7 +340,7 @@ static uint32_t *piece_of(struct jvm *jvm, const struct known_blob *known, uint6
 	return idmap_put(&jvm->piece_ids, pc >> JVM_PIECE_LOG2, known->serial);
 }
 
-/* What the last look-up read at the pc. */
+/* Keeps the code that the last lookup has read at the pc. */
 static void keep_piece(struct jvm *jvm, const struct known_blob *known, uint64_t pc)
 {
 	uint32_t *id = piece_of(jvm, known, pc);
@@ -362,7 +368,7 @@ static struct known_blob *blob_at(struct jvm *jvm, const struct jvm_pc *at, uint
 	} else if (missing->pc == pc && missing->asked_ns + VALID_NS >= jvm->used_ns) {
 		return NULL;
 	}
-	if (!look_up(jvm, at, pc))
+	if (!jvms_look_up(jvm, at, pc))
 		return known;
 	known = find_blob(jvm, pc);
 	if (!known)
@@ -372,18 +378,18 @@ static struct known_blob *blob_at(struct jvm *jvm, const struct jvm_pc *at, uint
 	return known;
 }
 
-/* --- Rules ------------------------------------------------------------------------------------ */
+/* --- Rules ---------------------------------------------------------------- */
 
-/* The code at a pc of the blob. */
-static bool code_at(struct jvm *jvm, const struct jvm_pc *at, struct known_blob *known,
-		    struct java_code *ret)
+/* Returns the code at a pc of the blob. */
+static bool jvms_code_at(struct jvm *jvm, const struct jvm_pc *at, struct known_blob *known,
+			 struct java_code *ret)
 {
 	uint64_t in_piece = at->pc & ((1 << JVM_PIECE_LOG2) - 1);
 	uint32_t serial = known->serial;
 	uint32_t id = idmap_get(&jvm->piece_ids, at->pc >> JVM_PIECE_LOG2, serial);
 
 	if (id == IDMAP_NONE) {
-		if (!look_up(jvm, at, at->pc) || !jvm->jvms->look_up->has_piece)
+		if (!jvms_look_up(jvm, at, at->pc) || !jvm->jvms->look_up->has_piece)
 			return false;
 		/* The blob may have been replaced. */
 		known = find_blob(jvm, at->pc - at->is_return_address);
@@ -407,7 +413,7 @@ bool jvm_rule(struct jvm *jvm, const struct jvm_pc *at, struct java_rule *ret)
 	blob = known->blob;
 	if (!java_rule_needs_code(&blob, at->is_return_address))
 		*ret = java_rule_at(&blob, &jvm->code.entries, at->pc, at->is_return_address, NULL);
-	else if (code_at(jvm, at, known, &code))
+	else if (jvms_code_at(jvm, at, known, &code))
 		*ret = java_rule_at(&blob, &jvm->code.entries, at->pc, at->is_return_address,
 				    &code);
 	else

@@ -1,16 +1,20 @@
 /*
- * The Java virtual machines (HotSpot) among the profiled processes: rules for the frames of the
- * code that they make at run time, from their code caches (code_cache.h, java_rule.h).
+ * The Java virtual machines (HotSpot) among the profiled processes. Returns
+ * rules for frames of the code that they generate, from their code caches
+ * (code_cache.h, java_rule.h).
  *
- * A machine is recognized when its code is first seen on a stack: libjvm.so is mapped. Its memory
- * is read on another thread (jvm_reader.h), for the process can make a read hang. Since samples
- * come meanwhile, a stack is looked up whole at its first unknown pc, and all this takes at most
- * 200 ms of each second; what is not known then has no rule, and the next stack asks again.
+ * A machine is recognized when its generated code first occurs on a stack and
+ * libjvm.so is mapped. Its memory is read on another thread (jvm_reader.h),
+ * because the process can make a read block. Samples keep arriving during a
+ * read, so the first unknown pc of a stack triggers one lookup for the whole
+ * stack. Lookups take at most 200 ms of each second. A pc that is still unknown
+ * then has no rule, and the next stack retries.
  *
- * Code blobs are freed and replaced. Each that is used is compared with the process's memory again
- * when it was last read a quarter of a second ago; the others that were used lately are compared
- * with it, so that one call is enough for all of a steady program. When the process has ended what
- * is known stays.
+ * The virtual machine frees and replaces code blobs. A blob that is used and
+ * was last read more than 250 ms ago is compared with the process's memory
+ * again. The same call checks the other recently used blobs, so that one call
+ * is enough for a program in a steady state. When the process ends, the known
+ * blobs remain valid.
  */
 #ifndef PROF_UNWIND_JVMS_H
 #define PROF_UNWIND_JVMS_H
@@ -21,21 +25,27 @@
 struct jvms;
 struct jvm;
 
-/* For live processes. spaces must outlive it; proc: usually "/proc". */
+/*
+ * For live processes. `spaces` must outlive the result. proc: usually "/proc".
+ */
 struct jvms *jvms_new(struct address_spaces *spaces, const char *proc);
 void jvms_free(struct jvms *jvms);
 
-/* NULL if the process is not such a machine, or cannot be read. Valid until the next call. */
+/*
+ * Returns NULL if the process is not a HotSpot machine or cannot be read. The
+ * result is valid until the next call.
+ */
 struct jvm *jvms_find(struct jvms *jvms, pid_t pid, uint64_t time_ns);
 
-/* What is looked up: a pc on a stack. */
+/* A pc on a stack to look up. */
 struct jvm_pc {
 	uint64_t pc; /* a return address is looked up at pc - 1 */
 	bool is_return_address;
-	struct bytes stack; /* other return addresses may be looked up with it */
+	/* Other return addresses on it may be looked up at the same time. */
+	struct bytes stack;
 };
 
-/* False if no blob holds the pc, or it is not known now. */
+/* Returns false if no blob contains the pc or it is not known now. */
 bool jvm_rule(struct jvm *jvm, const struct jvm_pc *at, struct java_rule *ret);
 
 #endif

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 
 enum {
-	/* Frames are kept anew when walks have walked as many as these, so many times: it takes
-	 * what a few walks take. */
+	/*
+	 * Frames are cached again when walks have walked this many times the
+	 * number of cached frames. Caching costs as much as a few walks.
+	 */
 	WALKED_AGAIN = 16,
 	SLOT_WORD_BYTES = 8,
-	/* To read them takes as long as to begin another window. */
+	/* Reading a gap of this size costs as much as another window. */
 	WINDOW_GAP_BYTES = 4 << 10,
 };
 
@@ -38,8 +40,8 @@ void outer_walk_expect(struct outer_walk *outer, uint64_t version, unsigned equa
 	outer->is_at_root = false;
 }
 
-/* Whether the frame's code is mapped where it was. */
-static bool is_mapped(const struct outer_frame *known, struct walk *walk)
+/* Returns true if the mapping of the frame's code is unchanged. */
+static bool outer_walk_is_mapped(const struct outer_frame *known, struct walk *walk)
 {
 	bool is_return_address = known->frame.is_return_address;
 	struct location at;
@@ -53,7 +55,7 @@ static void drop_unmapped(struct outer_frames *frames, struct walk *walk)
 {
 	unsigned count = 0;
 
-	while (count < frames->count && is_mapped(&frames->items[count], walk))
+	while (count < frames->count && outer_walk_is_mapped(&frames->items[count], walk))
 		count++;
 	frames->count = count;
 }
@@ -80,19 +82,25 @@ static uint64_t known_fp(const struct walk *walk)
 	return regs_know(&walk->regs, walk->arch->fp) ? walk->regs.values[walk->arch->fp] : 0;
 }
 
-static bool is_same(const struct walk *walk, uint64_t address, uint64_t word)
+static bool outer_walk_is_same(const struct walk *walk, uint64_t address, uint64_t word)
 {
 	return walk_has(walk, address, walk->arch->word_bytes) && walk_word(walk, address) == word;
 }
 
-/* Whether the saved frame pointer matters to the rest of a walk. The root restores none. */
+/*
+ * Returns true if the rest of a walk depends on the saved frame pointer. The
+ * root does not restore it.
+ */
 static bool restores_fp(const struct outer_frame *known)
 {
 	return known->fp_at && known[-1].needs_fp;
 }
 
-/* Whether the stack has what leads from each of the frames to the next; those outside of one where
- * it has not may still be met. */
+/*
+ * Returns true if the words on the stack that lead from each frame to the next
+ * are unchanged. If a frame has changed, the frames outside of it can still be
+ * reached.
+ */
 static bool are_unchanged(struct outer_walk *outer, const struct walk *walk)
 {
 	for (unsigned i = outer->next; i-- > 0;) {
@@ -100,8 +108,8 @@ static bool are_unchanged(struct outer_walk *outer, const struct walk *walk)
 
 		if (known->slots <= outer->equal_slots)
 			return true;
-		if ((known->ra_at && !is_same(walk, known->ra_at, known->ra)) ||
-		    (restores_fp(known) && !is_same(walk, known->fp_at, known[-1].fp))) {
+		if ((known->ra_at && !outer_walk_is_same(walk, known->ra_at, known->ra)) ||
+		    (restores_fp(known) && !outer_walk_is_same(walk, known->fp_at, known[-1].fp))) {
 			outer->next = i;
 			return false;
 		}
@@ -145,7 +153,10 @@ void outer_walk_leave(struct outer_walk *outer, const struct walk *walk, const s
 {
 	struct outer_frame *walked = &outer->walked[outer->walked_count - 1];
 
-	/* What has led there does not matter: all before it is not kept. */
+	/*
+	 * Drops the inner frames. How the walk reached this frame is
+	 * irrelevant.
+	 */
 	if (!walk->is_plain_step || walk->changed_stack) {
 		outer->walked_count = 0;
 		return;
@@ -182,7 +193,7 @@ static unsigned count_slots(const struct outer_frame *known)
 	return (known->ra_at != 0) + restores_fp(known);
 }
 
-static void add_frame(struct outer_frames *frames, const struct outer_frame *frame)
+static void outer_walk_add_frame(struct outer_frames *frames, const struct outer_frame *frame)
 {
 	struct outer_frame *added;
 
@@ -209,14 +220,14 @@ void outer_walk_keep(struct outer_walk *outer, uint64_t version)
 	newest->pc_mask = outer->pc_mask;
 	newest->count = 0;
 	for (unsigned i = 0; i < outer->taken; i++)
-		add_frame(newest, &older.items[i]);
+		outer_walk_add_frame(newest, &older.items[i]);
 	for (unsigned i = outer->walked_count; i-- > 0;)
-		add_frame(newest, &outer->walked[i]);
+		outer_walk_add_frame(newest, &outer->walked[i]);
 	outer->shared = newest->count;
 	outer->walked_again = 0;
 }
 
-/* The slots of a frame; *to ends with those of its caller. */
+/* Adds the slots of a frame. *to already ends with the slots of its caller. */
 static void put_slots(const struct outer_frame *known, unsigned index, struct stack_slots *to)
 {
 	uint64_t needed_end = index ? known[-1].sp : 0;
@@ -226,15 +237,20 @@ static void put_slots(const struct outer_frame *known, unsigned index, struct st
 			.at = known->ra_at, .word = known->ra, .needed_end = needed_end};
 	if (!restores_fp(known))
 		return;
-	/* Without the next one, as much is needed as if the frame were another. */
+	/*
+	 * Without the next slot, as much of the stack is needed as if the frame
+	 * were another one.
+	 */
 	if (known->ra_at)
 		to->items[to->count - 1].needed_end = index > 1 ? known[-2].sp : 0;
 	to->items[to->count++] = (struct stack_slot){
 		.at = known->fp_at, .word = known[-1].fp, .needed_end = needed_end};
 }
 
-/* The number of slots, from the first one on, that one window can hold as aligned words and that
- * are close to each other. */
+/*
+ * Returns the number of slots, starting with the first one, that fit into one
+ * window as aligned words and are close to each other.
+ */
 static unsigned count_in_window(const struct stack_slot *slots, unsigned count)
 {
 	unsigned in_window = 1;

@@ -6,29 +6,35 @@
 /* GHC reserves 16 KiB (RESERVED_C_STACK_BYTES). */
 enum { OWNER_BYTES_MAX = 20 << 10 };
 
-/* Hand-written functions have few rows, and jump soon after the last change of their frame. */
-enum { ROWS_MAX = 8, JUMP_WITHIN_BYTES = 32, ROW_STEPS_MAX = 256 };
+/*
+ * Hand-written functions have few rows, and jump soon after the last change of
+ * their frame.
+ */
+enum { ROWS_MAX = 8, JUMP_WITHIN_BYTES = 32, OWNERS_ROW_STEPS_MAX = 256 };
 
-/* Calls in a search whose functions are looked at, and searches left out after a vain one. */
+/*
+ * Maximum number of calls whose functions a search checks, and of searches that
+ * are skipped after a failure.
+ */
 enum { CALLS_MAX = 64, SKIPPED_MAX = 1023 };
 
 enum { PLACES = 64 };
 
-/* After each vain search twice as many are left out. */
+/* The number of skipped searches doubles after each failure. */
 struct backoff {
 	uint32_t skipped, to_skip;
 };
 
-/* What is known of code in a module. */
-struct place {
+/* The search history for code in a module. */
+struct owners_place {
 	module_id module;
 	struct backoff usual, when_lost;
-	uint64_t bytes; /* from sp to the return address, the last time; 0: none */
+	uint64_t bytes; /* distance from sp to the last return address found; 0 if none */
 };
 
 struct owners {
 	struct cfi_cache *cfi;
-	struct place places[PLACES];
+	struct owners_place places[PLACES];
 };
 
 struct owners *owners_new(struct cfi_cache *cfi)
@@ -44,7 +50,10 @@ void owners_free(struct owners *owners)
 	free(owners);
 }
 
-/* `pc` is at `at`. */
+/*
+ * Returns true if the code at pc jumps through a register. `at` is the location
+ * of pc.
+ */
 static bool jumps_away(const struct walk *walk, const struct location *at, uint64_t pc)
 {
 	unsigned char code[JUMP_WITHIN_BYTES];
@@ -63,9 +72,12 @@ static bool puts_return_address(const struct walk *walk, const struct cfi_row *r
 		       slot;
 }
 
-/* The row of the function at pc with which its return address is in the slot. */
-static bool find_row(struct owners *owners, struct walk *walk, uint64_t pc, uint64_t slot,
-		     struct cfi_rule *ret)
+/*
+ * Finds the row of the function at pc that puts the return address into the
+ * slot.
+ */
+static bool owners_find_row(struct owners *owners, struct walk *walk, uint64_t pc, uint64_t slot,
+			    struct cfi_rule *ret)
 {
 	const struct module_cfi *cfi;
 	struct location at;
@@ -77,7 +89,7 @@ static bool find_row(struct owners *owners, struct walk *walk, uint64_t pc, uint
 		return false;
 	vaddr = start;
 	for (unsigned i = 0; i < ROWS_MAX; i++) {
-		unsigned steps = ROW_STEPS_MAX;
+		unsigned steps = OWNERS_ROW_STEPS_MAX;
 
 		if (!cfi_find(cfi->own, vaddr, &steps, ret) || ret->start != vaddr)
 			return false;
@@ -97,10 +109,10 @@ static bool step_from_slot(struct owners *owners, struct walk *walk, uint64_t sl
 
 	*is_call = walk_has(walk, slot, walk->arch->word_bytes) &&
 		   called_function(walk, walk_strip(walk, walk_word(walk, slot)), &pc);
-	return *is_call && find_row(owners, walk, pc, slot, &rule) && step_full(walk, &rule);
+	return *is_call && owners_find_row(owners, walk, pc, slot, &rule) && step_full(walk, &rule);
 }
 
-static bool search(struct owners *owners, struct walk *walk, struct place *place)
+static bool owners_search(struct owners *owners, struct walk *walk, struct owners_place *place)
 {
 	uint64_t sp = walk->regs.values[walk->arch->sp];
 	unsigned calls = 0;
@@ -135,14 +147,14 @@ static void search_was_vain(struct backoff *backoff)
 bool owners_step(struct owners *owners, struct walk *walk)
 {
 	module_id module = walk->at.module;
-	struct place *place = &owners->places[module % PLACES];
+	struct owners_place *place = &owners->places[module % PLACES];
 	enum unwind_stop stop = walk->stop;
 	bool is_call;
 
 	if (!walk->may_search || !regs_know(&walk->regs, walk->arch->sp))
 		return false;
 	if (place->module != module)
-		*place = (struct place){.module = module};
+		*place = (struct owners_place){.module = module};
 	walk->has_searched = true;
 	if (place->bytes &&
 	    step_from_slot(owners, walk, walk->regs.values[walk->arch->sp] + place->bytes,
@@ -153,7 +165,7 @@ bool owners_step(struct owners *owners, struct walk *walk)
 	walk->sought_owner = true;
 	if (!walk->must_seek_owner && skips(&place->usual)) {
 		walk->omitted_owner = !skips(&place->when_lost);
-	} else if (search(owners, walk, place)) {
+	} else if (owners_search(owners, walk, place)) {
 		place->usual = place->when_lost = (struct backoff){0};
 		return true;
 	} else {

@@ -6,8 +6,8 @@
 #include <assert.h>
 
 /*
- * A module and an offset in one word. Offsets that do not fit are not cached; no file is that
- * large.
+ * A key combines a module and an offset in one word. Larger offsets are not
+ * cached; they do not occur in practice.
  */
 enum { OFFSET_BITS = 40, MODULE_BITS = 24 };
 #define KEY_NONE UINT64_MAX
@@ -15,13 +15,13 @@ enum { OFFSET_BITS = 40, MODULE_BITS = 24 };
 /* A key can be in any slot of its bucket. */
 enum { BUCKET_PLACES = 4, BUCKETS_FIRST = 256 };
 
-struct place {
+struct rules_place {
 	uint64_t key;
 	struct rule rule;
 };
 
 struct bucket {
-	struct place places[BUCKET_PLACES];
+	struct rules_place places[BUCKET_PLACES];
 };
 
 enum { BUCKETS_MAX = RULES_BYTES_MAX / sizeof(struct bucket) };
@@ -53,7 +53,9 @@ static bool pack_saved(const struct arch *arch, const struct cfi_value *value, i
 struct rule rule_pack(const struct arch *arch, const struct cfi_rule *full)
 {
 	const struct cfi_value *cfa = &full->row.cfa, *regs = full->row.regs;
-	struct rule rule = {.kind = cfa->reg == arch->sp ? RULE_SP : RULE_FP};
+	struct rule rule = {.kind = full->has_frame	   ? RULE_FRAME
+				    : cfa->reg == arch->sp ? RULE_SP
+							   : RULE_FP};
 
 	if (regs[arch->ra].how == CFI_UNDEFINED)
 		return (struct rule){.kind = RULE_ROOT};
@@ -106,7 +108,7 @@ void rules_free(struct rules *rules)
 bool rules_get(const struct rules *rules, uint32_t module, uint64_t offset, struct rule *ret)
 {
 	uint64_t key = key_of(module, offset);
-	const struct place *places = bucket_of(rules, key)->places;
+	const struct rules_place *places = bucket_of(rules, key)->places;
 
 	for (unsigned i = 0; i < BUCKET_PLACES; i++) {
 		if (places[i].key != key)
@@ -117,10 +119,10 @@ bool rules_get(const struct rules *rules, uint32_t module, uint64_t offset, stru
 	return false;
 }
 
-/* A free slot of the bucket, or else the slot to evict. */
-static struct place *place_for(struct rules *rules, uint64_t key)
+/* Returns a free slot of the bucket, or else the slot to evict. */
+static struct rules_place *place_for(struct rules *rules, uint64_t key)
 {
-	struct place *places = bucket_of(rules, key)->places;
+	struct rules_place *places = bucket_of(rules, key)->places;
 
 	for (unsigned i = 0; i < BUCKET_PLACES; i++) {
 		if (places[i].key == KEY_NONE) {
@@ -131,13 +133,13 @@ static struct place *place_for(struct rules *rules, uint64_t key)
 	return &places[rules->victim++ % BUCKET_PLACES];
 }
 
-static void grow(struct rules *rules)
+static void rules_grow(struct rules *rules)
 {
 	struct rules old = *rules;
 
 	buckets_new(rules, old.bucket_count * 2);
 	for (size_t i = 0; i < old.bucket_count * BUCKET_PLACES; i++) {
-		const struct place *place =
+		const struct rules_place *place =
 			&old.buckets[i / BUCKET_PLACES].places[i % BUCKET_PLACES];
 
 		if (place->key != KEY_NONE)
@@ -154,6 +156,6 @@ void rules_put(struct rules *rules, uint32_t module, uint64_t offset, struct rul
 		return;
 	if (rules->used >= rules->bucket_count * BUCKET_PLACES / 2 &&
 	    rules->bucket_count < BUCKETS_MAX)
-		grow(rules);
-	*place_for(rules, key) = (struct place){.key = key, .rule = rule};
+		rules_grow(rules);
+	*place_for(rules, key) = (struct rules_place){.key = key, .rule = rule};
 }

@@ -1,10 +1,12 @@
 /*
- * Cache of unwind rules: eight bytes for each (module, offset) that was ever a pc in a stack.
+ * Caches unwind rules: eight bytes for each (module, offset) that was a pc on a
+ * stack.
  *
- * Nearly all rows of real CFI say "the CFA is sp or fp plus a constant, and fp and the return
- * address are saved next to it"; these rules are cached. All others are cached as "evaluate the
- * CFI again". The cache is a hash table that grows to RULES_BYTES_MAX and then replaces entries,
- * so a lookup may miss at any time.
+ * In nearly all rows of real CFI the CFA is sp or fp plus a constant, and fp
+ * and the return address are saved next to it. The cache stores these rules.
+ * All other rows are stored as "evaluate the CFI again". The cache is a hash
+ * table that grows to RULES_BYTES_MAX and then replaces entries, so a lookup
+ * may miss at any time.
  */
 #ifndef PROF_UNWIND_RULES_H
 #define PROF_UNWIND_RULES_H
@@ -15,28 +17,36 @@
 enum { RULES_BYTES_MAX = 16 << 20 };
 
 enum rule_kind {
-	RULE_NONE, /* no CFI here */
+	RULE_NONE, /* no CFI covers the pc */
 	RULE_ROOT, /* the outermost frame */
 	RULE_SP,   /* CFA = sp + cfa_words words */
 	RULE_FP,   /* CFA = fp + cfa_words words */
-	RULE_FULL, /* does not fit: evaluate the CFI */
+	/*
+	 * CFA = fp - fp_words words, or sp + cfa_words words if fp is unknown.
+	 */
+	RULE_FRAME,
+	RULE_FULL, /* not representable: evaluate the CFI */
 };
 
-/* The rule is of a function of which it is not certain where it begins. */
+/* The rule belongs to a function whose start is uncertain. */
 enum { RULE_INFERRED = 0x80 };
 
-/* Still in its register, not in memory: fp, and on aarch64 a leaf's return address. */
+/*
+ * The register is not saved in memory: fp, or a leaf's return address on
+ * aarch64.
+ */
 enum { RULE_SAME = INT16_MIN };
 
 struct rule {
-	uint8_t kind; /* enum rule_kind, perhaps with RULE_INFERRED */
-	uint8_t go;   /* enum go_function: whose rules apply, whatever the kind */
+	uint8_t kind; /* enum rule_kind, with or without RULE_INFERRED */
+	/* enum go_function. It selects the Go rules, whatever the kind is. */
+	uint8_t go;
 	int16_t cfa_words;
 	int16_t fp_words; /* saved at CFA + fp_words words, or RULE_SAME */
-	int16_t ra_words; /* likewise */
+	int16_t ra_words; /* saved at CFA + ra_words words, or RULE_SAME */
 };
 
-/* RULE_FULL if the rule does not fit. */
+/* Returns a RULE_FULL rule if the full rule is not representable. */
 struct rule rule_pack(const struct arch *arch, const struct cfi_rule *full);
 
 struct rules;

@@ -1,8 +1,10 @@
 /*
- * What was copied of a thread's stacks when it was sampled; borrowed.
+ * The copies of a thread's stacks from the time of a sample. All pointers are
+ * borrowed.
  *
- * A thread has one stack, but while a signal handler runs on a stack of its own (sigaltstack(2)) it
- * needs the one that was interrupted, too. A thread of a Go program has two (go_code.h).
+ * A thread usually has one stack. If a signal handler runs on an alternate
+ * stack (sigaltstack(2)), the interrupted stack is needed, too. A thread of a
+ * Go program has two stacks (go_code.h).
  */
 #ifndef PROF_UNWIND_STACK_COPIES_H
 #define PROF_UNWIND_STACK_COPIES_H
@@ -12,9 +14,13 @@
 
 struct stack_copies {
 	struct bytes own; /* from the stack pointer upwards */
-	/* Empty: there is none, or it was not copied. In Go, the stack that it does not run on. */
+	/*
+	 * The interrupted stack, or in Go the stack that the thread does not
+	 * run on. Empty if there is none or it was not copied.
+	 */
 	struct bytes interrupted;
-	uint64_t interrupted_start; /* its address: at or above the interrupted stack pointer */
+	/* Its address, at or above the interrupted stack pointer. */
+	uint64_t interrupted_start;
 	struct go_sched go;
 };
 

@@ -4,14 +4,19 @@
 /* The red zone below sp (psABI x86-64, 3.2.2). */
 enum { RED_ZONE_BYTES = 128 };
 
-/* The largest frame of a hand-written function that stores its CFA. */
+/* Largest frame of a hand-written function that stores its CFA. */
 enum { KEEPER_BYTES = 4 << 10 };
 
-/* No function's frame is as large: a CFA so far above sp, or below it, is on another stack. */
+/*
+ * Larger than any frame: a CFA this far above sp, or below it, is on another
+ * stack.
+ */
 enum { OTHER_STACK_BYTES = 1 << 20 };
 
-/* Reads memory for expressions: the copied stack, or constants of the module. */
-static bool load(void *user, uint64_t address, unsigned size_bytes, uint64_t *ret)
+/*
+ * Reads memory for expressions: the copied stack, or constants of the module.
+ */
+static bool step_full_load(void *user, uint64_t address, unsigned size_bytes, uint64_t *ret)
 {
 	struct walk *walk = user;
 
@@ -40,8 +45,8 @@ static uint64_t load_bias(const struct walk *walk)
 	return elf_file_offset_to_vaddr(elf, walk->at.offset, &vaddr) ? walk_pc(walk) - vaddr : 0;
 }
 
-static bool evaluate(struct walk *walk, const struct cfi_value *value, const uint64_t *cfa,
-		     uint64_t *ret)
+static bool step_full_evaluate(struct walk *walk, const struct cfi_value *value,
+			       const uint64_t *cfa, uint64_t *ret)
 {
 	struct regs regs = walk->regs;
 	struct expression_input input = {
@@ -49,17 +54,21 @@ static bool evaluate(struct walk *walk, const struct cfi_value *value, const uin
 		.cfa = cfa,
 		.load_bias = load_bias(walk),
 		.word_bytes = walk->arch->word_bytes,
-		.load = load,
+		.load = step_full_load,
 		.user = walk,
 	};
 
-	/* The rule of a PLT uses the return address column as the pc in the stub. */
+	/*
+	 * The CFI of a PLT refers to the return address column for the pc in
+	 * the stub.
+	 */
 	if (!walk->arch->ra_in_register)
 		regs_set(&regs, walk->arch->ra, regs.pc);
 	if (expression_evaluate(bytes_of(value->expression, value->expression_bytes), &input, ret))
 		return true;
 	/*
-	 * The failure can be due to an untracked register; the walk is repeated with all tracked.
+	 * An untracked register may be the reason. The walk is then repeated
+	 * with all registers.
 	 */
 	walk->lacks_register = true;
 	return false;
@@ -74,23 +83,23 @@ static bool register_plus(struct walk *walk, const struct cfi_value *value, uint
 	return walk_stop(walk, UNWIND_LOST);
 }
 
-static bool keep(const struct walk *walk, unsigned reg, uint64_t *ret)
+static bool step_full_keep(const struct walk *walk, unsigned reg, uint64_t *ret)
 {
 	*ret = walk->regs.values[reg];
 	return regs_know(&walk->regs, reg);
 }
 
-static bool find_value(struct walk *walk, unsigned reg, const struct cfi_value *value, uint64_t cfa,
-		       uint64_t *ret)
+static bool step_full_find_value(struct walk *walk, unsigned reg, const struct cfi_value *value,
+				 uint64_t cfa, uint64_t *ret)
 {
 	uint64_t address = cfa + (uint64_t)value->offset;
 
 	switch ((enum cfi_how)value->how) {
 	case CFI_SAME:
-		return keep(walk, reg, ret);
+		return step_full_keep(walk, reg, ret);
 	case CFI_AT_CFA:
 		if (walk_is_popped(walk, address))
-			return keep(walk, reg, ret);
+			return step_full_keep(walk, reg, ret);
 		return walk_read_stack(walk, address, STACK_REACH_BYTES, ret);
 	case CFI_CFA_PLUS:
 		*ret = address;
@@ -98,10 +107,10 @@ static bool find_value(struct walk *walk, unsigned reg, const struct cfi_value *
 	case CFI_REGISTER:
 		return register_plus(walk, value, ret);
 	case CFI_EXPRESSION_AT:
-		return evaluate(walk, value, &cfa, &address) &&
-		       load(walk, address, walk->arch->word_bytes, ret);
+		return step_full_evaluate(walk, value, &cfa, &address) &&
+		       step_full_load(walk, address, walk->arch->word_bytes, ret);
 	case CFI_EXPRESSION:
-		return evaluate(walk, value, &cfa, ret);
+		return step_full_evaluate(walk, value, &cfa, ret);
 	case CFI_UNDEFINED:
 		break;
 	}
@@ -109,10 +118,11 @@ static bool find_value(struct walk *walk, unsigned reg, const struct cfi_value *
 }
 
 /*
- * OpenSSL's assembly stores the CFA just below sp, which no sample contains, and moves sp within
- * its frame; at first the CFA is further up in the frame. So each word of the frame that points up
- * the stack is tried as CFA; the right one leads to a return address. The result counts only if
- * the walk then reaches the root.
+ * Finds a CFA that the function has stored in its frame. OpenSSL's assembly
+ * stores the CFA just below sp, which no sample contains, and moves sp within
+ * its frame. The CFA was stored further up in the frame before. So each word of
+ * the frame that points up the stack is a candidate. The right one leads to a
+ * return address. The result is used only if the walk then reaches the root.
  */
 static bool find_kept_cfa(struct walk *walk, const struct cfi_row *row, uint64_t *cfa)
 {
@@ -128,7 +138,7 @@ static bool find_kept_cfa(struct walk *walk, const struct cfi_row *row, uint64_t
 	     at += word_bytes) {
 		walk->below = walk_word(walk, at);
 		found = walk->below > at && walk_has(walk, walk->below, word_bytes) &&
-			evaluate(walk, &row->cfa, NULL, cfa) && walk_has(walk, *cfa, 0) &&
+			step_full_evaluate(walk, &row->cfa, NULL, cfa) && walk_has(walk, *cfa, 0) &&
 			walk_read_stack(walk, *cfa + (uint64_t)ra->offset, 0, &pc) &&
 			is_return_address(walk, pc);
 	}
@@ -137,9 +147,11 @@ static bool find_kept_cfa(struct walk *walk, const struct cfi_row *row, uint64_t
 }
 
 /*
- * OpenSSL's assembly keeps its CFA in rax while it calls functions of its own that do not use rax,
- * whose CFI does not say so. So the register is taken to be as it was in the callee. The result
- * must lead to a return address, and counts only if the walk then reaches the root.
+ * Finds a CFA that is in a register. OpenSSL's assembly keeps its CFA in rax
+ * while it calls its own functions, which do not use rax. Their CFI does not
+ * describe this, so the register is assumed to be unchanged in the callee. The
+ * result must lead to a return address, and is used only if the walk then
+ * reaches the root.
  */
 static bool find_left_cfa(struct walk *walk, const struct cfi_row *row, uint64_t *cfa)
 {
@@ -157,8 +169,9 @@ static bool find_left_cfa(struct walk *walk, const struct cfi_row *row, uint64_t
 }
 
 /*
- * Whether a CFA that CFI reads from this stack is on another one. The walk then continues on the
- * copy of that stack; *is_root: there is none, but the function entered this stack, since it saved
+ * Returns true if a CFA that was read from this stack is on another stack. The
+ * walk then continues on the copy of that stack. If there is no copy, sets
+ * *is_root to whether the function entered this stack, which it did if it saved
  * its caller's registers on the other one.
  */
 static bool leaves_stack(struct walk *walk, const struct cfi_row *row, uint64_t cfa, bool *is_root)
@@ -175,7 +188,7 @@ static bool leaves_stack(struct walk *walk, const struct cfi_row *row, uint64_t 
 		for (unsigned reg = 0; reg < arch->register_count; reg++)
 			*is_root |= arch->preserved & reg_bit(reg) &&
 				    row->regs[reg].how == CFI_AT_CFA;
-	*sp = 0; /* of this stack, which may be above the other one */
+	*sp = 0; /* drops the bound of this stack, which may be above the other */
 	return true;
 }
 
@@ -183,7 +196,8 @@ bool step_full(struct walk *walk, const struct cfi_rule *rule)
 {
 	const struct arch *arch = walk->arch;
 	const struct cfi_row *row = &rule->row;
-	struct regs caller = walk->regs; /* values that are not known may be used as guesses */
+	/* Unknown registers keep their values, which serve as guesses. */
+	struct regs caller = walk->regs;
 	uint64_t cfa, value;
 	bool found, is_root;
 
@@ -195,18 +209,19 @@ bool step_full(struct walk *walk, const struct cfi_rule *rule)
 	walk->asked_below = false;
 	walk->loaded_from = 0;
 	found = row->cfa.how == CFI_REGISTER ? register_plus(walk, &row->cfa, &cfa)
-					     : evaluate(walk, &row->cfa, NULL, &cfa);
+					     : step_full_evaluate(walk, &row->cfa, NULL, &cfa);
 	if (found && !rule->signal_frame && leaves_stack(walk, row, cfa, &is_root) && is_root)
 		return walk_stop(walk, UNWIND_ROOT);
 	if (!found && !find_kept_cfa(walk, row, &cfa) && !find_left_cfa(walk, row, &cfa))
 		return false;
 	walk->stop = UNWIND_LOST;
 	for (unsigned reg = 0; reg < arch->register_count; reg++)
-		if (reg != arch->ra && find_value(walk, reg, &row->regs[reg], cfa, &value))
+		if (reg != arch->ra &&
+		    step_full_find_value(walk, reg, &row->regs[reg], cfa, &value))
 			regs_set(&caller, reg, value);
 	walk->stop = UNWIND_LOST;
 	if (!regs_know(&caller, arch->sp) ||
-	    !find_value(walk, arch->ra, &row->regs[arch->ra], cfa, &value) ||
+	    !step_full_find_value(walk, arch->ra, &row->regs[arch->ra], cfa, &value) ||
 	    !walk_enter(walk, caller.values[arch->sp], value, !rule->signal_frame))
 		return false;
 	caller.pc = walk->regs.pc;

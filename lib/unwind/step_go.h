@@ -7,15 +7,18 @@
 #include "unwind/go_code.h"
 #include "unwind/walk.h"
 
-/* Whether the caller is to be found by step_go(). */
+/* Returns true if step_go() must find the caller. */
 bool go_switches(const struct walk *walk, enum go_function function);
 
-/* Moves to the caller, which may be on another stack; or stops the walk, as truncated if that stack
- * was not copied. */
+/*
+ * Moves to the caller, which may be on another stack. Otherwise stops the walk,
+ * as truncated if that stack was not copied.
+ */
 bool step_go(struct walk *walk, enum go_function function);
 
 /*
- * The same where only the frame pointer tells: 0 at the root, else an address on the other stack.
+ * Like step_go(), if the caller is determined by the frame pointer only: it is
+ * 0 at the root, otherwise an address on the other stack.
  */
 bool step_to_other_stack(struct walk *walk);
 

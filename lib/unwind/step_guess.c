@@ -1,28 +1,40 @@
 #include "unwind/owners.h"
 #include "unwind/step.h"
 
-/* A frame pointer is less reliable than CFI, so it may lead less far above the copied stack. */
+/*
+ * A frame pointer is less reliable than CFI, so it may lead less far above the
+ * copied stack.
+ */
 enum { FRAME_POINTER_REACH_BYTES = 8 << 20 };
 
-/* The largest small leaf function: a pc further from the start is in another kind of function. */
+/*
+ * Size of the largest leaf function. A pc further from the start is in another
+ * kind of function.
+ */
 enum { LEAF_BYTES_MAX = 64 << 10 };
 
-/* The words that hand-written functions push, with some room for locals. */
+/* The words that hand-written functions push, plus some room for locals. */
 enum { SEARCH_WORDS = 32 };
 
-/* How much of a called function's code is searched for a jump; and of a stub, which only jumps. */
+/*
+ * How much of a called function's code is searched for a jump, and the size of
+ * a stub, which only jumps.
+ */
 enum { JUMPS_WITHIN_BYTES = 512, STUB_BYTES = 8 };
 
 /* The kind of code before an address. */
-enum call {
-	CALL_NONE,   /* or one of another function, which does not jump to this one */
-	CALL_UNSEEN, /* there is no file to read the code from */
-	CALL_JUMPS,  /* of another function, which may jump to this one */
+enum step_guess_call {
+	CALL_NONE,   /* no call, or one of a function that does not jump here */
+	CALL_UNSEEN, /* no file contains the code */
+	CALL_JUMPS,  /* calls a function that may jump to this one */
 	CALL_SOMEWHERE,
-	CALL_HERE, /* a call of the function that contains the pc, as far as can be determined */
+	/*
+	 * Calls the function that contains the pc, as far as can be determined.
+	 */
+	CALL_HERE,
 };
 
-/* Whether the function at the pc can start at an address. */
+/* Returns true if the function at the pc can start at this address. */
 static bool is_before_pc(const struct walk *walk, uint64_t address)
 {
 	return walk->regs.pc - address < LEAF_BYTES_MAX && address >= walk->function;
@@ -52,15 +64,16 @@ bool may_jump_here(struct walk *walk, uint64_t function)
 	return may_jump_within(walk, function, JUMPS_WITHIN_BYTES);
 }
 
-static enum call call_of(struct walk *walk, uint64_t function)
+static enum step_guess_call call_of(struct walk *walk, uint64_t function)
 {
 	if (may_jump_within(walk, function, STUB_BYTES))
 		return CALL_SOMEWHERE;
 	return may_jump_here(walk, function) ? CALL_JUMPS : CALL_NONE;
 }
 
-/* Reads the code before an address, if that is a call. */
-static bool read_call(struct walk *walk, uint64_t address, unsigned char code[CODE_BYTES])
+/* Reads the code before an address. Returns false if it is not a call. */
+static bool step_guess_read_call(struct walk *walk, uint64_t address,
+				 unsigned char code[CODE_BYTES])
 {
 	struct location at;
 
@@ -69,7 +82,7 @@ static bool read_call(struct walk *walk, uint64_t address, unsigned char code[CO
 	       walk->arch->ends_with_call(code);
 }
 
-static enum call call_before(struct walk *walk, uint64_t address)
+static enum step_guess_call call_before(struct walk *walk, uint64_t address)
 {
 	const struct arch *arch = walk->arch;
 	unsigned char code[CODE_BYTES];
@@ -80,15 +93,15 @@ static enum call call_before(struct walk *walk, uint64_t address)
 		return CALL_NONE;
 	if (!address_spaces_module(walk->spaces, at.module)->elf)
 		return CALL_UNSEEN;
-	if (!read_call(walk, address, code))
+	if (!step_guess_read_call(walk, address, code))
 		return CALL_NONE;
 	if (!arch->call_target(code, address, &target))
 		return CALL_SOMEWHERE;
 	if (!is_before_pc(walk, target))
 		return call_of(walk, target);
 	/*
-	 * The link register can be stale: it has the return address of a call that this function
-	 * made.
+	 * The link register can be stale: it then contains the return address
+	 * of a call that this function made.
 	 */
 	if (arch->ra_in_register && address >= target && address <= walk->regs.pc)
 		return CALL_SOMEWHERE;
@@ -101,13 +114,13 @@ static void know_only(struct walk *walk, uint64_t registers)
 }
 
 /*
- * Steps to the caller of a leaf that has pushed this many words, if the code before the return
- * address is at least `enough` of a call.
+ * Steps to the caller of a leaf that has pushed this many words, if the code
+ * before the return address is at least as good as `enough`.
  */
-static bool step_over(struct walk *walk, unsigned pushed, enum call enough)
+static bool step_over(struct walk *walk, unsigned pushed, enum step_guess_call enough)
 {
 	uint64_t slot = walk->regs.values[walk->arch->sp] + pushed * walk->arch->word_bytes, ra;
-	enum call call;
+	enum step_guess_call call;
 
 	if (!walk_read_stack(walk, slot, 0, &ra) || (call = call_before(walk, ra)) < enough ||
 	    !walk_enter(walk, slot + walk->arch->word_bytes, ra, true))
@@ -117,7 +130,7 @@ static bool step_over(struct walk *walk, unsigned pushed, enum call enough)
 	return true;
 }
 
-static bool step_from_link_register(struct walk *walk, enum call enough)
+static bool step_from_link_register(struct walk *walk, enum step_guess_call enough)
 {
 	const struct arch *arch = walk->arch;
 	const struct regs *regs = &walk->regs;
@@ -149,15 +162,16 @@ static bool step_by_instruction(struct walk *walk)
 }
 
 /*
- * Whether a frame pointer of 0 marks the outermost frame: of code that always keeps one (Go;
- * AAPCS64, 6.4.6), and not in a leaf, where it can have any value.
+ * Returns true if a frame pointer of 0 marks the outermost frame. This is the
+ * case in code that always keeps one (Go; AAPCS64, 6.4.6), except in a leaf,
+ * where it can have any value.
  */
 static bool fp_ends_stack(const struct walk *walk)
 {
 	return walk->is_return_address && (walk->is_go || walk->arch->ra_in_register);
 }
 
-static bool step_from_frame_pointer(struct walk *walk, enum call enough)
+static bool step_from_frame_pointer(struct walk *walk, enum step_guess_call enough)
 {
 	const struct arch *arch = walk->arch;
 	uint64_t fp = walk->regs.values[arch->fp], saved_fp, ra;
@@ -174,7 +188,10 @@ static bool step_from_frame_pointer(struct walk *walk, enum call enough)
 	ra = walk_strip(walk, ra);
 	if (ra == 0 && saved_fp == 0 && walk->is_return_address)
 		return walk_stop(walk, UNWIND_ROOT);
-	/* Go sets up stacks without a call, so that they begin with any address (goexit + 1). */
+	/*
+	 * Go sets up stacks without a call, so the first return address can be
+	 * any address (goexit + 1).
+	 */
 	if (call_before(walk, ra) < (saved_fp == 0 && walk->is_go ? CALL_NONE : enough)) {
 		walk_note_unmapped(walk, ra - 1);
 		return walk_stop(walk, UNWIND_LOST);
@@ -186,7 +203,9 @@ static bool step_from_frame_pointer(struct walk *walk, enum call enough)
 	return true;
 }
 
-/* If the frame record contains the same address as lr, it is the function's own. */
+/*
+ * Handles a frame record with the same address as lr: it is the function's own.
+ */
 static bool step_from_own_record(struct walk *walk)
 {
 	const struct arch *arch = walk->arch;
@@ -198,14 +217,16 @@ static bool step_from_own_record(struct walk *walk)
 }
 
 /* Steps as if the function had pushed nothing. */
-static bool step_from_top(struct walk *walk, enum call enough)
+static bool step_from_top(struct walk *walk, enum step_guess_call enough)
 {
 	if (walk->arch->ra_in_register)
 		return step_from_link_register(walk, enough);
 	return step_over(walk, 0, enough);
 }
 
-/* Whether the word may be a return address in code that cannot be read. */
+/*
+ * Returns true if the word may be a return address in code that cannot be read.
+ */
 static bool is_unseen(struct walk *walk, unsigned pushed)
 {
 	uint64_t word, slot = walk->regs.values[walk->arch->sp] + pushed * walk->arch->word_bytes;
@@ -213,24 +234,25 @@ static bool is_unseen(struct walk *walk, unsigned pushed)
 	return walk_read_stack(walk, slot, 0, &word) && call_before(walk, word) == CALL_UNSEEN;
 }
 
-static bool has_file(const struct walk *walk)
+static bool step_guess_has_file(const struct walk *walk)
 {
 	return address_spaces_module(walk->spaces, walk->at.module)->elf;
 }
 
-/* Whether functions of the code can be known (functions.h). */
+/* Returns true if the code can have a list of functions (functions.h). */
 static bool has_functions(const struct walk *walk)
 {
-	return has_file(walk) && walk->arch->word_bytes == 8;
+	return step_guess_has_file(walk) && walk->arch->word_bytes == 8;
 }
 
 /*
- * Searches the lowest words of the frame for a return address, up to one that may be it. In the
- * code of a 64-bit file the call must be of this function: many frames hold words of earlier calls.
+ * Searches the lowest words of the frame for a return address, and uses the
+ * first possible one. In the code of a 64-bit file the call must be of this
+ * function, because many frames contain words of earlier calls.
  */
 static bool step_by_search(struct walk *walk)
 {
-	const enum call enough = has_functions(walk) ? CALL_HERE : CALL_SOMEWHERE;
+	const enum step_guess_call enough = has_functions(walk) ? CALL_HERE : CALL_SOMEWHERE;
 	enum unwind_stop stop = walk->stop;
 
 	for (unsigned pushed = 0; pushed < SEARCH_WORDS && !walk->arch->ra_in_register; pushed++) {
@@ -243,10 +265,12 @@ static bool step_by_search(struct walk *walk)
 }
 
 /*
- * Whether a search from a caller may be right. In a 64-bit file's code it must be known where the
- * function starts. Most code without a file comes from a JIT compiler, with frame pointers or with
- * frames of a few words. A walk that began with sp and pc alone must know the frame pointer by
- * then: unknown, it was not tried, and is likelier than a search.
+ * Returns true if a search from a caller may succeed. In a 64-bit file's code
+ * the start of the function must be known. Most code without a file comes from
+ * a JIT compiler, with frame pointers or with frames of a few words. A walk
+ * that started with only sp and pc must know the frame pointer by now. If it is
+ * unknown, it was not tried, although it is more likely to succeed than a
+ * search.
  */
 static bool may_search_from_caller(const struct walk *walk)
 {
@@ -254,10 +278,13 @@ static bool may_search_from_caller(const struct walk *walk)
 		return false;
 	if (has_functions(walk) && !walk->function)
 		return false;
-	return !walk->is_bare || (regs_know(&walk->regs, walk->arch->fp) && !has_file(walk));
+	return !walk->is_bare ||
+	       (regs_know(&walk->regs, walk->arch->fp) && !step_guess_has_file(walk));
 }
 
-/* Callee-saved registers may have changed by now, unlike in a leaf's prologue. */
+/*
+ * Callee-saved registers may have changed by now, unlike in a leaf's prologue.
+ */
 static bool step_by_search_from_caller(struct walk *walk)
 {
 	uint64_t known = walk->regs.known;
@@ -325,7 +352,7 @@ bool called_function(struct walk *walk, uint64_t return_address, uint64_t *pc)
 {
 	unsigned char code[CODE_BYTES];
 
-	return read_call(walk, return_address, code) &&
+	return step_guess_read_call(walk, return_address, code) &&
 	       walk->arch->call_target(code, return_address, pc);
 }
 
@@ -333,14 +360,15 @@ bool is_after_call(struct walk *walk)
 {
 	unsigned char code[CODE_BYTES];
 
-	return read_call(walk, walk->regs.pc, code);
+	return step_guess_read_call(walk, walk->regs.pc, code);
 }
 
 /*
- * Whether the thread is at the beginning of its own stack: C libraries end the CFI of clone() at
- * its system call, which returns a second time in the child, on a new stack.
+ * Returns true if the thread is at the start of its own stack. The CFI of
+ * clone() in C libraries ends at its system call, which returns a second time
+ * in the child, on a new stack.
  */
-static bool is_clone_child(struct walk *walk)
+static bool step_guess_is_clone_child(struct walk *walk)
 {
 	uint64_t pc = walk->regs.pc;
 	unsigned char code[CODE_BYTES];
@@ -352,7 +380,7 @@ static bool is_clone_child(struct walk *walk)
 
 bool step_guess(struct walk *walk, struct owners *owners)
 {
-	if (is_clone_child(walk))
+	if (step_guess_is_clone_child(walk))
 		return walk_stop(walk, UNWIND_ROOT);
 	if (is_signal_frame(walk))
 		return step_from_signal_frame(walk);

@@ -1,20 +1,24 @@
 #include "unwind/step_java.h"
 
 #include "unwind/step.h"
+#include "unwind/x86_64_registers.h"
 
-/* DWARF numbers of x86-64. */
-enum { RAX = 0, R13 = 13 };
-
-/* The arguments of a call that an adapter or the interpreter moves: 255 of two words, and more. */
+/*
+ * Upper bound of the arguments that an adapter or the interpreter moves for a
+ * call, which are at most 255 of two words.
+ */
 enum { ARGUMENT_BYTES_MAX = 8 << 10 };
 
 /* A method has up to 65,535 local variables. */
 enum { LOCALS_BYTES_MAX = 65536 * 8 };
 
-/* What aligning the stack adds to a frame. */
+/* Padding that aligning the stack can add to a frame. */
 enum { ALIGNMENT_BYTES = 16 };
 
-/* Between a barrier and the frame below which a virtual thread was copied. */
+/*
+ * Maximum distance between a barrier and the frame below which a virtual thread
+ * was copied.
+ */
 enum { BARRIER_WORDS = 64 };
 
 static struct jvm_pc stack_pc(const struct walk *walk, uint64_t pc, bool is_return_address)
@@ -29,7 +33,10 @@ static struct jvm_pc stack_pc(const struct walk *walk, uint64_t pc, bool is_retu
 	};
 }
 
-/* Whether this can be a return address: it is in a code blob, or follows a call in a file. */
+/*
+ * Returns true if this can be a return address: it is in a code blob, or
+ * follows a call in a file.
+ */
 static bool returns_to_code(struct walk *walk, struct jvm *jvm, uint64_t ra)
 {
 	const struct module *module;
@@ -47,18 +54,18 @@ static bool returns_to_code(struct walk *walk, struct jvm *jvm, uint64_t ra)
 	return is_return_address(walk, ra);
 }
 
-static uint64_t sp_of(const struct walk *walk)
+static uint64_t step_java_sp_of(const struct walk *walk)
 {
 	return walk->regs.values[walk->arch->sp];
 }
 
-/* A caller's frame: what is known of its registers. */
+/* The known registers of a caller's frame. */
 struct caller {
 	uint64_t sp, ra, fp;
 	bool knows_fp;
 };
 
-static bool enter(struct walk *walk, struct jvm *jvm, const struct caller *caller)
+static bool step_java_enter(struct walk *walk, struct jvm *jvm, const struct caller *caller)
 {
 	if (!returns_to_code(walk, jvm, caller->ra))
 		return walk_stop(walk, UNWIND_LOST);
@@ -70,7 +77,7 @@ static bool enter(struct walk *walk, struct jvm *jvm, const struct caller *calle
 	return true;
 }
 
-/* A caller whose frame pointer is unchanged. */
+/* Returns a caller whose frame pointer is unchanged. */
 static struct caller caller_at(const struct walk *walk, uint64_t sp, uint64_t ra)
 {
 	return (struct caller){
@@ -83,7 +90,7 @@ static struct caller caller_at(const struct walk *walk, uint64_t sp, uint64_t ra
 
 static bool step_over_words(struct walk *walk, struct jvm *jvm, unsigned words)
 {
-	uint64_t slot = sp_of(walk) + words * sizeof(uint64_t), ra, fp = 0;
+	uint64_t slot = step_java_sp_of(walk) + words * sizeof(uint64_t), ra, fp = 0;
 	struct caller caller;
 
 	if (!walk_read_stack(walk, slot, STACK_REACH_BYTES, &ra) ||
@@ -94,12 +101,12 @@ static bool step_over_words(struct walk *walk, struct jvm *jvm, unsigned words)
 		caller.fp = fp;
 		caller.knows_fp = true;
 	}
-	return enter(walk, jvm, &caller);
+	return step_java_enter(walk, jvm, &caller);
 }
 
 static bool step_over_frame(struct walk *walk, struct jvm *jvm, const struct java_rule *rule)
 {
-	uint64_t cfa = sp_of(walk) + rule->frame_bytes;
+	uint64_t cfa = step_java_sp_of(walk) + rule->frame_bytes;
 	struct caller caller;
 	uint64_t ra, fp;
 
@@ -111,15 +118,18 @@ static bool step_over_frame(struct walk *walk, struct jvm *jvm, const struct jav
 		caller.fp = fp;
 		caller.knows_fp = true;
 	}
-	return enter(walk, jvm, &caller);
+	return step_java_enter(walk, jvm, &caller);
 }
 
-/* Whether the frame pointer is above the stack pointer, and the record it points at was copied. */
+/*
+ * Returns true if the frame pointer is above the stack pointer and the frame
+ * record that it points to was copied.
+ */
 static bool read_record(struct walk *walk, struct caller *ret)
 {
 	uint64_t fp = walk->regs.values[walk->arch->fp];
 
-	if (!regs_know(&walk->regs, walk->arch->fp) || fp < sp_of(walk) || fp % 8 != 0)
+	if (!regs_know(&walk->regs, walk->arch->fp) || fp < step_java_sp_of(walk) || fp % 8 != 0)
 		return walk_stop(walk, UNWIND_LOST);
 	*ret = (struct caller){.sp = fp + 16, .knows_fp = true};
 	return walk_read_stack(walk, fp, STACK_REACH_BYTES, &ret->fp) &&
@@ -127,8 +137,9 @@ static bool read_record(struct walk *walk, struct caller *ret)
 }
 
 /*
- * The routine that methods call when they are entered (nmethod entry barrier) pushes this above its
- * frame, for the case that it must jump elsewhere.
+ * Pushed by the routine that methods call when they are entered (nmethod entry
+ * barrier). It is above the routine's frame, in case the routine has to jump
+ * elsewhere.
  */
 static const uint64_t cookie = UINT64_MAX;
 
@@ -146,10 +157,12 @@ static bool step_by_record(struct walk *walk, struct jvm *jvm)
 {
 	struct caller caller;
 
-	return read_stub_record(walk, &caller) && enter(walk, jvm, &caller);
+	return read_stub_record(walk, &caller) && step_java_enter(walk, jvm, &caller);
 }
 
-/* Whether this can be the stack pointer that a caller had: above what it calls, by its arguments.
+/*
+ * Returns true if this can be the caller's stack pointer: at most the size of
+ * the arguments above the callee's frame.
  */
 static bool is_sender(uint64_t sender, uint64_t above)
 {
@@ -167,20 +180,24 @@ static bool step_from_interpreter(struct walk *walk, struct jvm *jvm, enum java_
 	    !walk_read_stack(walk, caller.sp - 24, STACK_REACH_BYTES, &sender))
 		return false;
 	/*
-	 * Locals beyond the arguments are between the caller's stack and this frame. Some callers
-	 * without arguments count the return address as theirs.
+	 * Locals beyond the arguments are between the caller's stack and this
+	 * frame. Some callers without arguments count the return address as
+	 * theirs.
 	 */
 	if (sender + 8 < caller.sp || sender % 8 != 0 || sender - caller.sp + 8 > LOCALS_BYTES_MAX)
 		return walk_stop(walk, UNWIND_LOST);
 	if (sender > caller.sp)
 		caller.sp = sender;
-	return enter(walk, jvm, &caller);
+	return step_java_enter(walk, jvm, &caller);
 }
 
-/* Arguments are being moved: the return address is on the stack or, meanwhile, in rax. */
+/*
+ * Steps while arguments are being moved. The return address is on the stack or
+ * temporarily in rax.
+ */
 static bool step_from_entry(struct walk *walk, struct jvm *jvm)
 {
-	uint64_t sp = sp_of(walk), sender = walk->regs.values[R13], ra;
+	uint64_t sp = step_java_sp_of(walk), sender = walk->regs.values[R13], ra;
 	struct caller caller;
 
 	if (!walk_read_stack(walk, sp, STACK_REACH_BYTES, &ra))
@@ -190,7 +207,7 @@ static bool step_from_entry(struct walk *walk, struct jvm *jvm)
 		caller = caller_at(walk, sp, walk->regs.values[RAX]);
 	if (regs_know(&walk->regs, R13) && is_sender(sender, caller.sp))
 		caller.sp = sender;
-	return enter(walk, jvm, &caller);
+	return step_java_enter(walk, jvm, &caller);
 }
 
 static bool step_from_return(struct walk *walk, struct jvm *jvm, const struct java_rule *rule)
@@ -200,14 +217,14 @@ static bool step_from_return(struct walk *walk, struct jvm *jvm, const struct ja
 	struct caller caller = caller_at(walk, regs->values[rule->sp], ra);
 
 	if (rule->ra == JAVA_ON_STACK &&
-	    !walk_read_stack(walk, sp_of(walk), STACK_REACH_BYTES, &caller.ra))
+	    !walk_read_stack(walk, step_java_sp_of(walk), STACK_REACH_BYTES, &caller.ra))
 		return false;
-	return enter(walk, jvm, &caller);
+	return step_java_enter(walk, jvm, &caller);
 }
 
 static bool step_over_barrier(struct walk *walk, struct jvm *jvm)
 {
-	uint64_t slot = sp_of(walk), ra;
+	uint64_t slot = step_java_sp_of(walk), ra;
 
 	walk->was_not_called = true;
 	for (unsigned i = 0; i < BARRIER_WORDS; i++, slot += 8) {
@@ -218,18 +235,21 @@ static bool step_over_barrier(struct walk *walk, struct jvm *jvm)
 		caller.ra = ra;
 		if (i && returns_to_code(walk, jvm, ra))
 			return walk_read_stack(walk, slot - 8, STACK_REACH_BYTES, &caller.fp) &&
-			       enter(walk, jvm, &caller);
+			       step_java_enter(walk, jvm, &caller);
 	}
 	return walk_stop(walk, UNWIND_LOST);
 }
 
-/* Uses the frame pointer if it leads to code, within a frame of this size if that is known. */
+/*
+ * Uses the frame pointer if it leads to code. If the frame size is known, the
+ * frame record must be within it.
+ */
 static bool record_leads_to_code(struct walk *walk, struct jvm *jvm, uint32_t frame_bytes)
 {
 	struct caller caller;
 
 	return read_stub_record(walk, &caller) &&
-	       (!frame_bytes || caller.sp - sp_of(walk) <= frame_bytes) &&
+	       (!frame_bytes || caller.sp - step_java_sp_of(walk) <= frame_bytes) &&
 	       returns_to_code(walk, jvm, caller.ra);
 }
 

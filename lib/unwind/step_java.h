@@ -1,6 +1,4 @@
-/*
- * Steps from frames of Java code that a virtual machine (HotSpot) made at run time.
- */
+/* Steps from frames of Java code that HotSpot has generated. */
 #ifndef PROF_UNWIND_STEP_JAVA_H
 #define PROF_UNWIND_STEP_JAVA_H
 

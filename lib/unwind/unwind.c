@@ -17,9 +17,9 @@
 enum { ENTRY_BYTES_MAX = 64 };
 
 /*
- * Instructions of CFI programs that a walk may execute, and one program. Real ones have a few
- * dozen, thousands in the largest functions; without limits a megabyte of nops, in each of a
- * thousand frames, would take seconds.
+ * Limits for the CFI instructions of a walk and of one program. Real programs
+ * have a few dozen, or thousands in the largest functions. Without limits, a
+ * malicious file could make a walk take seconds.
  */
 enum { STEPS_PER_WALK = 1 << 17, STEPS_PER_STACK_BYTE = 16, PROGRAM_STEPS_MAX = 1 << 16 };
 
@@ -31,9 +31,10 @@ struct unwinder {
 	struct cfi_cache *cfi;
 	struct owners *owners;
 	struct code_rule *code_rule;
-	unsigned char code[CODE_RULE_BYTES_MAX]; /* of one function */
+	unsigned char code[CODE_RULE_BYTES_MAX]; /* code of one function */
 	struct fp_search *fp_search;
-	struct jvms *jvms; /* NULL: for another architecture, or a recorded file */
+	/* NULL for another architecture or a recorded file. */
+	struct jvms *jvms;
 	struct unwind_counts counts;
 };
 
@@ -92,7 +93,10 @@ static unsigned steps_allowed(const struct walk *walk)
 							 : PROGRAM_STEPS_MAX;
 }
 
-/* Looks up a rule within the steps that are left; *is_final: the result will always be the same. */
+/*
+ * Looks up a rule within the remaining steps. *is_final: the result will always
+ * be the same.
+ */
 static bool find_rule(const struct cfi *cfi, uint64_t vaddr, struct walk *walk,
 		      struct cfi_rule *ret, bool *is_final)
 {
@@ -101,14 +105,13 @@ static bool find_rule(const struct cfi *cfi, uint64_t vaddr, struct walk *walk,
 
 	walk->steps += allowed - left;
 	*is_final = left || allowed == PROGRAM_STEPS_MAX;
-	ret->is_inferred = false;
 	return found;
 }
 
 /*
- * By the machine code of the function. Not of Go, which switches stacks, and not of the code that
- * a signal handler returns to, at the address or after it (a return address is looked up by the
- * call).
+ * Derives a rule from the machine code of the function. This excludes Go code,
+ * which switches stacks, and the code that a signal handler returns to, at the
+ * address or after it (a return address is looked up by the call).
  */
 static bool rule_by_code(struct unwinder *unwinder, const struct module_cfi *cfi, uint64_t vaddr,
 			 const struct elf_file *elf, struct walk *walk, struct cfi_rule *ret,
@@ -136,8 +139,9 @@ static bool rule_by_code(struct unwinder *unwinder, const struct module_cfi *cfi
 }
 
 /*
- * By the file's own CFI or, if it has none for this address, by that of its separate debug file:
- * every program has some .eh_frame, if only that of its start files. Else by the code.
+ * Finds a rule in the file's own CFI, or else in that of its separate debug
+ * file, or else from the code. The debug file is needed because every program
+ * has some .eh_frame, at least that of its start files.
  */
 static bool full_rule(struct unwinder *unwinder, const struct module_cfi *cfi,
 		      const struct location *at, struct walk *walk, struct cfi_rule *ret,
@@ -199,7 +203,10 @@ static uint64_t words(const struct arch *arch, int16_t count)
 
 #define ALWAYS_INLINE __attribute__((always_inline))
 
-/* Most frames: sp, fp and pc follow from each other. notes: for a walk that is kept. */
+/*
+ * Steps by the most frequent rules, in which sp, fp and pc follow from each
+ * other. `notes`: the frames of the walk will be cached.
+ */
 static inline ALWAYS_INLINE bool step_by_rule(struct walk *walk, struct rule rule, bool notes)
 {
 	const struct arch *arch = walk->arch;
@@ -240,9 +247,10 @@ static inline ALWAYS_INLINE bool step_by_rule(struct walk *walk, struct rule rul
 }
 
 /*
- * Go's runtime switches stacks in the middle of a function, which its CFI does not say. It shows
- * in a frame pointer that is not where the function pushed it. A frame pointer of 0 begins a new
- * stack.
+ * Returns true if the function has switched stacks. Go's runtime does this in
+ * the middle of a function, and its CFI does not describe it. The evidence is a
+ * frame pointer that is not where the function pushed it. A frame pointer of 0
+ * starts a new stack.
  */
 static bool has_switched_stacks(const struct walk *walk, struct rule rule)
 {
@@ -257,7 +265,10 @@ static bool has_switched_stacks(const struct walk *walk, struct rule rule)
 	return !arch->ra_in_register && rule.cfa_words == 1 && regs->values[arch->fp] == 0;
 }
 
-/* Whether the pc is at the entry of a program, whose code has no caller. */
+/*
+ * Returns true if the pc is at the entry of a program, whose code has no
+ * caller.
+ */
 static bool is_at_entry(const struct unwinder *unwinder, const struct walk *walk)
 {
 	const struct elf_file *elf = address_spaces_module(unwinder->spaces, walk->at.module)->elf;
@@ -268,9 +279,10 @@ static bool is_at_entry(const struct unwinder *unwinder, const struct walk *walk
 }
 
 /*
- * Whether the stack begins here: at a program entry without CFI, or at a pc without a call before
- * it, because the creator of the stack set the start of a function as return address of the first
- * function (makecontext).
+ * Returns true if the stack starts here. This is the case at a program entry
+ * without CFI, and at a pc without a call before it: the creator of the stack
+ * has used the start of a function as the return address of the first function
+ * (makecontext).
  */
 static bool begins_stack(struct unwinder *unwinder, const struct module_cfi *cfi, struct walk *walk)
 {
@@ -285,12 +297,36 @@ static bool begins_stack(struct unwinder *unwinder, const struct module_cfi *cfi
 	return walk->was_not_called;
 }
 
-/* The most frequent rules: of all others false, and nothing has changed. */
+/* Converts a RULE_FRAME rule to one for the known registers. */
+static struct rule by_frame(const struct walk *walk, struct rule rule)
+{
+	rule.kind = RULE_SP;
+	if (regs_know(&walk->regs, walk->arch->fp)) {
+		rule.kind = RULE_FP;
+		rule.cfa_words = (int16_t)-rule.fp_words;
+	}
+	return rule;
+}
+
+/* Like by_frame(), for a rule that does not fit into the cache. */
+static void go_by_frame(const struct walk *walk, struct cfi_rule *rule)
+{
+	uint8_t fp = (uint8_t)walk->arch->fp;
+
+	if (rule->has_frame && regs_know(&walk->regs, fp))
+		rule->row.cfa = (struct cfi_value){
+			.how = CFI_REGISTER, .reg = fp, .offset = -rule->row.regs[fp].offset};
+}
+
+/*
+ * Steps by one of the most frequent rules. Returns false for all other rules,
+ * without any change.
+ */
 static inline ALWAYS_INLINE bool step_plainly(struct walk *walk, struct rule rule, bool notes,
 					      bool *more)
 {
 	if (notes)
-		walk->uses_fp = rule.kind == RULE_FP || rule.go;
+		walk->uses_fp = rule.kind == RULE_FP || rule.kind == RULE_FRAME || rule.go;
 	if (rule.go == GO_EXIT) {
 		*more = walk_stop(walk, UNWIND_ROOT);
 		return true;
@@ -307,6 +343,9 @@ static inline ALWAYS_INLINE bool step_plainly(struct walk *walk, struct rule rul
 	case RULE_FP:
 		*more = step_by_rule(walk, rule, notes);
 		return true;
+	case RULE_FRAME:
+		*more = step_by_rule(walk, by_frame(walk, rule), notes);
+		return true;
 	case RULE_ROOT:
 		walk->is_plain_step = true;
 		*more = walk_stop(walk, UNWIND_ROOT);
@@ -318,7 +357,7 @@ static inline ALWAYS_INLINE bool step_plainly(struct walk *walk, struct rule rul
 	return false;
 }
 
-/* Finds the function at the pc, and how many bytes before the pc it starts. */
+/* Finds the function at the pc, and the distance of the pc from its start. */
 static bool function_at_pc(const struct unwinder *unwinder, const struct module_cfi *cfi,
 			   const struct walk *walk, struct function_range *ret, uint64_t *before)
 {
@@ -333,8 +372,9 @@ static bool function_at_pc(const struct unwinder *unwinder, const struct module_
 }
 
 /*
- * Whether the function at a vaddr may end with a jump to the one that starts at another: that is
- * how compilers call at the end of a function. Only the first bytes of the largest are read.
+ * Returns true if the function at vaddr may end with a tail call of the
+ * function that starts at `start`. Only the first bytes of large functions are
+ * read.
  */
 static bool may_jump_on(struct unwinder *unwinder, const struct module_cfi *cfi,
 			const struct elf_file *elf, uint64_t vaddr, uint64_t start)
@@ -349,7 +389,7 @@ static bool may_jump_on(struct unwinder *unwinder, const struct module_cfi *cfi,
 	       called_functions_may_jump(unwinder->code, len, (int64_t)(start - vaddr));
 }
 
-/* Whether a call before the address leads to the function at the pc. */
+/* Returns true if a call before the address leads to the function at the pc. */
 static bool is_called_from(struct unwinder *unwinder, const struct module_cfi *cfi,
 			   struct walk *walk, uint64_t return_address)
 {
@@ -367,8 +407,9 @@ static bool is_called_from(struct unwinder *unwinder, const struct module_cfi *c
 }
 
 /*
- * Steps by a rule of a function whose start is not certain, if the call that it leads to is of the
- * function, or if it leads to a root. Else it returns false, and nothing has changed.
+ * Steps by a rule of a function with an uncertain start. The rule must lead to
+ * a call of the function or to a root. Otherwise returns false, without any
+ * change.
  */
 static bool step_inferred(struct unwinder *unwinder, const struct module_cfi *cfi,
 			  struct walk *walk, struct rule rule, bool *more)
@@ -379,7 +420,7 @@ static bool step_inferred(struct unwinder *unwinder, const struct module_cfi *cf
 	if (!step_plainly(&caller, rule, false, more) ||
 	    (*more && !is_called_from(unwinder, cfi, walk, caller.regs.pc)))
 		return false;
-	/* Memory that was never used is 0, too. */
+	/* Unused memory is 0, too, so this is not a proof of the root. */
 	if (!*more && caller.ends_at_zero && walk->has_guessed)
 		return false;
 	*walk = caller;
@@ -387,9 +428,10 @@ static bool step_inferred(struct unwinder *unwinder, const struct module_cfi *cf
 }
 
 /*
- * Whether the function that begins `len` bytes before the pc has not set up a frame pointer, as far
- * as is known: then the frame pointer is its caller's, or none, and leads past the caller. Code
- * that runs in the frame of another function (V8's bytecode handlers) has symbols.
+ * Returns true if the function that starts `len` bytes before the pc has not
+ * set up a frame pointer, as far as known. The frame pointer is then that of
+ * its caller, or none, and would skip the caller. Code that runs in the frame
+ * of another function (V8's bytecode handlers) has symbols.
  */
 static bool lacks_fp(struct unwinder *unwinder, const struct elf_file *elf,
 		     const struct function_range *function, size_t len)
@@ -403,7 +445,7 @@ static bool lacks_fp(struct unwinder *unwinder, const struct elf_file *elf,
 	return !unwinder->arch->may_set_fp(unwinder->code + start, len - start);
 }
 
-/* Notes in the walk what guesses need to know of the function at the pc. */
+/* Stores the properties of the function at the pc that guesses need. */
 static void know_function(struct unwinder *unwinder, const struct module_cfi *cfi,
 			  struct walk *walk)
 {
@@ -429,7 +471,10 @@ step_by_cfi(struct unwinder *unwinder, const struct module_cfi *cfi, struct walk
 	else
 		rule.go = (uint8_t)go_at(unwinder, cfi, &walk->at);
 	walk->is_go = rule.go;
-	/* The walk came here by a frame pointer, which does not give the stack pointer. */
+	/*
+	 * The walk came here by a frame pointer, which does not determine the
+	 * stack pointer.
+	 */
 	if (rule.kind == RULE_SP && !regs_know(&walk->regs, walk->arch->sp))
 		return step_by_frame_pointer(walk);
 	if (step_plainly(walk, rule, notes, &more))
@@ -441,8 +486,10 @@ step_by_cfi(struct unwinder *unwinder, const struct module_cfi *cfi, struct walk
 			return more;
 		rule.kind = RULE_NONE;
 	}
-	if (rule.kind == RULE_FULL && full_rule(unwinder, cfi, &walk->at, walk, &full, &is_final))
+	if (rule.kind == RULE_FULL && full_rule(unwinder, cfi, &walk->at, walk, &full, &is_final)) {
+		go_by_frame(walk, &full);
 		return step_full(walk, &full) || owners_step(unwinder->owners, walk);
+	}
 	if (rule.kind == RULE_NONE && !is_signal_frame(walk) && begins_stack(unwinder, cfi, walk))
 		return walk_stop(walk, UNWIND_ROOT);
 	know_function(unwinder, cfi, walk);
@@ -450,8 +497,8 @@ step_by_cfi(struct unwinder *unwinder, const struct module_cfi *cfi, struct walk
 }
 
 /*
- * Code without a file, of a Java virtual machine, or of a JIT compiler with frame pointers; or of a
- * file whose CFI has not been read yet.
+ * Steps in code without a file (of a Java virtual machine or another JIT
+ * compiler), or of a file whose CFI is not loaded yet.
  */
 static bool step_without_cfi(struct unwinder *unwinder, struct walk *walk)
 {
@@ -465,8 +512,12 @@ static bool step_without_cfi(struct unwinder *unwinder, struct walk *walk)
 	return jvm ? step_java(walk, jvm) : step_guess(walk, unwinder->owners);
 }
 
-/* Inlined, as the only caller would have it: all walks are 5 % faster. */
-static inline ALWAYS_INLINE bool step(struct unwinder *unwinder, struct walk *walk, bool notes)
+/*
+ * Inlined into all callers for speed. The compiler would inline it only into a
+ * single caller.
+ */
+static inline ALWAYS_INLINE bool unwind_step(struct unwinder *unwinder, struct walk *walk,
+					     bool notes)
 {
 	const struct module_cfi *cfi = cfi_cache_get(unwinder->cfi, walk->at.module);
 
@@ -479,7 +530,7 @@ static inline ALWAYS_INLINE bool step(struct unwinder *unwinder, struct walk *wa
 	return walk->stop == UNWIND_LOST && walk->is_go && step_to_other_stack(walk);
 }
 
-static struct frame frame_of(const struct walk *walk)
+static struct frame unwind_frame_of(const struct walk *walk)
 {
 	return (struct frame){
 		.module = walk->at.module,
@@ -488,8 +539,11 @@ static struct frame frame_of(const struct walk *walk)
 	};
 }
 
-/* The place of frame n. When the chain is full, its outer half becomes a ring buffer. */
-static struct frame *place_of(const struct call_chain *chain, uint64_t n)
+/*
+ * Returns the place of frame n. When the chain is full, its outer half becomes
+ * a ring buffer.
+ */
+static struct frame *unwind_place_of(const struct call_chain *chain, uint64_t n)
 {
 	unsigned inner = chain->room / 2;
 
@@ -525,13 +579,16 @@ static void close_chain(struct call_chain *chain, uint64_t total)
 	chain->gap = inner;
 }
 
-static bool is_after_syscall(const struct walk *walk)
+static bool unwind_is_after_syscall(const struct walk *walk)
 {
 	int holds_pc = walk->arch->syscall_pc;
 	uint64_t pc = walk->regs.pc;
 	unsigned char code[CODE_BYTES];
 
-	/* This excludes most cases; reading the code costs as much as several frames. */
+	/*
+	 * This excludes most cases. Reading the code costs as much as several
+	 * frames.
+	 */
 	if (holds_pc >= 0 && walk->regs.values[holds_pc] != pc)
 		return false;
 	return walk_read_file(walk, &walk->at, pc, pc - sizeof(code), code, sizeof(code)) &&
@@ -539,9 +596,10 @@ static bool is_after_syscall(const struct walk *walk)
 }
 
 /*
- * The pc of a thread in a system call is after the instruction. After one that never returns
- * (exit) another function may begin. If the rules of the two addresses differ, the address before
- * pc is looked up, as for a call.
+ * Handles the pc of a thread in a system call, which is after the instruction.
+ * After a call that never returns (exit), another function may start there. If
+ * the rules of the two addresses differ, the address before pc is looked up, as
+ * for a call.
  */
 static void look_before_syscall(struct walk *walk, struct rule rule, struct rule before)
 {
@@ -563,13 +621,16 @@ static void look_before_any_syscall(struct unwinder *unwinder, struct walk *walk
 			    rule_at(unwinder, cfi, &before, walk));
 }
 
-/* The same for a search (fp_search.h). */
+/* Like unwind_step(), for the frame pointer search (fp_search.h). */
 __attribute__((noinline)) static bool step_any(void *unwinder, struct walk *walk)
 {
-	return step(unwinder, walk, true);
+	return unwind_step(unwinder, walk, true);
 }
 
-/* After a step that failed: leaves the frame by a frame pointer that had to be searched. */
+/*
+ * Handles a failed step: searches the frame pointer of the frame and steps by
+ * it.
+ */
 __attribute__((noinline)) static bool step_by_searched(struct unwinder *unwinder, struct walk *walk)
 {
 	return walk->is_bare && walk->stop != UNWIND_ROOT &&
@@ -577,18 +638,18 @@ __attribute__((noinline)) static bool step_by_searched(struct unwinder *unwinder
 	       fp_search_find(unwinder->fp_search, walk) && step_any(unwinder, walk);
 }
 
-/* The rest of a walk is as it was. */
-static void take_known(struct walk *walk, struct call_chain *chain, uint64_t *total)
+/* Completes the chain with the cached outer frames. */
+static void unwind_take_known(struct walk *walk, struct call_chain *chain, uint64_t *total)
 {
 	const struct outer_walk *outer = chain->outer;
 
 	for (unsigned i = outer->taken; i-- > 0;)
-		*place_of(chain, (*total)++) = outer->used->items[i].frame;
+		*unwind_place_of(chain, (*total)++) = outer->used->items[i].frame;
 	walk->regs.values[walk->arch->sp] = outer->used->items[0].sp;
 	walk_stop(walk, UNWIND_ROOT);
 }
 
-/* One step of a walk whose outer part is kept. */
+/* Performs one step of a walk whose outer frames are cached. */
 static bool step_kept(struct unwinder *unwinder, struct walk *walk, struct call_chain *chain,
 		      struct frame *frame)
 {
@@ -611,7 +672,7 @@ static enum unwind_stop walk_up(struct unwinder *unwinder, struct walk *walk,
 	walk_fetch_ahead(walk);
 	if (!walk_locate(walk, walk->regs.pc, &walk->at))
 		walk->unmapped_pc = walk->regs.pc;
-	if (is_after_syscall(walk))
+	if (unwind_is_after_syscall(walk))
 		look_before_any_syscall(unwinder, walk);
 	if (keeps)
 		outer_walk_begin(chain->outer, walk);
@@ -619,18 +680,18 @@ static enum unwind_stop walk_up(struct unwinder *unwinder, struct walk *walk,
 		struct frame *frame;
 
 		if (keeps && outer_walk_meets(chain->outer, walk)) {
-			take_known(walk, chain, &total);
+			unwind_take_known(walk, chain, &total);
 			break;
 		}
-		frame = place_of(chain, total++);
+		frame = unwind_place_of(chain, total++);
 		walk->was_not_called = false;
-		*frame = frame_of(walk);
+		*frame = unwind_frame_of(walk);
 		more = (keeps ? step_kept(unwinder, walk, chain, frame)
-			      : step(unwinder, walk, false)) ||
+			      : unwind_step(unwinder, walk, false)) ||
 		       step_by_searched(unwinder, walk);
 		/*
-		 * The pc was not a return address: the instruction before it can belong to another
-		 * function, or not exist.
+		 * The pc was not a return address, so the instruction before it
+		 * can belong to another function or not exist.
 		 */
 		if (walk->was_not_called)
 			frame->is_return_address = false;
@@ -715,61 +776,9 @@ enum unwind_stop unwinder_walk(struct unwinder *unwinder, pid_t pid, uint64_t ti
 	return stop;
 }
 
-static bool known_rule(const struct unwinder *unwinder, const struct walk *walk, uint64_t before,
-		       struct rule *ret)
-{
-	return rules_get(unwinder->rules, walk->at.module, walk->at.offset - before, ret);
-}
-
-static bool step_known(const struct unwinder *unwinder, struct walk *walk)
-{
-	const struct module_cfi *cfi = cfi_cache_known(unwinder->cfi, walk->at.module);
-	struct rule rule;
-	bool more;
-
-	if (!cfi || !known_rule(unwinder, walk, 0, &rule) ||
-	    (rule.kind == RULE_SP && !regs_know(&walk->regs, walk->arch->sp)) ||
-	    !step_plainly(walk, rule, false, &more))
-		return walk_stop(walk, UNWIND_LOST);
-	return more;
-}
-
-/* False: it is not known. */
-static bool look_before_known_syscall(const struct unwinder *unwinder, struct walk *walk)
-{
-	struct rule rule, before;
-
-	if (!cfi_cache_known(unwinder->cfi, walk->at.module) ||
-	    !known_rule(unwinder, walk, 0, &rule) || !known_rule(unwinder, walk, 1, &before))
-		return false;
-	look_before_syscall(walk, rule, before);
-	return true;
-}
-
-bool unwinder_walk_known(const struct unwinder *unwinder, pid_t pid, uint64_t time_ns,
-			 const struct regs *regs, const struct stack_copies *stacks,
-			 struct call_chain *chain)
-{
-	struct walk walk = walk_begin(unwinder, pid, time_ns, regs, stacks);
-
-	walk.only_known = true;
-	walk_fetch_ahead(&walk);
-	if (walk.is_bare || !walk_locate(&walk, walk.regs.pc, &walk.at) ||
-	    (is_after_syscall(&walk) && !look_before_known_syscall(unwinder, &walk)))
-		return false;
-	chain->count = 0;
-	do {
-		if (chain->count == chain->room)
-			return false;
-		chain->frames[chain->count++] = frame_of(&walk);
-	} while (step_known(unwinder, &walk));
-	note_needed(&walk, walk.stop, chain);
-	return walk.stop == UNWIND_ROOT;
-}
-
 /*
- * Whether a frame pointer chain continues from this function to its caller. In Go it does from all
- * callers, with or without CFI (cfi.h).
+ * Returns true if a frame pointer chain continues from this function to its
+ * caller. In Go it always does, with or without CFI (cfi.h).
  */
 static bool keeps_frame_pointer(const struct walk *walk, struct rule rule)
 {
@@ -778,7 +787,10 @@ static bool keeps_frame_pointer(const struct walk *walk, struct rule rule)
 	return rule.kind == RULE_FP && rule.fp_words == -2;
 }
 
-/* Moves to the frame of a return address. Outside of all mappings it has no CFI. */
+/*
+ * Moves to the frame of a return address. An address outside of all mappings
+ * has no CFI.
+ */
 static void jump(struct walk *walk, uint64_t pc)
 {
 	walk_locate(walk, pc - 1, &walk->at);
@@ -803,13 +815,14 @@ static bool jump_to_root(struct unwinder *unwinder, struct walk *walk, struct by
 		    *count == chain->room)
 			return false;
 		jump(walk, bytes_u64(&addresses));
-		chain->frames[(*count)++] = frame_of(walk);
+		chain->frames[(*count)++] = unwind_frame_of(walk);
 	}
 }
 
 /*
- * Finds the chain's last frame among the addresses; *addresses then begins after it. There can be
- * fewer addresses than frames, since some functions keep no frame pointer, but not more.
+ * Finds the chain's last frame among the addresses, and advances *addresses
+ * past it. There can be fewer addresses than frames, because some functions
+ * keep no frame pointer, but not more.
  */
 static bool find_last(struct walk *walk, const struct call_chain *chain, struct bytes *addresses)
 {
@@ -833,8 +846,9 @@ static bool find_last(struct walk *walk, const struct call_chain *chain, struct 
 }
 
 /*
- * Of a walk that ended where Go has called C: to the goroutine, if the C code has left the frame
- * pointer as it was. The first address is that of the sample, the second follows the call.
+ * Continues a walk that ended where Go has called C. It steps to the goroutine
+ * if the C code has not changed the frame pointer. The first address is that of
+ * the sample, the second follows the call.
  */
 static bool follow_call_of_c(struct unwinder *unwinder, struct walk *walk,
 			     const struct call_chain *chain, struct bytes *addresses)
@@ -870,7 +884,7 @@ bool unwinder_splice(struct unwinder *unwinder, pid_t pid, uint64_t time_ns, str
 	if (chain->left_out || count == chain->room)
 		return false;
 	if (follow_call_of_c(unwinder, &walk, chain, &after_call))
-		chain->frames[count++] = frame_of(&walk);
+		chain->frames[count++] = unwind_frame_of(&walk);
 	else if (find_last(&walk, chain, &addresses))
 		after_call = addresses;
 	else

@@ -7,10 +7,10 @@
 #include <elf.h>
 #include <string.h>
 
-/* libjvm exports 1,500 symbols, and 1,400 fields and 900 types at most. */
+/* Limits well above the tables of real versions of libjvm. */
 enum { SYMBOL_TABLE_BYTES_MAX = 4 << 20, ENTRIES_MAX = 8192, STRIDE_MAX = 256 };
-/* The longest name that is looked for, and more; and the largest type. */
-enum { NAME_ROOM = 48, OFFSET_MAX = 4096 };
+/* Larger than the longest name that is needed, and than the largest type. */
+enum { VM_STRUCTS_NAME_ROOM = 48, OFFSET_MAX = 4096 };
 
 enum symbol {
 	STRUCTS,
@@ -42,7 +42,7 @@ static const char *const symbol_names[VM_SYMBOLS] = {
 
 static const struct field {
 	const char *type, *name;
-	size_t member; /* of struct vm_layout */
+	size_t member; /* offset in struct vm_layout */
 	bool is_static, is_optional;
 } fields[] = {
 	{"CodeCache", "_heaps", offsetof(struct vm_layout, code_cache_heaps), true, false},
@@ -81,14 +81,14 @@ bool vm_read_string(const struct vm_memory *memory, uint64_t address, char *into
 {
 	size_t len = room - 1;
 
-	/* It may end just before memory that cannot be read. */
+	/* The string may end just before memory that cannot be read. */
 	while (len && !memory->read(memory, address, into, len))
 		len /= 2;
 	into[len] = '\0';
 	return len != 0;
 }
 
-/* --- The symbols ------------------------------------------------------------------------------ */
+/* --- The symbols ---------------------------------------------------------- */
 
 static void note_symbol(struct vm_symbols *symbols, const char *name, uint64_t vaddr)
 {
@@ -123,9 +123,12 @@ bool vm_symbols_find(struct elf_file *libjvm, struct vm_symbols *ret)
 	return true;
 }
 
-/* --- The tables ------------------------------------------------------------------------------- */
+/* --- The tables ----------------------------------------------------------- */
 
-/* The exported variables, which hold the start of a table, or an offset in its entries. */
+/*
+ * The exported variables. Each contains the start of a table or an offset in
+ * its entries.
+ */
 struct tables {
 	const struct vm_memory *memory;
 	uint64_t values[VM_SYMBOLS];
@@ -142,7 +145,7 @@ static bool read_values(struct tables *tables, const struct vm_symbols *symbols,
 	return tables->values[STRUCTS_STRIDE] >= 8 && tables->values[TYPES_STRIDE] >= 8;
 }
 
-/* A word of an entry; 0 if it is not there. */
+/* Returns a word of an entry, or 0 if the entry does not contain it. */
 static uint64_t word_of(const struct tables *tables, const unsigned char *entry, enum symbol offset)
 {
 	struct bytes at = bytes_at(bytes_of(entry, STRIDE_MAX), tables->values[offset]);
@@ -150,9 +153,9 @@ static uint64_t word_of(const struct tables *tables, const unsigned char *entry,
 	return bytes_u64(&at);
 }
 
-static bool has_name(const struct tables *tables, uint64_t address, const char *name)
+static bool vm_structs_has_name(const struct tables *tables, uint64_t address, const char *name)
 {
-	char text[NAME_ROOM];
+	char text[VM_STRUCTS_NAME_ROOM];
 
 	return vm_read_string(tables->memory, address, text, sizeof(text)) &&
 	       strcmp(text, name) == 0;
@@ -165,7 +168,7 @@ static uint8_t integer_bytes(const struct tables *tables, uint64_t type)
 		uint8_t bytes;
 	} types[] = {{"int", 4},      {"uint32_t", 4}, {"uint", 4}, {"size_t", 8}, {"int16_t", 2},
 		     {"uint16_t", 2}, {"u2", 2},       {"bool", 1}, {"u1", 1}};
-	char text[NAME_ROOM];
+	char text[VM_STRUCTS_NAME_ROOM];
 
 	if (!vm_read_string(tables->memory, type, text, sizeof(text)))
 		return 0;
@@ -175,7 +178,7 @@ static uint8_t integer_bytes(const struct tables *tables, uint64_t type)
 	return 0;
 }
 
-static struct vm_field *member_of(struct vm_layout *layout, const struct field *field)
+static struct vm_field *vm_structs_member_of(struct vm_layout *layout, const struct field *field)
 {
 	return (struct vm_field *)((char *)layout + field->member);
 }
@@ -187,7 +190,7 @@ static void note_field(const struct tables *tables, const unsigned char *entry,
 
 	if (!field->is_static && at > OFFSET_MAX)
 		return;
-	*member_of(layout, field) = (struct vm_field){
+	*vm_structs_member_of(layout, field) = (struct vm_field){
 		.at = at,
 		.bytes = integer_bytes(tables, word_of(tables, entry, STRUCTS_TYPE_STRING)),
 		.is_known = true,
@@ -197,7 +200,7 @@ static void note_field(const struct tables *tables, const unsigned char *entry,
 static void note_entry(const struct tables *tables, const unsigned char *entry,
 		       struct vm_layout *layout)
 {
-	char type[NAME_ROOM], name[NAME_ROOM];
+	char type[VM_STRUCTS_NAME_ROOM], name[VM_STRUCTS_NAME_ROOM];
 	bool has_read_name = false;
 
 	if (!vm_read_string(tables->memory, word_of(tables, entry, STRUCTS_TYPE), type,
@@ -216,9 +219,13 @@ static void note_entry(const struct tables *tables, const unsigned char *entry,
 	}
 }
 
-/* Reads an entry of a table; false after the last one, which has no name. */
-static bool read_entry(const struct tables *tables, enum symbol table, enum symbol stride,
-		       unsigned index, unsigned char entry[STRIDE_MAX])
+/*
+ * Reads an entry of a table. Returns false after the last one, which has no
+ * name.
+ */
+static bool vm_structs_read_entry(const struct tables *tables, enum symbol table,
+				  enum symbol stride, unsigned index,
+				  unsigned char entry[STRIDE_MAX])
 {
 	uint64_t address = tables->values[table] + index * tables->values[stride];
 
@@ -226,12 +233,12 @@ static bool read_entry(const struct tables *tables, enum symbol table, enum symb
 	return tables->memory->read(tables->memory, address, entry, tables->values[stride]);
 }
 
-static void read_fields(const struct tables *tables, struct vm_layout *layout)
+static void vm_structs_read_fields(const struct tables *tables, struct vm_layout *layout)
 {
 	unsigned char entry[STRIDE_MAX];
 
 	for (unsigned i = 0; i < ENTRIES_MAX; i++) {
-		if (!read_entry(tables, STRUCTS, STRUCTS_STRIDE, i, entry) ||
+		if (!vm_structs_read_entry(tables, STRUCTS, STRUCTS_STRIDE, i, entry) ||
 		    !word_of(tables, entry, STRUCTS_FIELD))
 			return;
 		note_entry(tables, entry, layout);
@@ -245,12 +252,12 @@ static bool read_block_bytes(const struct tables *tables, struct vm_layout *layo
 	for (unsigned i = 0; i < ENTRIES_MAX; i++) {
 		uint64_t name;
 
-		if (!read_entry(tables, TYPES, TYPES_STRIDE, i, entry))
+		if (!vm_structs_read_entry(tables, TYPES, TYPES_STRIDE, i, entry))
 			return false;
 		name = word_of(tables, entry, TYPES_NAME);
 		if (!name)
 			return false;
-		if (!has_name(tables, name, "HeapBlock"))
+		if (!vm_structs_has_name(tables, name, "HeapBlock"))
 			continue;
 		layout->block_bytes = word_of(tables, entry, TYPES_SIZE);
 		return layout->block_bytes && layout->block_bytes <= OFFSET_MAX;
@@ -266,9 +273,9 @@ bool vm_layout_read(const struct vm_memory *memory, const struct vm_symbols *sym
 	*ret = (struct vm_layout){0};
 	if (!read_values(&tables, symbols, bias))
 		return false;
-	read_fields(&tables, ret);
+	vm_structs_read_fields(&tables, ret);
 	for (unsigned i = 0; i < ARRAY_SIZE(fields); i++)
-		if (!fields[i].is_optional && !member_of(ret, &fields[i])->is_known)
+		if (!fields[i].is_optional && !vm_structs_member_of(ret, &fields[i])->is_known)
 			return false;
 	return (ret->blob_code_begin.is_known || ret->blob_code_offset.is_known) &&
 	       ret->block_length.bytes && ret->blob_frame_complete.bytes &&

@@ -1,24 +1,21 @@
 #include "unwind/walk.h"
 
-/* How far to prefetch (more is not faster), and the size of a cache line. */
+/* How far to prefetch, and the size of a cache line. */
 enum { AHEAD_BYTES = 1024, LINE_BYTES = 64 };
 
-/* How far below the stack an overflow is noticed. */
+/* How far below the stack an overflow is detected. */
 enum { OVERFLOW_BYTES = 64 << 10 };
 
-/* What is read above the stack pointer of the last frame on another stack. */
+/*
+ * How much is read above the stack pointer of the last frame on another stack.
+ */
 enum { LAST_BYTES = 16 };
 
-/* Calls from Go to C and back in one stack; each continues above the one before. */
+/*
+ * Maximum number of calls from Go to C and back in one stack. Each of them
+ * continues above the previous one.
+ */
 enum { SWITCHES_MAX = 256 };
-
-static bool locate(const struct walk *walk, uint64_t pc, struct location *ret)
-{
-	return walk->only_known
-		       ? address_spaces_locate_known(walk->spaces, walk->pid, walk->time_ns, pc,
-						     ret)
-		       : address_spaces_locate(walk->spaces, walk->pid, walk->time_ns, pc, ret);
-}
 
 bool walk_locate(struct walk *walk, uint64_t pc, struct location *ret)
 {
@@ -31,13 +28,13 @@ bool walk_locate(struct walk *walk, uint64_t pc, struct location *ret)
 			return true;
 		}
 	}
-	if (!locate(walk, pc, ret))
+	if (!address_spaces_locate(walk->spaces, walk->pid, walk->time_ns, pc, ret))
 		return false;
-	if (ret->start == ret->end) /* of JIT code that its compiler has not reported yet */
+	if (ret->start == ret->end) /* JIT code that its compiler has not reported yet */
 		return true;
 	recent = &recent[walk->next_recent++ % RECENT_MAPPINGS];
 	*recent = *ret;
-	recent->offset -= pc - ret->start; /* kept for the start of the mapping */
+	recent->offset -= pc - ret->start; /* stored relative to the start of the mapping */
 	return true;
 }
 
@@ -82,8 +79,11 @@ void walk_fetch_ahead(struct walk *walk)
 		__builtin_prefetch(walk->stack + walk->fetched_bytes);
 }
 
-/* After a stack overflow the interrupted stack pointer is in the page below the stack. */
-static bool is_interrupted(const struct stack_copies *copies, uint64_t sp)
+/*
+ * After a stack overflow the interrupted stack pointer is in the page below the
+ * stack.
+ */
+static bool walk_is_interrupted(const struct stack_copies *copies, uint64_t sp)
 {
 	uint64_t len = bytes_left(&copies->interrupted);
 
@@ -98,7 +98,7 @@ bool walk_change_stack(struct walk *walk, uint64_t saved_sp_at, uint64_t sp)
 		return false;
 	walk->changed_stack = true;
 	walk->saved_sp_at = saved_sp_at;
-	if (!is_interrupted(copies, sp))
+	if (!walk_is_interrupted(copies, sp))
 		return false;
 	walk->stack = copies->interrupted.at;
 	walk->stack_start = copies->interrupted_start;
@@ -108,18 +108,22 @@ bool walk_change_stack(struct walk *walk, uint64_t saved_sp_at, uint64_t sp)
 	return true;
 }
 
-static bool has(struct bytes copy, uint64_t start, uint64_t address)
+static bool walk_copy_has(struct bytes copy, uint64_t start, uint64_t address)
 {
 	return address - start < bytes_left(&copy);
 }
 
-/* Go allocates stacks next to each other: sp is on the one that starts closer below it. */
+/*
+ * Go allocates stacks next to each other. sp is on the one that starts closer
+ * below it.
+ */
 static bool is_on_own(const struct walk *walk, uint64_t sp)
 {
 	uint64_t other_start = walk->copies->interrupted_start;
 
 	return sp - walk->own_start < STACK_REACH_BYTES &&
-	       !(other_start > walk->own_start && has(walk->copies->interrupted, other_start, sp));
+	       !(other_start > walk->own_start &&
+		 walk_copy_has(walk->copies->interrupted, other_start, sp));
 }
 
 bool walk_switch(struct walk *walk, uint64_t sp)
@@ -128,7 +132,7 @@ bool walk_switch(struct walk *walk, uint64_t sp)
 	struct bytes copy = is_own ? walk->copies->own : walk->copies->interrupted;
 	uint64_t start = is_own ? walk->own_start : walk->copies->interrupted_start;
 
-	if ((!is_own && !has(copy, start, sp)) || walk->go.switches++ == SWITCHES_MAX)
+	if ((!is_own && !walk_copy_has(copy, start, sp)) || walk->go.switches++ == SWITCHES_MAX)
 		return walk_stop(walk, UNWIND_TRUNCATED);
 	if (walk->changed_stack)
 		walk->other_end = walk->regs.values[walk->arch->sp] + LAST_BYTES;
@@ -139,13 +143,16 @@ bool walk_switch(struct walk *walk, uint64_t sp)
 	walk->fetched_bytes = 0;
 	walk->needed_bytes = 0;
 	regs_set(&walk->regs, walk->arch->sp, sp);
-	if (has(copy, start, sp))
+	if (walk_copy_has(copy, start, sp))
 		return true;
 	walk_stop_unread(walk, sp, STACK_REACH_BYTES);
 	return false;
 }
 
-/* Where the kernel's signal frame, which is at sp, has the interrupted stack pointer. */
+/*
+ * Returns the address of the interrupted stack pointer in the kernel's signal
+ * frame, which is at sp.
+ */
 static uint64_t interrupted_sp_at(const struct walk *walk)
 {
 	const struct arch *arch = walk->arch;
@@ -154,7 +161,7 @@ static uint64_t interrupted_sp_at(const struct walk *walk)
 				  : 0;
 }
 
-/* Inlined, it would make every step of all walks 12 % slower. */
+/* Not inlined, because that would slow down every step of all walks. */
 __attribute__((noinline)) static uint64_t strip_signature(struct walk *walk,
 							  uint64_t return_address)
 {
@@ -178,7 +185,9 @@ uint64_t walk_strip(struct walk *walk, uint64_t return_address)
 					  : return_address & walk->pc_mask;
 }
 
-/* Whether the caller may have the same sp: a leaf can have pushed nothing, a signal frame cannot.
+/*
+ * Returns true if the caller may have the same sp: a leaf can have pushed
+ * nothing, a signal frame cannot.
  */
 static bool may_stay(const struct walk *walk, bool is_return_address)
 {

@@ -1,6 +1,7 @@
 /*
- * The state of one walk up a stack, at one frame: what may be read, and the move to the caller
- * once it is found. step.h has the ways of finding it.
+ * The state of one walk up a stack at one frame: the memory that may be read,
+ * and the move to a caller that was found. The functions of step.h find the
+ * caller.
  */
 #ifndef PROF_UNWIND_WALK_H
 #define PROF_UNWIND_WALK_H
@@ -12,18 +13,22 @@
 #include "unwind/stack_copies.h"
 
 /*
- * No stack is larger than this: a rule that points further above the copy is wrong, the stack is
- * not truncated.
+ * Larger than any stack. If a rule points further above the copy, the rule is
+ * wrong; the stack is not truncated.
  */
 enum { STACK_REACH_BYTES = 1 << 30 };
 
 enum { RECENT_MAPPINGS = 4 };
 
-/* Of the stacks of a Go thread (go_code.h). */
+/* State of the two stacks of a Go thread (go_code.h). */
 struct go_walk {
-	unsigned switches; /* from one to the other so far */
-	uint64_t sp;	   /* where the goroutine's continues above a callback; 0: unknown */
-	bool needs_sched;  /* see call_chain */
+	unsigned switches; /* number of stack switches so far */
+	/*
+	 * Where the goroutine's stack continues above a callback, or 0 if
+	 * unknown.
+	 */
+	uint64_t sp;
+	bool needs_sched; /* see needs_go and g_at of struct call_chain */
 	uint64_t g_at;
 };
 
@@ -32,47 +37,71 @@ struct walk {
 	const struct arch *arch;
 	pid_t pid;
 	uint64_t time_ns;
-	/* The copied stack; once the walk has changed over, the interrupted one. */
+	/*
+	 * The copied stack. After a switch to the interrupted stack, that one.
+	 */
 	uint64_t stack_start, stack_bytes;
 	const unsigned char *stack;
 	const struct stack_copies *copies;
-	uint64_t own_start, other_end; /* of the copies: see walk_switch() */
+	/* Bounds of the copies: see walk_switch(). */
+	uint64_t own_start, other_end;
 	struct go_walk go;
-	uint64_t fetched_bytes;	       /* see walk_fetch_ahead() */
-	uint64_t needed_bytes;	       /* see call_chain; 0: no more than the copy so far */
-	uint64_t unmapped_pc;	       /* see call_chain */
-	uint64_t pc_mask;	       /* of the address space, as far as it has shown */
-	bool may_search, has_searched; /* for the caller of a frame without CFI */
-	bool has_guessed;	       /* a caller was taken that any call precedes */
-	bool only_known;	       /* see unwinder_walk_known() */
+	uint64_t fetched_bytes; /* see walk_fetch_ahead() */
+	uint64_t needed_bytes;	/* see call_chain; 0 if the copy was sufficient so far */
+	uint64_t unmapped_pc;	/* see call_chain */
+	/* Mask of the address space, as far as it is known so far. */
+	uint64_t pc_mask;
+	/*
+	 * The caller of a frame without CFI may be searched, and was searched.
+	 */
+	bool may_search, has_searched;
+	bool has_guessed; /* accepted a caller whose call may be of any function */
 	struct regs regs;
-	bool is_return_address; /* of regs.pc: the call precedes it */
-	bool is_go;		/* the code at the pc is of Go */
-	uint64_t function;	/* where its function begins, of code without CFI; 0: unknown */
-	bool lacks_fp;		/* its function does not set up a frame pointer */
-	bool is_bare;		/* began with sp and pc alone */
-	bool sought_owner;	/* see owners.h: once a walk … */
-	bool omitted_owner;	/* … or not at all, but it should be if the walk is lost */
+	bool is_return_address; /* regs.pc follows the call */
+	bool is_go;		/* the code at the pc is Go code */
+	/* Start of the function at the pc if it has no CFI, or 0 if unknown. */
+	uint64_t function;
+	bool lacks_fp; /* the function at the pc does not set up a frame pointer */
+	bool is_bare;  /* started with only sp and pc known */
+	/*
+	 * The owner was searched (owners.h), which happens at most once per
+	 * walk.
+	 */
+	bool sought_owner;
+	/* The search was skipped. It must be repeated if the walk is lost. */
+	bool omitted_owner;
 	bool must_seek_owner;
-	bool ends_at_zero;   /* the root is where a return address is 0, as unused memory is, too */
-	bool tracks_all;     /* tracks all registers, not only those that most rules need */
-	bool was_not_called; /* this frame is a signal frame, or the first of a stack */
-	bool asked_below;    /* a rule asked for memory below sp, which is not copied … */
-	uint64_t below;	     /* … and gets this value; 0: none */
-	bool changed_stack;  /* a signal handler ran on an alternate stack (sigaltstack), or
-				CFI led to another stack */
-	uint64_t loaded_from;  /* the last word of the stack that an expression read */
+	/*
+	 * The root is a return address of 0, which unused memory contains, too.
+	 */
+	bool ends_at_zero;
+	/* Tracks all registers, not only those that most rules need. */
+	bool tracks_all;
+	bool was_not_called; /* this frame is a signal frame or the first of a stack */
+	/* A rule needed memory below sp, which is not copied. */
+	bool asked_below;
+	uint64_t below; /* the value of that memory, or 0 for none */
+	/*
+	 * A signal handler ran on an alternate stack (sigaltstack), or CFI led
+	 * to another stack.
+	 */
+	bool changed_stack;
+	uint64_t loaded_from;  /* last word of the stack that an expression read */
 	uint64_t saved_sp_at;  /* see call_chain */
-	bool lacks_register;   /* a rule asked for a register that is not tracked */
-	struct location at;    /* of the instruction that runs or calls */
+	bool lacks_register;   /* a rule needed a register that is not tracked */
+	struct location at;    /* location of the instruction that runs or calls */
 	enum unwind_stop stop; /* why the walk ended, after a failed step */
-	/* The last step was by a rule of sp and fp, or found a root so: the words of the stack that
-	 * it has read. ra_at 0: none; fp_at 0: no frame pointer. */
+	/*
+	 * Set if the last step or root was determined by a rule of sp and fp.
+	 * ra_at and fp_at are then the addresses of the stack words that it
+	 * read, or 0: ra_at if there is no return address, fp_at if there is no
+	 * saved frame pointer.
+	 */
 	bool is_plain_step;
-	bool uses_fp; /* it needed the frame pointer */
+	bool uses_fp; /* the step needed the frame pointer */
 	uint64_t ra_at, fp_at, ra;
 	unsigned next_recent;
-	uint64_t steps; /* of programs of call frame information so far */
+	uint64_t steps; /* CFI program instructions executed so far */
 	struct location recent[RECENT_MAPPINGS];
 };
 
@@ -83,7 +112,10 @@ static inline bool walk_stop(struct walk *walk, enum unwind_stop why)
 	return false;
 }
 
-/* The address of the instruction at regs.pc, or of the call before it. */
+/*
+ * Returns the address of the instruction at regs.pc, or of the last byte of the
+ * call before it.
+ */
 static inline uint64_t walk_pc(const struct walk *walk)
 {
 	return walk->regs.pc - walk->is_return_address;
@@ -97,11 +129,15 @@ static inline bool walk_has(const struct walk *walk, uint64_t address, uint64_t 
 }
 
 /*
- * Stops the walk as truncated if the address is within reach above the copied stack, else as lost.
+ * Stops the walk as truncated if the address is at most reach_bytes above the
+ * copied stack, otherwise as lost.
  */
 void walk_stop_unread(struct walk *walk, uint64_t address, uint64_t reach_bytes);
 
-/* A word that the copied stack contains (walk_has()). */
+/*
+ * Returns a word that is in the copied stack. The caller has checked this with
+ * walk_has().
+ */
 static inline uint64_t walk_word(const struct walk *walk, uint64_t address)
 {
 	const unsigned char *at = walk->stack + (address - walk->stack_start);
@@ -116,7 +152,9 @@ static inline uint64_t walk_word(const struct walk *walk, uint64_t address)
 	return narrow;
 }
 
-/* Reads a word of the copied stack, or stops the walk. */
+/*
+ * Reads a word of the copied stack. Stops the walk if the word was not copied.
+ */
 static inline bool walk_read_stack(struct walk *walk, uint64_t address, uint64_t reach_bytes,
 				   uint64_t *ret)
 {
@@ -129,53 +167,63 @@ static inline bool walk_read_stack(struct walk *walk, uint64_t address, uint64_t
 }
 
 /*
- * CFI usually does not say that an epilogue has popped a register: it still names the register's
- * slot, which is below sp by then, and the register has its value again.
+ * Returns true if the register saved at `address` has been popped. CFI usually
+ * does not describe pops in an epilogue: the rule still refers to the
+ * register's slot, which is below sp then. The register has its old value
+ * again.
  */
 static inline bool walk_is_popped(const struct walk *walk, uint64_t address)
 {
 	return address < walk->regs.values[walk->arch->sp];
 }
 
-/* As address_spaces_locate(), but fast while a stack stays within a few mappings. */
+/*
+ * Like address_spaces_locate(), but faster while a stack stays within a few
+ * mappings.
+ */
 bool walk_locate(struct walk *walk, uint64_t pc, struct location *ret);
-/* For call_chain.unmapped_pc: where the walk would have gone. */
+/* Records the address for call_chain.unmapped_pc. */
 void walk_note_unmapped(struct walk *walk, uint64_t pc);
 
-/* Reads code or constants of the file mapped at `at`, where pc is. */
+/* Reads code or constants from the file mapped at `at`, which contains pc. */
 bool walk_read_file(const struct walk *walk, const struct location *at, uint64_t pc,
 		    uint64_t address, void *into, size_t len);
 
 /*
- * A return address without its signature. No recording says how many bits addresses have; the
- * largest space in which the address is mapped is the right one: what is a signature in a smaller
- * space would have to be part of an address of code by chance.
+ * Removes the signature from a return address. Recordings do not contain the
+ * address width. The right one is the largest address space in which the
+ * address is mapped: a signature of a smaller space would look like a code
+ * address only by chance.
  */
 uint64_t walk_strip(struct walk *walk, uint64_t return_address);
 
 /*
- * Prefetches the memory above sp. A stack comes from another CPU's ring or from a file, and the
- * address of each word read depends on the word before.
+ * Prefetches the memory above sp. The stack is not in this CPU's cache (it
+ * comes from another CPU's ring or from a file), and the address of each word
+ * depends on the word before.
  */
 void walk_fetch_ahead(struct walk *walk);
 
 /*
- * Continues on the copy of another stack, which the word at saved_sp_at leads to; sp is the stack
- * pointer there. False if there is no copy of it, or the walk has changed stacks before.
+ * Continues on the copy of another stack, whose stack pointer `sp` was read
+ * from saved_sp_at. Returns false if there is no copy of it or the walk has
+ * changed stacks before.
  */
 bool walk_change_stack(struct walk *walk, uint64_t saved_sp_at, uint64_t sp);
 
 /*
- * Continues at sp on whichever copy has it, also on the one that the walk began on. False, and the
- * walk has stopped as truncated: neither has it, or it was changed too often.
+ * Continues at sp on whichever copy contains it, which can be the one that the
+ * walk started on. If no copy contains it or the walk has switched too often,
+ * stops the walk as truncated and returns false.
  */
 bool walk_switch(struct walk *walk, uint64_t sp);
 
 /*
- * Moves to the caller's frame. sp must grow; it may stay the same only if nothing was pushed, as
- * in a leaf of an architecture with a link register. Code that a signal interrupted may have used
- * another stack: its copy is used from there on, if there is one. The caller of this function says
- * which registers are known.
+ * Moves to the caller's frame. sp must grow. It may stay the same only if
+ * nothing was pushed, as in a leaf on an architecture with a link register. If
+ * the code interrupted by a signal used another stack, the walk continues on
+ * the copy of that stack. The caller of this function sets which registers are
+ * known.
  */
 bool walk_enter(struct walk *walk, uint64_t sp, uint64_t pc, bool is_return_address);
 

@@ -1,6 +1,9 @@
 #include "unwind/x86_calls.h"
 
-/* Length of an instruction of one opcode byte and a ModRM operand. */
+/*
+ * Returns the length of an instruction with one opcode byte and a ModRM
+ * operand.
+ */
 static unsigned modrm_length(const unsigned char code[3])
 {
 	unsigned mod = code[1] >> 6, rm = code[1] & 7;

@@ -1,11 +1,11 @@
 #include "unwind/x86_frames.h"
 
-enum { REX_W = 0x48, REX_MASK = 0xf8, REX_B = 1, REX_R = 4 };
+enum { REX_WIDE = 0x48, REX_MASK = 0xf8, REX_BASE = 1, REX_REG = 4 };
 
-/* Sizes that code reserves one after another; more are not looked at. */
+/* Maximum number of consecutive reservations that are considered. */
 enum { RESERVED_MAX = 6 };
 
-/* The longest instruction that is looked for. */
+/* Length of the longest instruction that is searched. */
 enum { INSTRUCTION_BYTES = 8 };
 
 static int64_t signed_32(const unsigned char *at)
@@ -16,12 +16,12 @@ static int64_t signed_32(const unsigned char *at)
 	return value;
 }
 
-/* sub $imm, %rsp, or add $-imm, %rsp. */
+/* Recognizes sub $imm, %rsp and add $-imm, %rsp. */
 static int64_t reserved_bytes(const unsigned char *at)
 {
 	int64_t value;
 
-	if (at[0] != REX_W || (at[1] != 0x83 && at[1] != 0x81))
+	if (at[0] != REX_WIDE || (at[1] != 0x83 && at[1] != 0x81))
 		return 0;
 	value = at[1] == 0x83 ? (int8_t)at[3] : signed_32(at + 3);
 	if (at[2] == 0xec)
@@ -29,15 +29,18 @@ static int64_t reserved_bytes(const unsigned char *at)
 	return at[2] == 0xc4 && value < 0 ? -value : 0;
 }
 
-/* and $-imm, %rsp */
+/* Recognizes and $-imm, %rsp. */
 static int64_t alignment_at(const unsigned char *at)
 {
-	if (at[0] != REX_W || (at[1] != 0x83 && at[1] != 0x81) || at[2] != 0xe4)
+	if (at[0] != REX_WIDE || (at[1] != 0x83 && at[1] != 0x81) || at[2] != 0xe4)
 		return 0;
 	return -(at[1] == 0x83 ? (int8_t)at[3] : signed_32(at + 3));
 }
 
-/* lea -imm(%rsp), %r11: the end of a loop that touches each page of a large frame. */
+/*
+ * Recognizes lea -imm(%rsp), %r11: the end of a loop that touches each page of
+ * a large frame.
+ */
 static int64_t probed_bytes(const unsigned char *at)
 {
 	static const unsigned char lea[] = {0x4c, 0x8d, 0x9c, 0x24};
@@ -45,23 +48,23 @@ static int64_t probed_bytes(const unsigned char *at)
 	return memcmp(at, lea, sizeof(lea)) == 0 ? -signed_32(at + sizeof(lea)) : 0;
 }
 
-/* Whether this sets rsp to what is not known before the code runs: alloca. */
+/* Returns true if this sets rsp to a value known only at run time: alloca. */
 static bool varies(const unsigned char *at)
 {
 	unsigned rex = at[0], modrm = at[2];
 	bool is_from_rbp = (modrm & 7) == 5 && modrm >> 6 != 3 && modrm >> 6 != 0;
 
-	if ((rex & REX_MASK) != REX_W)
+	if ((rex & REX_MASK) != REX_WIDE)
 		return false;
 	switch (at[1]) {
 	case 0x29: /* sub %r64, %rsp; mov %r64, %rsp */
 	case 0x89:
-		return (modrm & 0xc7) == 0xc4 && !(rex & REX_B);
+		return (modrm & 0xc7) == 0xc4 && !(rex & REX_BASE);
 	case 0x2b: /* sub r/m64, %rsp; mov r/m64, %rsp */
 	case 0x8b:
-		return (modrm & 0x38) == 0x20 && !(rex & REX_R);
-	case 0x8d: /* lea …, %rsp; from rbp in epilogues */
-		return (modrm & 0x38) == 0x20 && !(rex & REX_R) && !is_from_rbp;
+		return (modrm & 0x38) == 0x20 && !(rex & REX_REG);
+	case 0x8d: /* lea …, %rsp; based on rbp in epilogues */
+		return (modrm & 0x38) == 0x20 && !(rex & REX_REG) && !is_from_rbp;
 	default:
 		return false;
 	}
@@ -126,7 +129,7 @@ bool x86_may_set_fp(const unsigned char *code, size_t len)
 		const unsigned char *at = code + i;
 
 		/* mov %rsp,%rbp in both forms; lea n(%rsp),%rbp */
-		if (at[0] == REX_W &&
+		if (at[0] == REX_WIDE &&
 		    ((at[1] == 0x89 && at[2] == 0xe5) || (at[1] == 0x8b && at[2] == 0xec) ||
 		     (at[1] == 0x8d && (at[2] & 0x3f) == 0x2c)))
 			return true;
@@ -138,7 +141,7 @@ unsigned x86_popped_bytes(const unsigned char after_call[CODE_BYTES])
 {
 	int64_t value;
 
-	if (after_call[0] != REX_W || after_call[2] != 0xc4 ||
+	if (after_call[0] != REX_WIDE || after_call[2] != 0xc4 ||
 	    (after_call[1] != 0x83 && after_call[1] != 0x81))
 		return 0;
 	value = after_call[1] == 0x83 ? (int8_t)after_call[3] : signed_32(after_call + 3);

@@ -6,13 +6,13 @@ enum { REX_W = 8, REX_R = 4, REX_X = 2, REX_B = 1 };
 enum { SP = 4, FP = 5 };
 enum { LENGTH_MAX = 15 };
 
-/* The opcode maps: of one byte, 0f, 0f 38, 0f 3a. */
+/* The opcode maps: one byte, 0f, 0f 38, 0f 3a. */
 enum { MAP_ONE, MAP_0F, MAP_38, MAP_3A };
 
 struct decoding {
 	struct bytes from;
 	unsigned rex;
-	bool is_narrow; /* operands of 16 bits */
+	bool is_narrow; /* 16-bit operands */
 	bool has_narrow_address;
 	bool is_vector; /* VEX or EVEX */
 	unsigned map, opcode;
@@ -60,7 +60,7 @@ static void take_modrm(struct decoding *in)
 										  : 0);
 }
 
-/* The opcode after its prefixes. */
+/* Reads the opcode after its prefixes. */
 static bool take_opcode(struct decoding *in)
 {
 	unsigned byte = bytes_u8(&in->from);
@@ -100,20 +100,27 @@ static bool take_opcode(struct decoding *in)
 	return true;
 }
 
-/* Of an immediate operand of up to 32 bits. */
+/* Returns the size of an immediate operand of up to 32 bits. */
 static unsigned wide(const struct decoding *in)
 {
 	return in->is_narrow && !(in->rex & REX_W) ? 2 : 4;
 }
 
-/* --- Operands -----------------------------------------------------------------------------------
- */
+/* --- Operands ------------------------------------------------------------- */
 
 /*
- * By opcode. '.': not decoded; '-': none; 'm': ModRM; 'b', 'z': ModRM and an immediate of 8 bits,
- * of 16 or 32; '1', '2', '4': an immediate of so many bytes; 'w': of 2 or 4; 'q': of 2, 4 or 8;
- * 'o': an address; 'g', 'G': ModRM, and an immediate as 'b' and 'z' of the group's first two; 'p':
- * ModRM, of the group's first alone.
+ * The operands by opcode:
+ *   '.' not decoded
+ *   '-' none
+ *   'm' ModRM
+ *   'b' ModRM and an 8-bit immediate
+ *   'z' ModRM and a 16-bit or 32-bit immediate
+ *   '1', '2', '4' an immediate of this many bytes
+ *   'w' an immediate of 2 or 4 bytes
+ *   'q' an immediate of 2, 4 or 8 bytes
+ *   'o' an address
+ *   'g', 'G' ModRM; the group's first two also have an immediate like 'b', 'z'
+ *   'p' ModRM, only for the first of the group
  */
 static const char operands_of_one[] = "mmmm1w..mmmm1w.."
 				      "mmmm1w..mmmm1w.."
@@ -213,8 +220,7 @@ static bool take_operands(struct decoding *in)
 	}
 }
 
-/* --- Effects ------------------------------------------------------------------------------------
- */
+/* --- Effects -------------------------------------------------------------- */
 
 static bool is_register(const struct decoding *in, unsigned rm)
 {
@@ -226,7 +232,10 @@ static bool is_64_bit(const struct decoding *in)
 	return in->rex & REX_W;
 }
 
-/* Whether an instruction without an effect of its own writes rsp. 8-bit operands are not rsp. */
+/*
+ * Returns true if an instruction without another effect writes rsp. 8-bit
+ * operands are never rsp.
+ */
 static bool writes_sp(const struct decoding *in)
 {
 	unsigned op = in->opcode, digit = in->reg & 7;
@@ -264,7 +273,7 @@ static bool writes_sp(const struct decoding *in)
 	}
 }
 
-/* A move between a register and memory. */
+/* Decodes a move between a register and memory. */
 static void move_effect(const struct decoding *in, enum x86_effect by_sp, enum x86_effect by_fp,
 			struct x86_insn *ret)
 {
@@ -276,7 +285,7 @@ static void move_effect(const struct decoding *in, enum x86_effect by_sp, enum x
 	ret->value = in->displacement;
 }
 
-/* mov; from and to: of the operands that are registers. */
+/* Decodes mov. `from` and `to` are the operands that are registers. */
 static void mov_effect(const struct decoding *in, unsigned from, unsigned to, struct x86_insn *ret)
 {
 	if (to == SP && in->mod == 3 && from == FP && is_64_bit(in))
@@ -338,7 +347,7 @@ static void stack_effect(const struct decoding *in, enum x86_effect effect, unsi
 	ret->reg = reg;
 }
 
-/* push, pop. False: it is another instruction. */
+/* Decodes push and pop. Returns false for another instruction. */
 static bool push_pop_effect(const struct decoding *in, struct x86_insn *ret)
 {
 	unsigned op = in->opcode, low = (op & 7) | (in->rex & REX_B ? 8 : 0);
@@ -356,7 +365,7 @@ static bool push_pop_effect(const struct decoding *in, struct x86_insn *ret)
 	return true;
 }
 
-/* Jumps, calls and returns. False: it is another instruction. */
+/* Decodes jumps, calls and returns. Returns false for another instruction. */
 static bool jump_effect(const struct decoding *in, struct x86_insn *ret)
 {
 	unsigned op = in->opcode;
@@ -366,7 +375,7 @@ static bool jump_effect(const struct decoding *in, struct x86_insn *ret)
 		ret->effect = X86_BRANCH;
 	else if (op == 0xe9 || op == 0xeb)
 		ret->effect = X86_JUMP;
-	else if (op == 0xe8) /* a call of the next instruction pushes its address */
+	else if (op == 0xe8) /* a call of the next instruction only pushes its address */
 		ret->effect = in->immediate ? X86_CALL : X86_SET_SP;
 	else if (op == 0xc2 || op == 0xc3)
 		ret->effect = X86_RETURN;
@@ -427,14 +436,14 @@ static void effect_of_0f(const struct decoding *in, struct x86_insn *ret)
 	}
 }
 
-/* rbx, rbp, r12 to r15 */
+/* Returns true for rbx, rbp and r12 to r15. */
 static bool is_saved(unsigned reg)
 {
 	return 0xf028 >> reg & 1;
 }
 
-/* Whether ModRM's reg is a part of the opcode. */
-static bool is_group(unsigned opcode)
+/* Returns true if ModRM's reg is a part of the opcode. */
+static bool x86_insn_is_group(unsigned opcode)
 {
 	return opcode >> 2 == 0x80 >> 2 || opcode >> 2 == 0xd0 >> 2 || (opcode & 0xf6) == 0xf6 ||
 	       (opcode & 0xf8) == 0xc0;
@@ -446,7 +455,7 @@ static bool names_saved(const struct decoding *in)
 		return in->map == MAP_ONE && in->opcode >> 4 == 0xb &&
 		       is_saved((in->opcode & 7) | (in->rex & REX_B ? 8 : 0));
 	return ((in->mod == 3 || in->is_based) && is_saved(in->rm)) ||
-	       (!(in->map == MAP_ONE && is_group(in->opcode)) && is_saved(in->reg));
+	       (!(in->map == MAP_ONE && x86_insn_is_group(in->opcode)) && is_saved(in->reg));
 }
 
 bool x86_insn_decode(const unsigned char *code, size_t len, struct x86_insn *ret)

@@ -1,7 +1,8 @@
 /*
- * One instruction of x86-64: its length, where it leads, and what it does to the stack pointer and
- * to the frame pointer. Source: Intel SDM, volume 2, appendix A. What compilers never emit is not
- * decoded: it fails.
+ * Decodes one x86-64 instruction: its length, where it branches to, and its
+ * effect on the stack pointer and the frame pointer. Instructions that
+ * compilers never emit are not decoded. Source: Intel SDM, volume 2, appendix
+ * A.
  */
 #ifndef PROF_UNWIND_X86_INSN_H
 #define PROF_UNWIND_X86_INSN_H
@@ -11,25 +12,26 @@
 #include <stdint.h>
 
 enum x86_effect {
-	X86_NOTHING,	 /* to rsp, and goes on to the next instruction */
-	X86_PUSH,	 /* `reg`, or what else: X86_NO_REG */
-	X86_POP,	 /* into `reg` */
-	X86_ADD,	 /* `value` to rsp */
-	X86_FROM_FP,	 /* rsp becomes rbp + `value` */
-	X86_SET_FP,	 /* rbp becomes rsp */
-	X86_ZERO_FP,	 /* rbp becomes 0 */
-	X86_LEAVE,	 /* rsp becomes rbp, and rbp is popped */
-	X86_SET_SP,	 /* to what is not known */
-	X86_STORE,	 /* `reg` at rsp + `value` */
-	X86_STORE_BY_FP, /* `reg` at rbp + `value` */
-	X86_LOAD,	 /* `reg` from rsp + `value` */
-	X86_LOAD_BY_FP,	 /* `reg` from rbp + `value` */
+	X86_NOTHING,	 /* no effect on rsp; continues with the next instruction */
+	X86_PUSH,	 /* pushes `reg`, or another value if it is X86_NO_REG */
+	X86_POP,	 /* pops into `reg` */
+	X86_ADD,	 /* adds `value` to rsp */
+	X86_FROM_FP,	 /* sets rsp to rbp + `value` */
+	X86_SET_FP,	 /* sets rbp to rsp */
+	X86_ZERO_FP,	 /* sets rbp to 0 */
+	X86_LEAVE,	 /* sets rsp to rbp and pops rbp */
+	X86_SET_SP,	 /* sets rsp to an unknown value */
+	X86_STORE,	 /* stores `reg` at rsp + `value` */
+	X86_STORE_BY_FP, /* stores `reg` at rbp + `value` */
+	X86_LOAD,	 /* loads `reg` from rsp + `value` */
+	X86_LOAD_BY_FP,	 /* loads `reg` from rbp + `value` */
 	X86_CALL,
-	X86_BRANCH, /* to the next instruction, or to next + `value` */
-	X86_JUMP,   /* to next + `value` */
+	/* Continues at the next instruction or at next + `value`. */
+	X86_BRANCH,
+	X86_JUMP, /* continues at next + `value` */
 	X86_JUMP_INDIRECT,
 	X86_RETURN,
-	X86_END, /* does not go on: hlt, ud2, int3 */
+	X86_END, /* does not continue: hlt, ud2, int3 */
 };
 
 enum { X86_NO_REG = 16 };
@@ -37,12 +39,13 @@ enum { X86_NO_REG = 16 };
 struct x86_insn {
 	unsigned length;
 	enum x86_effect effect;
-	unsigned reg; /* as instructions number them: 4 is rsp, 5 rbp */
+	unsigned reg; /* register number in instruction encodings: 4 is rsp, 5 is rbp */
 	int64_t value;
-	bool names_saved; /* perhaps: has a callee-saved register as an operand */
+	/* The instruction may have a callee-saved register as an operand. */
+	bool names_saved;
 };
 
-/* False if it is not known, or not all in the code. */
+/* Returns false if the instruction is unknown or not completely in the code. */
 bool x86_insn_decode(const unsigned char *code, size_t len, struct x86_insn *ret);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * Names of the system calls in which a thread can wait, by number.
+ * Maps system call numbers to the names of the calls in which a thread can
+ * wait.
  *
- * Variants of a call have one name: nanosleep and clock_nanosleep, epoll_wait and epoll_pwait2.
- * Source: <asm/unistd.h>.
+ * Variants of a call share one name: clock_nanosleep is "nanosleep", and
+ * epoll_pwait2 is "epoll_wait". Source: <asm/unistd.h>.
  */
 #ifndef PROF_WAITING_CALL_NAMES_H
 #define PROF_WAITING_CALL_NAMES_H
@@ -11,22 +12,22 @@
 #include <stdint.h>
 
 enum call_kind {
-	CALL_PLAIN,	 /* its name says it */
-	CALL_DESCRIPTOR, /* the first argument is a descriptor that belongs to the name */
-	CALL_CLONE,	 /* with its flags as the first argument */
-	CALL_FCNTL,	 /* waits for a lock of a file */
-	CALL_RESTARTED,	 /* a call that a signal has interrupted, and which that was is not known */
+	CALL_PLAIN,	 /* needs no argument in its text */
+	CALL_DESCRIPTOR, /* the text also names the descriptor in the first argument */
+	CALL_CLONE,	 /* its first argument is the flags */
+	CALL_FCNTL,	 /* fcntl(2), which waits only for a file lock */
+	CALL_RESTARTED,	 /* restart_syscall(2), which hides the call that a signal interrupted */
 	CALL_FUTEX,
 };
 
 struct call_name {
-	const char *text; /* NULL: unknown */
+	const char *text; /* NULL if the number is unknown */
 	enum call_kind kind;
 };
 
-/* Of the architecture that prof is built for. */
+/* Uses the numbers of the architecture that prof is built for. */
 struct call_name call_name(int64_t number);
-/* Of 32-bit x86; unknown on other machines. */
+/* Uses the numbers of 32-bit x86. Every number is unknown on other machines. */
 struct call_name call_name_i386(int64_t number);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * The rows of a table of struct call_name, for the numbers of the <asm/unistd*.h> that was included
- * before. An architecture lacks some of the calls.
+ * Rows of a table of struct call_name. The includer first includes the
+ * <asm/unistd*.h> whose numbers index the table. Each row has an #ifdef because
+ * no architecture has all calls.
  */
 /* clang-format off */
 #ifdef __NR_read

@@ -9,16 +9,19 @@
 #include <linux/futex.h>
 #include <string.h>
 
-/* What the thread asked futex(2) for. */
+/* The arguments of the thread's futex(2) call. */
 struct wait {
 	pid_t tid;
 	uint64_t address;
-	uint32_t command; /* without its flags */
+	uint32_t command; /* without FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME */
 	bool is_private;
-	uint32_t value; /* the word had this value when the thread went to sleep */
+	uint32_t value; /* value of the word when the thread went to sleep */
 };
 
-/* Words of 32 bits around that of the futex: before it, those of a mutex, and behind. */
+/*
+ * The number of 32-bit words to read before the futex, and from the futex on.
+ * The first MUTEX_WORDS of the latter cover a mutex.
+ */
 enum { BEFORE = 14, MUTEX_WORDS = 5, AFTER = 13 };
 
 struct words {
@@ -26,25 +29,25 @@ struct words {
 	bool has_before, has_mutex, has_after;
 };
 
-struct found {
+struct lock_holder_found {
 	enum lock_kind kind;
 	uint32_t tid;
 };
 
-typedef struct found find_holder(const struct wait *wait, const struct words *words);
+typedef struct lock_holder_found find_holder(const struct wait *wait, const struct words *words);
 
-/* index: from the futex on. */
-static uint32_t word(const struct words *words, int index)
+/* `index` is relative to the futex. */
+static uint32_t lock_holder_word(const struct words *words, int index)
 {
 	return words->all[BEFORE + index];
 }
 
 static uint64_t two_words(const struct words *words, int index)
 {
-	return word(words, index) | (uint64_t)word(words, index + 1) << 32;
+	return lock_holder_word(words, index) | (uint64_t)lock_holder_word(words, index + 1) << 32;
 }
 
-static void read_words(const struct wait *wait, struct words *ret)
+static void lock_holder_read_words(const struct wait *wait, struct words *ret)
 {
 	struct memory_part parts[] = {
 		{wait->address - sizeof(uint32_t) * BEFORE, ret->all, sizeof(uint32_t) * BEFORE,
@@ -65,56 +68,71 @@ static bool waits_for_value(const struct wait *wait)
 	return wait->command == FUTEX_WAIT || wait->command == FUTEX_WAIT_BITSET;
 }
 
-/* Robust and priority-inheriting mutexes, and those of musl that know their owner. */
-static struct found in_lock_word(const struct wait *wait, const struct words *words)
+/*
+ * Handles robust and priority-inheriting mutexes, and musl's mutexes that
+ * record their owner.
+ */
+static struct lock_holder_found in_lock_word(const struct wait *wait, const struct words *words)
 {
 	bool has_owner = wait->command == FUTEX_LOCK_PI || wait->command == FUTEX_LOCK_PI2 ||
 			 (waits_for_value(wait) && wait->value & FUTEX_WAITERS);
 
-	return has_owner ? (struct found){LOCK_MUTEX, word(words, 0) & FUTEX_TID_MASK}
-			 : (struct found){0};
+	return has_owner ? (struct lock_holder_found){LOCK_MUTEX,
+						      lock_holder_word(words, 0) & FUTEX_TID_MASK}
+			 : (struct lock_holder_found){0};
 }
 
 /*
- * glibc's struct __pthread_mutex_s: lock, count, owner, users, kind; kind before users where a
- * pointer has 32 bits.
+ * glibc's struct __pthread_mutex_s has lock, count, owner, users, kind. With
+ * 32-bit pointers, kind comes before users.
  */
 static bool is_mutex(const struct words *words, int users, int kind)
 {
-	enum { KINDS = 0x3f3 }; /* all that there are, with their flags */
+	enum { KINDS = 0x3f3 }; /* all kinds with their flags */
 
-	return word(words, users) && !(word(words, kind) & ~(uint32_t)KINDS);
+	return lock_holder_word(words, users) &&
+	       !(lock_holder_word(words, kind) & ~(uint32_t)KINDS);
 }
 
-static struct found in_mutex(const struct wait *wait, const struct words *words)
+static struct lock_holder_found in_mutex(const struct wait *wait, const struct words *words)
 {
 	enum {
 		OWNER = 2,
 		USERS = 3,
 		KIND = 4,
-		CONTENDED = 2, /* if priority-protected with its ceiling above */
+		/*
+		 * The value for a priority-protected mutex, too, whose ceiling
+		 * is in the upper bits.
+		 */
+		CONTENDED = 2,
 		CONTENDED_MASK = 3,
 	};
 	bool has_owner = waits_for_value(wait) && (wait->value & CONTENDED_MASK) == CONTENDED &&
 			 (is_mutex(words, USERS, KIND) ||
 			  (wait->address <= UINT32_MAX && is_mutex(words, KIND, USERS)));
 
-	return has_owner ? (struct found){LOCK_MUTEX, word(words, OWNER)} : (struct found){0};
-}
-
-/* The kernel clears the word when the thread has ended, and wakes it as one that is shared. */
-static struct found in_join(const struct wait *wait, const struct words *words)
-{
-	return waits_for_value(wait) && !wait->is_private && word(words, 0) == wait->value
-		       ? (struct found){LOCK_JOIN, wait->value}
-		       : (struct found){0};
+	return has_owner ? (struct lock_holder_found){LOCK_MUTEX, lock_holder_word(words, OWNER)}
+			 : (struct lock_holder_found){0};
 }
 
 /*
- * glibc's struct __pthread_rwlock_arch_t: readers, writers, wrphase_futex, writers_futex;
- * cur_writer and, on x86-64, shared. base: where it begins, from the futex on.
+ * When the thread ends, the kernel clears the word with its tid and wakes it as
+ * a shared futex.
  */
-static struct found in_rwlock_at(const struct words *words, int base)
+static struct lock_holder_found in_join(const struct wait *wait, const struct words *words)
+{
+	return waits_for_value(wait) && !wait->is_private &&
+			       lock_holder_word(words, 0) == wait->value
+		       ? (struct lock_holder_found){LOCK_JOIN, wait->value}
+		       : (struct lock_holder_found){0};
+}
+
+/*
+ * glibc's struct __pthread_rwlock_arch_t has readers, writers, wrphase_futex,
+ * writers_futex and cur_writer, on x86-64 also shared. `base` is its start
+ * relative to the futex.
+ */
+static struct lock_holder_found in_rwlock_at(const struct words *words, int base)
 {
 	enum { READERS = 0, WRITE_LOCKED = 2 };
 #ifdef __x86_64__
@@ -123,28 +141,34 @@ static struct found in_rwlock_at(const struct words *words, int base)
 	enum { CURRENT_WRITER = 7 };
 #endif
 
-	return word(words, base + READERS) & WRITE_LOCKED
-		       ? (struct found){LOCK_RWLOCK, word(words, base + CURRENT_WRITER)}
-		       : (struct found){0};
+	return lock_holder_word(words, base + READERS) & WRITE_LOCKED
+		       ? (struct lock_holder_found){LOCK_RWLOCK,
+						    lock_holder_word(words, base + CURRENT_WRITER)}
+		       : (struct lock_holder_found){0};
 }
 
-/* Readers wait for the write phase to end, writers for their turn. */
-static struct found in_rwlock_of_reader(const struct wait *wait, const struct words *words)
+/* Readers wait on wrphase_futex, writers on writers_futex. */
+static struct lock_holder_found in_rwlock_of_reader(const struct wait *wait,
+						    const struct words *words)
 {
 	return waits_for_value(wait) && words->has_before && words->has_after
 		       ? in_rwlock_at(words, -2)
-		       : (struct found){0};
+		       : (struct lock_holder_found){0};
 }
 
-static struct found in_rwlock_of_writer(const struct wait *wait, const struct words *words)
+static struct lock_holder_found in_rwlock_of_writer(const struct wait *wait,
+						    const struct words *words)
 {
 	return waits_for_value(wait) && words->has_before && words->has_after
 		       ? in_rwlock_at(words, -3)
-		       : (struct found){0};
+		       : (struct lock_holder_found){0};
 }
 
-/* musl's struct pthread: it begins with its own address; tid, errno_val, detach_state. */
-static struct found in_musl_join(const struct wait *wait, const struct words *words)
+/*
+ * musl's struct pthread starts with its own address. The futex is detach_state,
+ * after tid and errno_val.
+ */
+static struct lock_holder_found in_musl_join(const struct wait *wait, const struct words *words)
 {
 #ifdef __x86_64__
 	enum { SELF = -14, TID = -2 };
@@ -155,11 +179,15 @@ static struct found in_musl_join(const struct wait *wait, const struct words *wo
 			 two_words(words, SELF) ==
 				 wait->address - (uint64_t)-SELF * sizeof(uint32_t);
 
-	return is_thread ? (struct found){LOCK_JOIN, word(words, TID)} : (struct found){0};
+	return is_thread ? (struct lock_holder_found){LOCK_JOIN, lock_holder_word(words, TID)}
+			 : (struct lock_holder_found){0};
 }
 
-/* glibc's lock of a FILE: lock, count, and the owner's struct pthread, which knows its address. */
-static struct found in_stdio_lock(const struct wait *wait, const struct words *words)
+/*
+ * glibc's lock of a FILE has lock, count and the owner's struct pthread, which
+ * contains its own address.
+ */
+static struct lock_holder_found in_stdio_lock(const struct wait *wait, const struct words *words)
 {
 #ifdef __x86_64__
 	enum { CONTENDED = 2, OWNER = 2, SELF_BYTES = 16, TID_BYTES = 720 };
@@ -171,25 +199,25 @@ static struct found in_stdio_lock(const struct wait *wait, const struct words *w
 	};
 
 	if (!waits_for_value(wait) || wait->value != CONTENDED || !owner)
-		return (struct found){0};
+		return (struct lock_holder_found){0};
 	memory_read_parts(wait->tid, parts, ARRAY_SIZE(parts));
 	if (parts[0].is_read && parts[1].is_read && self == owner)
-		return (struct found){LOCK_MUTEX, tid};
+		return (struct lock_holder_found){LOCK_MUTEX, tid};
 #else
 	(void)wait;
 	(void)words;
 #endif
-	return (struct found){0};
+	return (struct lock_holder_found){0};
 }
 
-/* The surer ones first. */
+/* The most reliable first. */
 static find_holder *const ways[] = {
 	in_lock_word,	     in_mutex,	   in_join,	  in_rwlock_of_reader,
 	in_rwlock_of_writer, in_musl_join, in_stdio_lock,
 };
 
-/* False: there is no such thread any more. */
-static bool read_name(struct thread_files *thread, char *into, size_t len)
+/* Returns false if the thread no longer exists. */
+static bool lock_holder_read_name(struct thread_files *thread, char *into, size_t len)
 {
 	ssize_t got = thread_files_read(thread, THREAD_COMM, into, len);
 
@@ -198,7 +226,7 @@ static bool read_name(struct thread_files *thread, char *into, size_t len)
 	return got > 0;
 }
 
-static void look_at_holder(struct thread_files *thread, struct lock_holder *holder)
+static void lock_holder_read_thread(struct thread_files *thread, struct lock_holder *holder)
 {
 	char line[256];
 	struct waiting_call call;
@@ -214,9 +242,9 @@ static void look_at_holder(struct thread_files *thread, struct lock_holder *hold
 	holder->end_ns = clock_now_ns();
 }
 
-/* False: that is not the id of another thread of the process. */
-static bool take(pid_t pid, const struct wait *wait, struct found found, struct kept_threads *kept,
-		 struct lock_holder *ret)
+/* Returns false if `found` is not the tid of another thread of the process. */
+static bool lock_holder_take(pid_t pid, const struct wait *wait, struct lock_holder_found found,
+			     struct kept_threads *kept, struct lock_holder *ret)
 {
 	struct thread_files own = {0}, *thread;
 	pid_t tid = (pid_t)found.tid;
@@ -224,10 +252,11 @@ static bool take(pid_t pid, const struct wait *wait, struct found found, struct 
 	if (!tid || found.tid > FUTEX_TID_MASK || tid == wait->tid ||
 	    kept_threads_enter(kept, pid, tid, &own, &thread))
 		return false;
-	if (thread_files_has_our_ids(thread) && read_name(thread, ret->name, sizeof(ret->name))) {
+	if (thread_files_has_our_ids(thread) &&
+	    lock_holder_read_name(thread, ret->name, sizeof(ret->name))) {
 		ret->kind = found.kind;
 		ret->tid = tid;
-		look_at_holder(thread, ret);
+		lock_holder_read_thread(thread, ret);
 	} else {
 		kept_threads_forget(kept, tid);
 	}
@@ -235,7 +264,7 @@ static bool take(pid_t pid, const struct wait *wait, struct found found, struct 
 	return ret->kind != LOCK_UNKNOWN;
 }
 
-static void begin(struct lock_holder *holder)
+static void lock_holder_begin(struct lock_holder *holder)
 {
 	holder->kind = LOCK_UNKNOWN;
 	holder->tid = 0;
@@ -257,9 +286,9 @@ void lock_holder_find(pid_t pid, pid_t tid, const uint64_t args[6], struct kept_
 	struct words words = {0};
 	size_t i = 0;
 
-	begin(ret);
-	read_words(&wait, &words);
+	lock_holder_begin(ret);
+	lock_holder_read_words(&wait, &words);
 	while (words.has_mutex && i < ARRAY_SIZE(ways) &&
-	       !take(pid, &wait, ways[i](&wait, &words), kept, ret))
+	       !lock_holder_take(pid, &wait, ways[i](&wait, &words), kept, ret))
 		i++;
 }

@@ -39,7 +39,8 @@ void orphaned_waits_add(struct orphaned_waits *orphans, pid_t pid, const struct 
 	sum->count += waits->count;
 }
 
-static void give(struct process_waits *process, const struct wait_sink *sink, wait_place place)
+static void orphaned_waits_give_process(struct process_waits *process, const struct wait_sink *sink,
+					wait_place place)
 {
 	wait_sink_give(sink, process->pid, -1,
 		       unmet_waits_part(&process->waits, place, PLACE_UNKNOWN));
@@ -52,12 +53,12 @@ void orphaned_waits_give(struct orphaned_waits *orphans, const struct wait_sink 
 	uint32_t index = idmap_get(&orphans->by_pid, (uint64_t)pid, 0);
 
 	if (index != IDMAP_NONE)
-		give(&orphans->items[index], sink, place);
+		orphaned_waits_give_process(&orphans->items[index], sink, place);
 }
 
 void orphaned_waits_give_all(struct orphaned_waits *orphans, const struct wait_sink *sink)
 {
 	for (uint32_t i = 0; i < orphans->count; i++)
-		give(&orphans->items[i], sink, PLACE_UNKNOWN);
+		orphaned_waits_give_process(&orphans->items[i], sink, PLACE_UNKNOWN);
 	orphaned_waits_deinit(orphans);
 }

@@ -1,6 +1,7 @@
 /*
- * Waits of threads that ended before any of their waits was met, by process. They stand where the
- * next such thread of the process waited.
+ * Collects, per process, the waits of threads that ended before a snapshot
+ * observed any of their waits. They are attributed to the blocking function of
+ * the next short-lived thread of the same process that was observed.
  */
 #ifndef PROF_WAITING_ORPHANED_WAITS_H
 #define PROF_WAITING_ORPHANED_WAITS_H
@@ -8,7 +9,7 @@
 #include "base/idmap.h"
 #include "waiting/wait_weights.h"
 
-/* Zeroed: empty. */
+/* Empty when zeroed. */
 struct orphaned_waits {
 	struct process_waits *items;
 	uint32_t count, room;
@@ -18,10 +19,13 @@ struct orphaned_waits {
 void orphaned_waits_deinit(struct orphaned_waits *orphans);
 
 void orphaned_waits_add(struct orphaned_waits *orphans, pid_t pid, const struct unmet_waits *waits);
-/* Gives out those of a process, at this place; PLACE_UNKNOWN: no thread will tell. */
+/*
+ * Passes the waits of one process to the sink with this place. PLACE_UNKNOWN
+ * means that no thread can supply a place any more.
+ */
 void orphaned_waits_give(struct orphaned_waits *orphans, const struct wait_sink *sink, pid_t pid,
 			 wait_place place);
-/* Gives out all, without a place. */
+/* Passes all waits to the sink without a place. */
 void orphaned_waits_give_all(struct orphaned_waits *orphans, const struct wait_sink *sink);
 
 #endif

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool parse_hex(const char **at, uint64_t *ret)
+static bool reason_parse_hex(const char **at, uint64_t *ret)
 {
 	if (**at != ' ')
 		return false;
@@ -19,7 +19,13 @@ static bool parse_hex(const char **at, uint64_t *ret)
 	return text_hex(at, ret);
 }
 
-/* "running"; "202 0x7f… 0x80 0x2 0x0 0x0 0x0 0x7ff… 0x7f…"; "-1 0x7ff… 0x55…". */
+/*
+ * Examples:
+ *
+ *   "running"
+ *   "202 0x7f… 0x80 0x2 0x0 0x0 0x0 0x7ff… 0x7f…"
+ *   "-1 0x7ff… 0x55…"
+ */
 bool waiting_call_parse(const char *line, struct waiting_call *ret)
 {
 	struct waiting_call call = {0};
@@ -32,27 +38,27 @@ bool waiting_call_parse(const char *line, struct waiting_call *ret)
 		return false;
 	at = end;
 	for (size_t i = 0; call.number >= 0 && i < ARRAY_SIZE(call.args); i++)
-		is_whole = is_whole && parse_hex(&at, &call.args[i]);
-	is_whole = is_whole && parse_hex(&at, &call.sp) && parse_hex(&at, &call.pc);
+		is_whole = is_whole && reason_parse_hex(&at, &call.args[i]);
+	is_whole = is_whole && reason_parse_hex(&at, &call.sp) && reason_parse_hex(&at, &call.pc);
 	if (!is_whole || (*at && *at != '\n'))
 		return false;
 	*ret = call;
 	return true;
 }
 
-static struct call_name name_of(const struct waiting_call *call)
+static struct call_name reason_name_of(const struct waiting_call *call)
 {
 	return call->is_i386 ? call_name_i386(call->number) : call_name(call->number);
 }
 
 bool reason_names_descriptor(const struct waiting_call *call)
 {
-	return name_of(call).kind == CALL_DESCRIPTOR;
+	return reason_name_of(call).kind == CALL_DESCRIPTOR;
 }
 
 bool reason_is_futex(const struct waiting_call *call)
 {
-	return name_of(call).kind == CALL_FUTEX;
+	return reason_name_of(call).kind == CALL_FUTEX;
 }
 
 static bool is_terminal(const char *link)
@@ -61,14 +67,14 @@ static bool is_terminal(const char *link)
 	       strcmp(link, "/dev/console") == 0;
 }
 
-/* Only what cannot disturb a text that it becomes a part of. */
+/* Accepts only characters that are harmless in the text of a frame. */
 static bool is_plain_path(const char *path)
 {
 	return path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				 "/._-")] == '\0';
 }
 
-/* "anon_inode:[eventfd]", "anon_inode:inotify", "anon_inode:[perf_event]". */
+/* Examples of links: "anon_inode:[eventfd]", "anon_inode:inotify". */
 static void anonymous_kind(const char *name, char *into, size_t len)
 {
 	size_t name_len;
@@ -81,7 +87,10 @@ static void anonymous_kind(const char *name, char *into, size_t len)
 		snprintf(into, len, "%.*s", (int)name_len, name);
 }
 
-/* What a descriptor is. A named pipe is found by its path alone; the kernel's function tells. */
+/*
+ * Writes the type of a descriptor. The link of a named pipe is only its path,
+ * so the kernel function identifies it.
+ */
 static void descriptor_kind(const char *link, const char *wchan, char *into, size_t len)
 {
 	static const char anonymous[] = "anon_inode:";
@@ -104,7 +113,10 @@ static void descriptor_kind(const char *link, const char *wchan, char *into, siz
 	snprintf(into, len, "%s", kind);
 }
 
-/* A restarted call has lost its number. */
+/*
+ * The number of a restarted call is lost. The kernel function identifies the
+ * call.
+ */
 static const char *restarted_name(const char *wchan)
 {
 	static const struct {
@@ -126,8 +138,8 @@ static const char *restarted_name(const char *wchan)
 	return "restart_syscall";
 }
 
-static const char *plain_name(const struct waiting_call *call, const struct call_name *name,
-			      const char *wchan)
+static const char *reason_plain_name(const struct waiting_call *call, const struct call_name *name,
+				     const char *wchan)
 {
 	switch (name->kind) {
 	case CALL_CLONE:
@@ -144,7 +156,7 @@ static const char *plain_name(const struct waiting_call *call, const struct call
 static void call_text(const struct waiting_call *call, const char *wchan, const char *descriptor,
 		      char *into, size_t len)
 {
-	struct call_name name = name_of(call);
+	struct call_name name = reason_name_of(call);
 	char kind[32] = "";
 
 	if (!name.text) {
@@ -153,10 +165,11 @@ static void call_text(const struct waiting_call *call, const char *wchan, const 
 	}
 	if (name.kind == CALL_DESCRIPTOR)
 		descriptor_kind(descriptor, wchan, kind, sizeof(kind));
-	snprintf(into, len, "[%s%s%s]", plain_name(call, &name, wchan), *kind ? " " : "", kind);
+	snprintf(into, len, "[%s%s%s]", reason_plain_name(call, &name, wchan), *kind ? " " : "",
+		 kind);
 }
 
-/* NULL: the thread is not held up by somebody else. */
+/* Returns NULL unless the thread is stopped, traced or frozen. */
 static const char *held_up(const char *wchan)
 {
 	static const struct {

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const names[THREAD_FILES] = {
+static const char *const thread_file_names[THREAD_FILES] = {
 	[THREAD_SYSCALL] = "syscall", [THREAD_WCHAN] = "wchan", [THREAD_SCHEDSTAT] = "schedstat",
 	[THREAD_STACK] = "stack",     [THREAD_COMM] = "comm",	[THREAD_STAT] = "stat",
 };
@@ -46,7 +46,7 @@ ssize_t thread_files_read(struct thread_files *thread, enum thread_file file, ch
 
 	into[0] = '\0';
 	if (*fd < 0)
-		*fd = openat(thread->dir, names[file], O_RDONLY | O_CLOEXEC);
+		*fd = openat(thread->dir, thread_file_names[file], O_RDONLY | O_CLOEXEC);
 	if (*fd < 0)
 		return -errno;
 	got = pread(*fd, into, len - 1, 0);
@@ -74,7 +74,7 @@ void kept_threads_clear(struct kept_threads *kept)
 	*kept = (struct kept_threads){0};
 }
 
-static struct kept_thread *place_of(struct kept_threads *kept, pid_t tid)
+static struct kept_thread *thread_files_place_of(struct kept_threads *kept, pid_t tid)
 {
 	return &kept->items[(unsigned)tid % THREADS_KEPT];
 }
@@ -82,7 +82,7 @@ static struct kept_thread *place_of(struct kept_threads *kept, pid_t tid)
 int kept_threads_enter(struct kept_threads *kept, pid_t pid, pid_t tid, struct thread_files *own,
 		       struct thread_files **ret)
 {
-	struct kept_thread *place = place_of(kept, tid);
+	struct kept_thread *place = thread_files_place_of(kept, tid);
 	bool is_again = place->pid == pid && place->tid == tid;
 	int number;
 
@@ -109,7 +109,7 @@ void kept_threads_leave(struct thread_files *own, struct thread_files *thread)
 
 bool kept_threads_forget(struct kept_threads *kept, pid_t tid)
 {
-	struct kept_thread *place = place_of(kept, tid);
+	struct kept_thread *place = thread_files_place_of(kept, tid);
 	bool was_kept = place->files.tid == tid;
 
 	thread_files_close(&place->files);

@@ -1,13 +1,21 @@
 #include "waiting/thread_life.h"
 
-/* What an idle thread may have done before it began to wait is less than this share of its life. */
+/*
+ * A thread is idle if all it did before its current wait took less than this
+ * share of its life.
+ */
 enum { IDLE_SHARE = 100 };
 
-/* Of threads whose waits may be placed by those of others. */
+/*
+ * Threads that live less than this may have their waits attributed to the
+ * places of others.
+ */
 #define SHORT_LIFE_NS UINT64_C(1000000000)
 
-/* A thread that loses its CPU is taken to be where it was sampled before, if that was not longer
- * ago. */
+/*
+ * A preempted thread is assumed to be where it was last sampled, if that was
+ * within this time.
+ */
 #define SAMPLED_LATELY_NS UINT64_C(100000000)
 
 bool thread_life_is_off(const struct thread_life *life)
@@ -15,13 +23,13 @@ bool thread_life_is_off(const struct thread_life *life)
 	return life->state == STATE_WAITS || life->state == STATE_UNSEEN;
 }
 
-static void give(const struct thread_life *life, const struct life_counting *counting,
-		 struct wait_part part)
+static void thread_life_give(const struct thread_life *life, const struct life_counting *counting,
+			     struct wait_part part)
 {
 	wait_sink_give(&counting->sink, life->pid, life->tid, part);
 }
 
-/* A wait was met that lasted from start_ns to end_ns, when it was woken. */
+/* Adds an observed wait from start_ns until its wakeup at end_ns. */
 static void finish_met(struct thread_life *life, struct life_counting *counting, uint64_t start_ns,
 		       uint64_t end_ns, wait_place waker)
 {
@@ -53,9 +61,10 @@ static void end_wait(struct thread_life *life, struct life_counting *counting, u
 
 	if (now_ns - life->since_ns < counting->least_ns) {
 		counting->sums.left_out_ns += now_ns - start_ns;
-	} else if (life->look == LOOK_MET) {
+	} else if (life->snapshot == THREAD_SNAPSHOT_MET) {
 		finish_met(life, counting, start_ns, now_ns, life->waker);
-	} else if (life->look == LOOK_ASKED && life->asked_since_ns == life->since_ns) {
+	} else if (life->snapshot == THREAD_SNAPSHOT_ASKED &&
+		   life->asked_since_ns == life->since_ns) {
 		life->ended_start_ns = start_ns;
 		life->ended_end_ns = now_ns;
 		life->ended_wanted_ns = life->wanted_at_wait_ns;
@@ -63,58 +72,58 @@ static void end_wait(struct thread_life *life, struct life_counting *counting, u
 	} else {
 		wait_weights_add_unmet(&life->weights, start_ns, now_ns);
 	}
-	if (life->look == LOOK_MET)
-		life->look = LOOK_NONE;
+	if (life->snapshot == THREAD_SNAPSHOT_MET)
+		life->snapshot = THREAD_SNAPSHOT_NONE;
 }
 
-/* Gives out the time up to now in which the thread wanted a CPU. */
+/* Passes on the run delay up to now. */
 static void give_wanted(struct thread_life *life, struct life_counting *counting, uint64_t now_ns)
 {
 	uint64_t start_ns = not_given_out_since(life);
 	bool was_sampled = start_ns < life->sampled_ns + SAMPLED_LATELY_NS;
 
-	give(life, counting,
-	     (struct wait_part){
-		     .kind = WAIT_WANTED_CPU,
-		     .place = was_sampled ? life->sample_place : PLACE_UNKNOWN,
-		     .was_running = true,
-		     .start_ns = start_ns,
-		     .end_ns = now_ns,
-		     .weight_ns = now_ns - start_ns,
-		     .count = start_ns == life->since_ns,
-	     });
+	thread_life_give(life, counting,
+			 (struct wait_part){
+				 .kind = WAIT_RUNNABLE,
+				 .place = was_sampled ? life->sample_place : PLACE_UNKNOWN,
+				 .was_running = true,
+				 .start_ns = start_ns,
+				 .end_ns = now_ns,
+				 .weight_ns = now_ns - start_ns,
+				 .count = start_ns == life->since_ns,
+			 });
 }
 
-/* Ends a wait, of which it is known when it was woken, and gives out that it then wanted a CPU. */
+/* Ends a wait with a known wakeup time. The time since then is run delay. */
 static void end_woken_wait(struct thread_life *life, struct life_counting *counting,
 			   uint64_t now_ns)
 {
 	uint64_t start_ns = not_given_out_since(life);
 	uint64_t woken_ns = life->woken_ns > start_ns ? life->woken_ns : start_ns;
 
-	if (life->look == LOOK_MET && life->kind == WAIT_PROVED)
+	if (life->snapshot == THREAD_SNAPSHOT_MET && life->kind == WAIT_PROVED)
 		life->weights.last_met_place = life->place;
 	end_wait(life, counting, woken_ns);
-	give(life, counting,
-	     (struct wait_part){
-		     .kind = WAIT_WANTED_CPU,
-		     .place = life->weights.last_met_place,
-		     .start_ns = woken_ns,
-		     .end_ns = now_ns,
-		     .weight_ns = now_ns - woken_ns,
-	     });
+	thread_life_give(life, counting,
+			 (struct wait_part){
+				 .kind = WAIT_RUNNABLE,
+				 .place = life->weights.last_met_place,
+				 .start_ns = woken_ns,
+				 .end_ns = now_ns,
+				 .weight_ns = now_ns - woken_ns,
+			 });
 	life->wanted_ns += now_ns - life->woken_ns;
 }
 
-/* Ends the state while time does not count. The run delay of the thread knows no pause. */
+/* Ends a state during a pause. The kernel's run delay includes pauses. */
 static void end_uncounted_state(struct thread_life *life, uint64_t now_ns)
 {
 	if (life->state == STATE_WANTS_CPU)
 		life->wanted_ns += now_ns - life->since_ns;
 	else if (thread_life_is_off(life) && life->woken_ns && life->woken_ns <= now_ns)
 		life->wanted_ns += now_ns - life->woken_ns;
-	if (life->look == LOOK_MET)
-		life->look = LOOK_NONE;
+	if (life->snapshot == THREAD_SNAPSHOT_MET)
+		life->snapshot = THREAD_SNAPSHOT_NONE;
 }
 
 static void end_state(struct thread_life *life, struct life_counting *counting, uint64_t now_ns)
@@ -123,7 +132,7 @@ static void end_state(struct thread_life *life, struct life_counting *counting, 
 		end_uncounted_state(life, now_ns);
 		return;
 	}
-	/* Records of two CPUs can be some nanoseconds out of order. */
+	/* Records of two CPUs can be a few nanoseconds out of order. */
 	if (now_ns < not_given_out_since(life))
 		return;
 	if (life->state == STATE_RUNS) {
@@ -138,19 +147,19 @@ static void end_state(struct thread_life *life, struct life_counting *counting, 
 	}
 }
 
-/* False: it is not known where it began. */
+/* Returns false if it is unknown where the wait started. */
 static bool begin_sampled_wait(struct thread_life *life)
 {
-	if (life->leaves_at == PLACE_UNKNOWN || life->look == LOOK_ASKED)
+	if (life->leaves_at == PLACE_UNKNOWN || life->snapshot == THREAD_SNAPSHOT_ASKED)
 		return false;
-	life->look = LOOK_MET;
+	life->snapshot = THREAD_SNAPSHOT_MET;
 	life->kind = WAIT_SAMPLED;
 	life->place = life->leaves_at;
 	return true;
 }
 
-/* Returns whether a look is needed to know where the thread waits. */
-static bool enter(struct thread_life *life, enum thread_state state, uint64_t now_ns)
+/* Returns whether a snapshot is needed to find out where the thread waits. */
+static bool thread_life_enter(struct thread_life *life, enum thread_state state, uint64_t now_ns)
 {
 	if (thread_life_is_off(life)) {
 		life->ended[life->ended_next].start_ns = life->since_ns;
@@ -185,20 +194,20 @@ bool thread_life_begin(struct thread_life *life, pid_t pid, pid_t tid, uint64_t 
 		.life_given_ns = time_ns,
 	};
 	wait_weights_init(&life->weights, pid, tid, is_new);
-	return enter(life, state, time_ns);
+	return thread_life_enter(life, state, time_ns);
 }
 
 bool thread_life_change(struct thread_life *life, struct life_counting *counting,
 			enum thread_state state, uint64_t now_ns)
 {
 	end_state(life, counting, now_ns);
-	return enter(life, state, now_ns);
+	return thread_life_enter(life, state, now_ns);
 }
 
 void thread_life_note_running(struct thread_life *life)
 {
 	if (life->state == STATE_UNSEEN)
-		enter(life, STATE_RUNS, life->since_ns);
+		thread_life_enter(life, STATE_RUNS, life->since_ns);
 }
 
 void thread_life_end(struct thread_life *life, struct life_counting *counting, uint64_t now_ns)
@@ -219,13 +228,16 @@ bool thread_life_waited(const struct thread_life *life, uint64_t begin_ns, uint6
 
 void thread_life_ask(struct thread_life *life, uint64_t now_ns, uint64_t interval_ns)
 {
-	life->look = LOOK_ASKED;
+	life->snapshot = THREAD_SNAPSHOT_ASKED;
 	life->asked_ns = now_ns;
 	life->asked_since_ns = life->since_ns;
 	life->interval_ns = interval_ns;
 }
 
-/* It is in the wait that was looked at. */
+/*
+ * Returns whether the thread is still in the wait that the snapshot was taken
+ * of.
+ */
 static bool waits_as_asked(const struct thread_life *life)
 {
 	return thread_life_is_off(life) && life->since_ns == life->asked_since_ns;
@@ -238,7 +250,7 @@ bool thread_life_has_waited(const struct thread_life *life, uint64_t end_ns)
 	return !life->has_ended && waits_as_asked(life);
 }
 
-void thread_life_give_up_look(struct thread_life *life)
+void thread_life_give_up_thread_snapshot(struct thread_life *life)
 {
 	if (!has_ended_wait(life))
 		return;
@@ -251,7 +263,7 @@ void thread_life_looked(struct thread_life *life, struct life_counting *counting
 {
 	const bool had_ended = has_ended_wait(life);
 
-	life->look = LOOK_NONE;
+	life->snapshot = THREAD_SNAPSHOT_NONE;
 	if (is_met) {
 		wait_weights_note_run_delay(&life->weights, &counting->sink, run_delay_ns,
 					    had_ended ? life->ended_wanted_ns
@@ -264,10 +276,10 @@ void thread_life_looked(struct thread_life *life, struct life_counting *counting
 			   life->ended_waker);
 		life->ended_end_ns = 0;
 	} else if (had_ended) {
-		thread_life_give_up_look(life);
+		thread_life_give_up_thread_snapshot(life);
 	} else if (is_met && !life->has_ended && waits_as_asked(life)) {
-		life->look = LOOK_MET;
-		/* It waits since we know it. */
+		life->snapshot = THREAD_SNAPSHOT_MET;
+		/* A thread without records has waited since it was added. */
 		life->state = STATE_WAITS;
 	}
 }
@@ -289,12 +301,12 @@ static bool is_idle(const struct thread_life *life, uint64_t now_ns)
 	return (life->since_ns - life->begun_ns) < (now_ns - life->begun_ns) / IDLE_SHARE;
 }
 
-/* The part of the present wait up to now. */
+/* Passes on the part of the current wait up to now. */
 static void give_present_wait(struct thread_life *life, struct life_counting *counting,
 			      uint64_t now_ns, bool is_end)
 {
 	uint64_t start_ns = not_given_out_since(life);
-	bool is_met = life->look == LOOK_MET;
+	bool is_met = life->snapshot == THREAD_SNAPSHOT_MET;
 
 	if (!is_met && !is_end)
 		return;
@@ -303,27 +315,27 @@ static void give_present_wait(struct thread_life *life, struct life_counting *co
 			counting->sums.left_out_ns += now_ns - start_ns;
 		return;
 	}
-	give(life, counting,
-	     (struct wait_part){
-		     .kind = is_met ? life->kind : WAIT_PLACELESS,
-		     .place = is_met ? life->place : PLACE_UNKNOWN,
-		     .start_ns = start_ns,
-		     .end_ns = now_ns,
-		     .weight_ns = now_ns - start_ns,
-		     .count = 1,
-		     .has_not_run = !life->has_run,
-		     .is_idle = is_idle(life, now_ns),
-	     });
+	thread_life_give(life, counting,
+			 (struct wait_part){
+				 .kind = is_met ? life->kind : WAIT_PLACELESS,
+				 .place = is_met ? life->place : PLACE_UNKNOWN,
+				 .start_ns = start_ns,
+				 .end_ns = now_ns,
+				 .weight_ns = now_ns - start_ns,
+				 .count = 1,
+				 .has_not_run = !life->has_run,
+				 .is_idle = is_idle(life, now_ns),
+			 });
 	life->given_out_ns = now_ns;
 }
 
 bool thread_life_doubt_place(struct thread_life *life, struct life_counting *counting,
 			     uint64_t now_ns)
 {
-	if (life->look != LOOK_MET || now_ns <= not_given_out_since(life))
+	if (life->snapshot != THREAD_SNAPSHOT_MET || now_ns <= not_given_out_since(life))
 		return false;
 	give_present_wait(life, counting, now_ns, false);
-	life->look = LOOK_NONE;
+	life->snapshot = THREAD_SNAPSHOT_NONE;
 	return true;
 }
 
@@ -332,7 +344,7 @@ void thread_life_settle(struct thread_life *life, struct life_counting *counting
 {
 	wait_weights_give_met(&life->weights, &counting->sink);
 	if (is_end) {
-		thread_life_give_up_look(life);
+		thread_life_give_up_thread_snapshot(life);
 		wait_weights_give_unmet(&life->weights, &counting->sink);
 	}
 	if (life->has_ended || counting->is_paused)
@@ -354,7 +366,9 @@ void thread_life_settle(struct thread_life *life, struct life_counting *counting
 	life->given_out_ns = now_ns;
 }
 
-/* What no look has met counts as that of a wait that has ended. */
+/*
+ * Counts the current wait up to now as an ended one if no snapshot observed it.
+ */
 void thread_life_pause(struct thread_life *life, struct life_counting *counting, uint64_t now_ns)
 {
 	uint64_t start_ns;

@@ -15,7 +15,7 @@ size_t thread_text_symbol_len(const char *text)
 		       : 0;
 }
 
-/* "2217 (name) S 2216 …", and a name may hold any character. */
+/* Example: "2217 (name) S 2216 …". The name may contain any character. */
 char thread_text_state(const char *stat)
 {
 	const char *end = strrchr(stat, ')');
@@ -25,7 +25,10 @@ char thread_text_state(const char *stat)
 	return end[2];
 }
 
-/* "76347 7121 2": nanoseconds on a CPU, nanoseconds in a run queue, times on a CPU. */
+/*
+ * Example: "76347 7121 2", which is nanoseconds on a CPU, nanoseconds in a run
+ * queue, and the number of times on a CPU.
+ */
 uint64_t thread_text_run_delay_ns(const char *schedstat)
 {
 	const char *space = strchr(schedstat, ' ');
@@ -33,7 +36,9 @@ uint64_t thread_text_run_delay_ns(const char *schedstat)
 	return space && space[1] >= '0' && space[1] <= '9' ? strtoull(space + 1, NULL, 10) : 0;
 }
 
-/* "[<0>] futex_wait+0x71/0x1c0", and " [module]" after that of a module. */
+/*
+ * Example: "[<0>] futex_wait+0x71/0x1c0", followed by " [module]" for a module.
+ */
 void thread_text_kernel_stack(const char *stack, char *into, size_t len)
 {
 	static const char before[] = "[<0>] ";
@@ -47,7 +52,10 @@ void thread_text_kernel_stack(const char *stack, char *into, size_t len)
 			continue;
 		line += sizeof(before) - 1;
 		symbol_len = thread_text_symbol_len(line);
-		/* Without an offset it is not a name, or a name that the end of the text cuts. */
+		/*
+		 * Without an offset this is not a symbol, or the end of the
+		 * text truncated it.
+		 */
 		if (!symbol_len || line[symbol_len] != '+')
 			continue;
 		if (symbol_len + 2 > len - (size_t)(end - into))

@@ -1,6 +1,6 @@
 /*
- * The texts of /proc/PID/task/TID that a look reads, parsed. They are NUL-terminated.
- * Source: proc(5).
+ * Parses the files of /proc/PID/task/TID that a thread snapshot reads. All
+ * texts are NUL-terminated. Source: proc(5).
  */
 #ifndef PROF_WAITING_THREAD_TEXT_H
 #define PROF_WAITING_THREAD_TEXT_H
@@ -8,19 +8,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* stat: the letter of the thread's state; '\0' if the text is damaged. */
+/* Returns the state letter from "stat", or '\0' if the text is malformed. */
 char thread_text_state(const char *stat);
 
-/* schedstat: how long the thread has wanted a CPU in its life; 0 if the text is damaged. */
+/*
+ * Returns the total run delay of the thread from "schedstat", or 0 if the text
+ * is malformed.
+ */
 uint64_t thread_text_run_delay_ns(const char *schedstat);
 
 /*
- * stack: the functions of the kernel, leaf first, a line each, without offsets and modules. What
- * does not fit is left out by whole lines.
+ * Converts "stack" to kernel function names, leaf first, one per line, without
+ * offsets and modules. Lines that do not fit are omitted.
  */
 void thread_text_kernel_stack(const char *stack, char *into, size_t len);
 
-/* The length of the symbol of the kernel that a text begins with; 0: it does not. */
+/*
+ * Returns the length of the kernel symbol at the start of the text, or 0 if
+ * there is none.
+ */
 size_t thread_text_symbol_len(const char *text);
 
 #endif

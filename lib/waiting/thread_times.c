@@ -8,31 +8,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Losses come one after the other. After one, the places of threads that wait are doubted, which
- * takes a while if there are thousands; so not more often than this. */
+/*
+ * Losses come in bursts, and dropping the places of thousands of waiting
+ * threads is slow. So places are dropped for losses at most once in this time.
+ */
 #define LOSS_PAUSE_NS UINT64_C(10000000)
 
-struct thread {
+struct thread_times_thread {
 	struct thread_life life;
-	bool is_free;	 /* and to be used again */
-	bool is_counted; /* in the sum of threads */
-	bool is_due;	 /* it is in the list of those to look at */
+	bool is_free;	 /* its slot can be reused */
+	bool is_counted; /* included in sums.threads */
+	bool is_due;	 /* in the list `due` */
 };
 
 struct thread_times {
 	struct life_counting counting;
 
-	struct thread *threads;
+	struct thread_times_thread *threads;
 	uint32_t count, room;
 	uint32_t *free;
 	uint32_t free_count, free_room;
 	struct idmap by_tid;
-	uint32_t *due; /* threads to look at, oldest first, from due_first on */
+	uint32_t *due; /* Threads that need a snapshot, oldest first, starting at due_first. */
 	uint32_t due_first, due_count, due_room;
-	uint32_t round_left; /* of these, to be given out or put back in this round */
+	uint32_t round_left; /* entries of `due` that belong to the current round */
 	struct orphaned_waits orphans;
-	uint64_t lost_ns;    /* when records were lost last */
-	uint64_t doubted_ns; /* when places were doubted last for that */
+	uint64_t lost_ns;    /* time of the last loss of records */
+	uint64_t doubted_ns; /* when places were last dropped because of a loss */
 };
 
 struct thread_times *thread_times_new(uint64_t least_ns, struct wait_sink sink)
@@ -56,14 +58,14 @@ void thread_times_free(struct thread_times *times)
 	free(times);
 }
 
-static struct thread *find(const struct thread_times *times, pid_t tid)
+static struct thread_times_thread *thread_times_find(const struct thread_times *times, pid_t tid)
 {
 	uint32_t index = idmap_get(&times->by_tid, (uint64_t)tid, 0);
 
 	return index == IDMAP_NONE ? NULL : &times->threads[index];
 }
 
-static void make_due(struct thread_times *times, struct thread *thread)
+static void make_due(struct thread_times *times, struct thread_times_thread *thread)
 {
 	if (thread->is_due || times->counting.is_paused)
 		return;
@@ -80,7 +82,7 @@ static void make_due(struct thread_times *times, struct thread *thread)
 
 /* ---- Records ---- */
 
-static struct thread *add_thread(struct thread_times *times, pid_t tid)
+static struct thread_times_thread *thread_times_add_thread(struct thread_times *times, pid_t tid)
 {
 	uint32_t index;
 
@@ -97,12 +99,15 @@ static struct thread *add_thread(struct thread_times *times, pid_t tid)
 void thread_times_switch(struct thread_times *times, pid_t tid, uint64_t time_ns, bool is_out,
 			 bool is_preempted)
 {
-	struct thread *thread = find(times, tid);
+	struct thread_times_thread *thread = thread_times_find(times, tid);
 
 	if (!thread)
 		return;
-	/* A thread that is switched out for the first time has run since we know it. A record that
-	 * repeats what is known comes twice, or the one between was lost. */
+	/*
+	 * A thread whose first record is a switch off its CPU has run since it
+	 * was added. A record that repeats the known state is a duplicate, or
+	 * the record between the two was lost.
+	 */
 	if (is_out)
 		thread_life_note_running(&thread->life);
 	if (is_out == (thread->life.state != STATE_RUNS))
@@ -115,9 +120,12 @@ void thread_times_switch(struct thread_times *times, pid_t tid, uint64_t time_ns
 		make_due(times, thread);
 }
 
-static void free_thread(struct thread_times *times, struct thread *thread)
+static void free_thread(struct thread_times *times, struct thread_times_thread *thread)
 {
-	/* It stays in the list of those to look at; the list skips it. */
+	/*
+	 * A thread in the list `due` stays there; take_due() skips and frees
+	 * it.
+	 */
 	thread->is_free = true;
 	if (thread->is_due)
 		return;
@@ -125,7 +133,7 @@ static void free_thread(struct thread_times *times, struct thread *thread)
 	times->free[times->free_count++] = (uint32_t)(thread - times->threads);
 }
 
-/* The thread has ended, and no look can change anything any more. */
+/* Call this when the thread has ended and no snapshot of it is in progress. */
 static void give_rest(struct thread_times *times, struct thread_life *life)
 {
 	const struct wait_sink *sink = &times->counting.sink;
@@ -142,27 +150,31 @@ static void give_rest(struct thread_times *times, struct thread_life *life)
 	wait_weights_give_unmet(weights, sink);
 }
 
-static void end_life(struct thread_times *times, struct thread *thread, uint64_t now_ns)
+static void end_life(struct thread_times *times, struct thread_times_thread *thread,
+		     uint64_t now_ns)
 {
 	struct thread_life *life = &thread->life;
 
 	thread_life_end(life, &times->counting, now_ns);
 	idmap_remove(&times->by_tid, (uint64_t)life->tid, 0);
-	if (life->look == LOOK_ASKED) /* until thread_times_looked() */
+	if (life->snapshot == THREAD_SNAPSHOT_ASKED) /* thread_times_looked() frees it */
 		return;
 	give_rest(times, life);
 	free_thread(times, thread);
 }
 
-/* A thread that is created has an id that is free: the end of the one that had it was lost. One
- * that was listed before the record of its creation came is not another. */
+/*
+ * A created thread has a free tid. If the tid is known, the end of its previous
+ * thread was lost. If the thread was found in /proc before its creation record
+ * arrived, it is the same thread.
+ */
 static bool is_another(const struct thread_life *life, pid_t pid, enum thread_begin begin)
 {
 	return begin == THREAD_IS_FORKED && (life->pid != pid || life->state != STATE_UNSEEN);
 }
 
-/* One that lives only while time does not count is not counted either. */
-static void count_thread(struct thread_times *times, struct thread *thread)
+/* A thread that lives only during a pause is not counted. */
+static void count_thread(struct thread_times *times, struct thread_times_thread *thread)
 {
 	if (thread->is_counted || times->counting.is_paused)
 		return;
@@ -180,7 +192,7 @@ static enum thread_state state_at_begin(enum thread_begin begin)
 void thread_times_begin(struct thread_times *times, pid_t pid, pid_t tid, uint64_t time_ns,
 			enum thread_begin begin)
 {
-	struct thread *thread = find(times, tid);
+	struct thread_times_thread *thread = thread_times_find(times, tid);
 
 	if (thread && !is_another(&thread->life, pid, begin))
 		return;
@@ -188,8 +200,8 @@ void thread_times_begin(struct thread_times *times, pid_t pid, pid_t tid, uint64
 		end_life(times, thread, time_ns);
 	if (pid == tid)
 		orphaned_waits_give(&times->orphans, &times->counting.sink, pid, PLACE_UNKNOWN);
-	thread = add_thread(times, tid);
-	*thread = (struct thread){0};
+	thread = thread_times_add_thread(times, tid);
+	*thread = (struct thread_times_thread){0};
 	count_thread(times, thread);
 	if (thread_life_begin(&thread->life, pid, tid, time_ns, state_at_begin(begin),
 			      begin == THREAD_IS_FORKED))
@@ -198,21 +210,21 @@ void thread_times_begin(struct thread_times *times, pid_t pid, pid_t tid, uint64
 
 void thread_times_end(struct thread_times *times, pid_t tid, uint64_t time_ns)
 {
-	struct thread *thread = find(times, tid);
+	struct thread_times_thread *thread = thread_times_find(times, tid);
 
 	if (thread)
 		end_life(times, thread, time_ns);
 }
 
-static bool is_alive(const struct thread *thread)
+static bool is_alive(const struct thread_times_thread *thread)
 {
 	return !thread->is_free && !thread->life.has_ended;
 }
 
-/* What it waited for belongs to the program before, and tells nothing of the next one. */
+/* The places of the old program are invalid in the new one. */
 static void leave_program(struct thread_times *times, struct thread_life *life)
 {
-	thread_life_give_up_look(life);
+	thread_life_give_up_thread_snapshot(life);
 	give_rest(times, life);
 	thread_life_forget_places(life);
 }
@@ -220,7 +232,7 @@ static void leave_program(struct thread_times *times, struct thread_life *life)
 void thread_times_exec(struct thread_times *times, pid_t pid, pid_t tid, uint64_t time_ns)
 {
 	for (uint32_t i = 0; i < times->count; i++) {
-		struct thread *thread = &times->threads[i];
+		struct thread_times_thread *thread = &times->threads[i];
 
 		if (!is_alive(thread) || thread->life.pid != pid)
 			continue;
@@ -235,7 +247,7 @@ void thread_times_exec(struct thread_times *times, pid_t pid, pid_t tid, uint64_
 
 void thread_times_leaves(struct thread_times *times, pid_t tid, wait_place place)
 {
-	struct thread *thread = find(times, tid);
+	struct thread_times_thread *thread = thread_times_find(times, tid);
 
 	if (thread)
 		thread->life.leaves_at = place;
@@ -243,12 +255,12 @@ void thread_times_leaves(struct thread_times *times, pid_t tid, wait_place place
 
 bool thread_times_knows(const struct thread_times *times, pid_t tid)
 {
-	return find(times, tid);
+	return thread_times_find(times, tid);
 }
 
 void thread_times_woken(struct thread_times *times, pid_t tid, uint64_t time_ns, wait_place place)
 {
-	struct thread *thread = find(times, tid);
+	struct thread_times_thread *thread = thread_times_find(times, tid);
 	struct thread_life *life = thread ? &thread->life : NULL;
 
 	if (!life || !thread_life_is_off(life) || time_ns < life->since_ns)
@@ -259,7 +271,7 @@ void thread_times_woken(struct thread_times *times, pid_t tid, uint64_t time_ns,
 
 void thread_times_sampled(struct thread_times *times, pid_t tid, uint64_t time_ns, wait_place place)
 {
-	struct thread *thread = find(times, tid);
+	struct thread_times_thread *thread = thread_times_find(times, tid);
 
 	if (!thread)
 		return;
@@ -267,11 +279,11 @@ void thread_times_sampled(struct thread_times *times, pid_t tid, uint64_t time_n
 	thread->life.sampled_ns = time_ns;
 }
 
-/* ---- Looks ---- */
+/* ---- Thread snapshots ---- */
 
-static struct thread *take_due(struct thread_times *times)
+static struct thread_times_thread *take_due(struct thread_times *times)
 {
-	struct thread *thread = &times->threads[times->due[times->due_first++]];
+	struct thread_times_thread *thread = &times->threads[times->due[times->due_first++]];
 
 	times->round_left--;
 	thread->is_due = false;
@@ -286,12 +298,16 @@ bool thread_times_next_due(struct thread_times *times, uint64_t now_ns, uint64_t
 			   struct wait_due *ret)
 {
 	while (times->round_left) {
-		struct thread *thread = take_due(times);
+		struct thread_times_thread *thread = take_due(times);
 		struct thread_life *life = &thread->life;
 
-		if (!is_alive(thread) || !thread_life_is_off(life) || life->look != LOOK_NONE)
+		if (!is_alive(thread) || !thread_life_is_off(life) ||
+		    life->snapshot != THREAD_SNAPSHOT_NONE)
 			continue;
-		/* Not only then: a wait that is hardly longer would be over. */
+		/*
+		 * Waiting for the full least_ns would miss waits that are only
+		 * slightly longer.
+		 */
 		if (now_ns - life->since_ns < times->counting.least_ns / 2) {
 			make_due(times, thread);
 			continue;
@@ -314,20 +330,21 @@ bool thread_times_has_waited(const struct thread_times *times, uint32_t index, u
 bool thread_times_waited(const struct thread_times *times, pid_t tid, uint64_t begin_ns,
 			 uint64_t end_ns)
 {
-	const struct thread *thread = find(times, tid);
+	const struct thread_times_thread *thread = thread_times_find(times, tid);
 
 	return thread && times->lost_ns < begin_ns &&
 	       thread_life_waited(&thread->life, begin_ns, end_ns);
 }
 
-void thread_times_looked(struct thread_times *times, uint32_t index, enum look_outcome outcome,
-			 wait_place place, uint64_t run_delay_ns)
+void thread_times_looked(struct thread_times *times, uint32_t index,
+			 enum thread_snapshot_outcome outcome, wait_place place,
+			 uint64_t run_delay_ns)
 {
-	struct thread *thread = &times->threads[index];
+	struct thread_times_thread *thread = &times->threads[index];
 	struct thread_life *life = &thread->life;
 	const bool is_met = outcome == LOOKED_PLACE || outcome == LOOKED_PLACELESS;
 
-	/* Unless what was looked at is a wait that has ended since. */
+	/* Unless the snapshot was of a wait that has ended since. */
 	if (outcome == LOOKED_RUNS && !life->ended_end_ns)
 		thread_life_note_running(life);
 	thread_life_looked(life, &times->counting, is_met,
@@ -336,7 +353,7 @@ void thread_times_looked(struct thread_times *times, uint32_t index, enum look_o
 	if (life->has_ended) {
 		give_rest(times, life);
 		free_thread(times, thread);
-	} else if (thread_life_is_off(life) && life->look == LOOK_NONE) {
+	} else if (thread_life_is_off(life) && life->snapshot == THREAD_SNAPSHOT_NONE) {
 		make_due(times, thread);
 	}
 }
@@ -363,11 +380,12 @@ void thread_times_pause(struct thread_times *times, uint64_t now_ns)
 	times->counting.is_paused = true;
 }
 
-static void begin_counting(struct thread_times *times, struct thread *thread, uint64_t now_ns)
+static void begin_counting(struct thread_times *times, struct thread_times_thread *thread,
+			   uint64_t now_ns)
 {
 	thread_life_resume(&thread->life, now_ns);
 	count_thread(times, thread);
-	if (thread_life_is_off(&thread->life) && thread->life.look == LOOK_NONE)
+	if (thread_life_is_off(&thread->life) && thread->life.snapshot == THREAD_SNAPSHOT_NONE)
 		make_due(times, thread);
 }
 
@@ -386,12 +404,12 @@ void thread_times_lost(struct thread_times *times, uint64_t now_ns)
 	times->lost_ns = now_ns;
 }
 
-/* After a loss, a thread that was looked at before may have run. */
+/* After a loss, a thread with a snapshot may have run since. */
 static void doubt_places(struct thread_times *times, uint64_t now_ns)
 {
 	times->doubted_ns = now_ns;
 	for (uint32_t i = 0; i < times->count; i++) {
-		struct thread *thread = &times->threads[i];
+		struct thread_times_thread *thread = &times->threads[i];
 
 		if (is_alive(thread) &&
 		    thread_life_doubt_place(&thread->life, &times->counting, now_ns))
@@ -410,15 +428,15 @@ void thread_times_forget_places(struct thread_times *times)
 {
 	times->counting.sums = (struct thread_times_sums){0};
 	for (uint32_t i = 0; i < times->count; i++) {
-		struct thread *thread = &times->threads[i];
+		struct thread_times_thread *thread = &times->threads[i];
 
 		thread_life_forget_places(&thread->life);
 		if (!is_alive(thread))
 			continue;
 		thread->is_counted = false;
 		count_thread(times, thread);
-		if (thread->life.look == LOOK_MET) {
-			thread->life.look = LOOK_NONE;
+		if (thread->life.snapshot == THREAD_SNAPSHOT_MET) {
+			thread->life.snapshot = THREAD_SNAPSHOT_NONE;
 			make_due(times, thread);
 		}
 	}

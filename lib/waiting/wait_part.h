@@ -1,5 +1,6 @@
 /*
- * What thread_times.h gives out: parts of the time that threads have no CPU, and sums.
+ * The output of thread_times.h: parts of the time that threads spend without a
+ * CPU, and totals.
  */
 #ifndef PROF_WAITING_WAIT_PART_H
 #define PROF_WAITING_WAIT_PART_H
@@ -8,35 +9,48 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Where a thread waited or ran: a number of the caller's. */
+/* The caller's id for a stack at which a thread waited or ran. */
 typedef uint32_t wait_place;
 
 #define PLACE_UNKNOWN UINT32_MAX
 
 enum wait_kind {
-	WAIT_PROVED,	/* a look has met it */
-	WAIT_SAMPLED,	/* it was sampled when it began */
-	WAIT_SPREAD,	/* of it, the time of waits that were not met */
-	WAIT_PLACELESS, /* no look can tell where */
-	WAIT_WANTED_CPU,
+	WAIT_PROVED,	/* a thread snapshot observed the wait */
+	WAIT_SAMPLED,	/* a sample was taken when the wait started */
+	WAIT_SPREAD,	/* time of unobserved waits, attributed to an observed one */
+	WAIT_PLACELESS, /* the stack is unknown */
+	WAIT_RUNNABLE,
 };
 
-/* A part of the time of one thread without a CPU. */
+/* A part of the time that one thread spent without a CPU. */
 struct wait_part {
 	enum wait_kind kind;
-	pid_t pid, tid;	  /* tid -1: several threads of the process, which have ended */
-	wait_place place; /* of WAIT_WANTED_CPU: where it waited, or ran if … */
-	bool was_running; /* … it was preempted, or has just begun */
-	bool is_woken;	  /* by the place `waker`; of WAIT_WANTED_CPU without meaning */
+	pid_t pid, tid; /* tid is -1 if the part sums up several ended threads of the process */
+	/*
+	 * For WAIT_RUNNABLE: where the thread waited before, or ran if
+	 * was_running is set.
+	 */
+	wait_place place;
+	bool was_running; /* the thread was preempted or has just started */
+	bool is_woken;	  /* `waker` is known. Unused for WAIT_RUNNABLE. */
 	wait_place waker;
 	uint64_t start_ns, end_ns;
-	uint64_t weight_ns; /* at most end_ns - start_ns, unless it is of several threads */
-	uint64_t count;	    /* of waits, and of parts of one that goes on; 0: the end of one */
-	bool has_not_run;   /* the thread, yet */
-	bool is_idle;	    /* nearly all of its life is this wait, which goes on */
+	uint64_t weight_ns; /* at most end_ns - start_ns, except for several threads */
+	/*
+	 * The number of waits. Each part of a wait in progress counts as one. A
+	 * run delay at the end of a wait counts as 0, because the wait itself
+	 * is another part.
+	 */
+	uint64_t count;
+	bool has_not_run; /* the thread has not run yet */
+	/*
+	 * This wait is still in progress and covers nearly the whole life of
+	 * the thread.
+	 */
+	bool is_idle;
 };
 
-/* Of all threads. */
+/* Totals over all threads. */
 struct thread_times_sums {
 	uint64_t threads;
 	uint64_t lives_ns;
@@ -44,13 +58,13 @@ struct thread_times_sums {
 	uint64_t left_out_ns; /* waits shorter than least_ns */
 };
 
-/* Where parts go. */
+/* Receives the parts. */
 struct wait_sink {
 	void (*add)(void *user, const struct wait_part *part);
 	void *user;
 };
 
-/* Gives out a part of this thread, unless it is empty. */
+/* Passes a part of this thread to the sink, unless its weight is 0. */
 static inline void wait_sink_give(const struct wait_sink *sink, pid_t pid, pid_t tid,
 				  struct wait_part part)
 {

@@ -11,13 +11,13 @@ void wait_weights_forget_places(struct wait_weights *weights)
 	weights->last_place = weights->last_met_place = weights->last_waker = PLACE_UNKNOWN;
 }
 
-static void give(const struct wait_weights *weights, const struct wait_sink *sink,
-		 struct wait_part part)
+static void wait_weights_give(const struct wait_weights *weights, const struct wait_sink *sink,
+			      struct wait_part part)
 {
 	wait_sink_give(sink, weights->pid, weights->tid, part);
 }
 
-/* Of the weight of the wait that was met, so much at its end was wanting a CPU. */
+/* Passes on the observed wait. `delay_ns` at its end is run delay. */
 static void give_met(struct wait_weights *weights, const struct wait_sink *sink, uint64_t delay_ns)
 {
 	struct met_wait met = weights->met;
@@ -34,22 +34,22 @@ static void give_met(struct wait_weights *weights, const struct wait_sink *sink,
 		return;
 	weights->met.count = 0;
 	spread_ns = met.spread_ns < waited_ns ? met.spread_ns : waited_ns;
-	part.kind = WAIT_WANTED_CPU;
+	part.kind = WAIT_RUNNABLE;
 	part.weight_ns = delay_ns;
 	if (met.count == 1)
 		part.start_ns = met.end_ns - delay_ns;
-	give(weights, sink, part);
+	wait_weights_give(weights, sink, part);
 	part.start_ns = met.start_ns;
 	if (met.count == 1)
 		part.end_ns = met.end_ns - delay_ns;
 	part.kind = met.kind;
 	part.count = 1;
 	part.weight_ns = waited_ns - spread_ns;
-	give(weights, sink, part);
+	wait_weights_give(weights, sink, part);
 	part.kind = WAIT_SPREAD;
 	part.count = met.count - 1;
 	part.weight_ns = spread_ns;
-	give(weights, sink, part);
+	wait_weights_give(weights, sink, part);
 }
 
 void wait_weights_give_met(struct wait_weights *weights, const struct wait_sink *sink)
@@ -77,11 +77,15 @@ void wait_weights_give_unmet(struct wait_weights *weights, const struct wait_sin
 	wait_place place = weights->last_place != PLACE_UNKNOWN ? weights->last_place
 								: weights->last_met_place;
 
-	give(weights, sink, unmet_waits_part(&weights->unmet, place, weights->last_waker));
+	wait_weights_give(weights, sink,
+			  unmet_waits_part(&weights->unmet, place, weights->last_waker));
 	weights->unmet = (struct unmet_waits){0};
 }
 
-/* What was not met is added to the short wait that was, and can have ended after it. */
+/*
+ * Adds the unobserved waits to the observed short one. They can have ended
+ * after it.
+ */
 static void add_spread(struct wait_weights *weights)
 {
 	struct met_wait *met = &weights->met;
@@ -114,7 +118,7 @@ void wait_weights_add_met(struct wait_weights *weights, const struct wait_sink *
 		weights->last_waker = wait->waker;
 		add_spread(weights);
 	} else if (weights->last_place != PLACE_UNKNOWN) {
-		/* So that the times of what is given out do not overlap. */
+		/* Otherwise the parts would overlap in time. */
 		wait_weights_give_unmet(weights, sink);
 	}
 }

@@ -1,6 +1,7 @@
 /*
- * A seccomp(2) that succeeds and filters nothing. qemu's user mode has none, and symbol workers
- * refuse to run without; tests of the build for aarch64 load this by LD_PRELOAD.
+ * A seccomp(2) that succeeds and filters nothing. qemu's user mode has no
+ * seccomp, and symbol workers refuse to run without it. Tests of the aarch64
+ * build load this with LD_PRELOAD.
  */
 #include <dlfcn.h>
 #include <stdarg.h>

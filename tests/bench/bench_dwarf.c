@@ -1,10 +1,12 @@
 /*
- * bench_dwarf FILE [ADDRESSES [THREADS]]: how fast DWARF is read, on one thread. Prints how long
- * opening took, how many megabytes of .debug_info a second are scanned, and how long naming that
- * many addresses (3000) took, spread evenly over the code that has debug information.
- * With THREADS they share large units; prints the CPU time of all, and the longest way through it:
- * what one thread does alone and the busiest of those that share, which is the time on a machine
- * that has nothing else to do.
+ * bench_dwarf FILE [ADDRESSES [THREADS]]: measures how fast DWARF is read on
+ * one thread. Prints the time to open the file, the megabytes of .debug_info
+ * that are scanned per second, and the time to symbolize ADDRESSES (3000)
+ * addresses, which are spread evenly over the code with debug information.
+ *
+ * With THREADS, the threads share large units. Also prints the total CPU time,
+ * and the critical path: the work of one thread alone plus that of the busiest
+ * thread that shares. This is the time on an otherwise idle machine.
  */
 #include "dwarf/dwarf.h"
 
@@ -38,8 +40,8 @@ enum { THREADS_MAX = 64, PART_BYTES = 4 << 20 };
 
 struct sharing {
 	unsigned threads;
-	double busy_s[THREADS_MAX]; /* by thread, in this sharing */
-	double shared_s, busiest_s; /* of all sharings */
+	double busy_s[THREADS_MAX]; /* by thread, for this shared unit */
+	double shared_s, busiest_s; /* sums over all shared units */
 	void (*work)(void *context, size_t part);
 	void *context;
 };
@@ -91,7 +93,8 @@ static struct elf_file *open_image(const char *path)
 	return NULL;
 }
 
-/* Of the executable segments; the number that have a unit. */
+/* Spreads addresses over the executable segments. Returns the number of
+ * addresses with a unit. */
 static size_t spread_addresses(const struct elf_file *image, const struct dwarf *dwarf,
 			       uint64_t *vaddrs, size_t count)
 {
@@ -129,8 +132,8 @@ static int compare_queries(const void *left, const void *right)
 	return (a->vaddr > b->vaddr) - (a->vaddr < b->vaddr);
 }
 
-/* The number of functions named, inlined ones too; *units: how many were hit, *bytes: their size.
- */
+/* Returns the number of symbolized functions, including inlined ones. *units:
+ * the number of units; *bytes: their size. */
 static size_t resolve_all(const struct dwarf *dwarf, uint64_t *vaddrs, size_t count, size_t *units,
 			  uint64_t *bytes)
 {

@@ -1,11 +1,13 @@
 /*
- * What writing costs: a profile of many samples over many distinct stacks, about 30 frames deep, by
- * 24 threads, into each format. Each is written by a process of its own, whose peak of memory
- * includes the profile.
+ * Measures what writing costs: a profile of many samples with many distinct
+ * stacks, about 30 frames deep, of 24 threads, in each format. Each format is
+ * written by a process of its own, whose peak memory includes the profile.
  *
- * bench_formats [FOLDER [SAMPLES STACKS [FORMAT …]]]
- * FOLDER: where the files are and stay, for others to read. By default all formats but rows and
- * the text of perf script, which grow with the samples: 13 GB.
+ *	bench_formats [FOLDER [SAMPLES STACKS [FORMAT …]]]
+ *
+ * FOLDER is where the files are written and kept. By default, all formats are
+ * written except rows and the text of perf script, whose size grows with the
+ * number of samples (13 GB).
  */
 #include "base/alloc.h"
 #include "format/format.h"
@@ -23,10 +25,10 @@
 
 enum {
 	FUNCTIONS = 20000,
-	PLACES = 3, /* of each function, with addresses and lines of their own */
+	PLACES = 3, /* addresses and lines per function */
 	THREADS = 24,
 	DEPTH = 30,
-	SPREAD = 8, /* leaves are so much higher or deeper */
+	SPREAD = 8, /* leaves differ in depth by this much */
 };
 
 static uint32_t next_random(uint64_t *seed, uint32_t below)
@@ -89,8 +91,8 @@ static void add_samples(struct profile *profile, uint64_t samples, uint32_t stac
 }
 
 /*
- * Every aggregated sample gets equally many timed samples, in a scattered order: the prime has no
- * divisor in common with their number.
+ * Each aggregated sample gets the same number of timed samples, in a scattered
+ * order. The prime is coprime to the number of samples.
  */
 static void add_timed_samples(struct profile *profile, uint64_t count)
 {
@@ -189,7 +191,8 @@ static int measure(const struct profile *profile, const struct format *format, c
 	return 0;
 }
 
-/* Names up to a NULL; without any: all but the largest. */
+/* names ends with NULL. If it is empty, all formats except the largest ones are
+ * written. */
 static bool is_asked_for(const struct format *format, char **names)
 {
 	if (!*names)

@@ -1,12 +1,12 @@
 /*
- * What a machine of many CPUs costs: the samples of a recording, multiplied into a ring for each
- * CPU, in memory. They go the way of a live recording, from the rings to the profile, with one
- * reader and with several.
+ * Measures what a machine with many CPUs costs: the samples of a recording are
+ * repeated in a ring for each CPU, in memory, and processed like a live
+ * recording, from the rings to the profile.
  *
- * bench_readers RECORDING [CPUS [READERS…]]	RECORDING: perf.data, not compressed.
+ *	bench_readers RECORDING [CPUS]	RECORDING: perf.data, not compressed
  *
- * Each CPU begins at another sample, so that neighbours in time are of different stacks. All that
- * the recording says of processes comes first.
+ * Each CPU starts at another sample, so that samples adjacent in time have
+ * different stacks. The records about processes come first.
  */
 #include "record/pipeline.h"
 
@@ -31,9 +31,8 @@
 enum {
 	CPUS = 128,
 	BATCHES = 40,
-	SAMPLES_OF_BATCH = 100, /* of a CPU: 100 ms at 999 Hz */
+	SAMPLES_OF_BATCH = 100, /* samples of a CPU in 100 ms at 999 Hz */
 	RING_BYTES = 4 << 20,
-	RECORDS_AHEAD = 512,
 };
 
 struct section {
@@ -45,10 +44,10 @@ struct recording {
 	struct bytes *samples, *others;
 	size_t sample_count, sample_room, other_count, other_room;
 	unsigned event_count;
-	size_t time_at; /* in a sample */
+	size_t time_at; /* offset in a sample */
 };
 
-/* The time of a sample precedes whatever has another length. */
+/* The time precedes all fields of variable length. */
 static size_t time_place(uint64_t sample_type)
 {
 	const uint64_t before = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID;
@@ -105,8 +104,7 @@ static void read_records(struct recording *recording, struct bytes file)
 	}
 }
 
-static void pipeline_begin(struct pipeline *pipeline, const struct recording *recording,
-			   unsigned readers)
+static void pipeline_begin(struct pipeline *pipeline, const struct recording *recording)
 {
 	pipeline_open(pipeline, &(struct pipeline_options){
 					.arch = arch_native(),
@@ -116,7 +114,6 @@ static void pipeline_begin(struct pipeline *pipeline, const struct recording *re
 							.same_kernel = true,
 						},
 					.depth = UNWIND_DEPTH_MAX,
-					.threads = readers,
 				});
 	for (unsigned i = 0; i < recording->event_count; i++) {
 		struct profile_event event = {
@@ -143,7 +140,7 @@ static void feed_others(struct pipeline *pipeline, const struct recording *recor
 	}
 }
 
-/* The kernel's part: the next samples of each CPU. */
+/* The kernel's part: writes the next samples of each CPU. */
 static void fill(const struct recording *recording, struct ring *rings, unsigned cpus,
 		 unsigned batch)
 {
@@ -182,56 +179,20 @@ static double seconds(clockid_t clock)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static size_t take(struct ring_merge *merge, struct record *records)
-{
-	const struct ring_head *head;
-	size_t count = 0;
-
-	while (count < RECORDS_AHEAD && (head = ring_merge_next(merge)))
-		records[count++] = head->record;
-	return count;
-}
-
-/* As recorder_drain(). *alone_s: CPU time of what one thread does while the others wait. */
-static void drain(struct pipeline *pipeline, struct ring_merge *merge, struct record *records,
-		  bool looks_ahead, double *alone_s)
-{
-	const struct ring_head *head;
-	struct record *chunks[] = {records, records + RECORDS_AHEAD};
-	size_t counts[2];
-
-	ring_merge_batch(merge, UINT64_MAX);
-	while (!looks_ahead && (head = ring_merge_next(merge)))
-		session_feed(pipeline->session, &head->record);
-	ring_merge_keep(merge);
-	counts[0] = take(merge, chunks[0]);
-	for (unsigned n = 0; counts[n % 2]; n++) {
-		session_look_ahead(pipeline->session, chunks[n % 2], counts[n % 2]);
-		counts[(n + 1) % 2] = take(merge, chunks[(n + 1) % 2]);
-		session_finish_look(pipeline->session);
-		*alone_s -= seconds(CLOCK_THREAD_CPUTIME_ID);
-		for (size_t i = 0; i < counts[n % 2]; i++)
-			session_feed(pipeline->session, &chunks[n % 2][i]);
-		ring_merge_keep(merge);
-		*alone_s += seconds(CLOCK_THREAD_CPUTIME_ID);
-	}
-	ring_merge_end_keeping(merge);
-}
-
 struct result {
-	double wall_s, cpu_s, alone_s;
+	double wall_s, cpu_s;
 	uint64_t samples, truncated;
 	uint32_t stacks;
 	long peak_kb;
 };
 
-static struct result measure(const struct recording *recording, unsigned cpus, unsigned readers)
+static struct result measure(const struct recording *recording, unsigned cpus)
 {
 	struct pipeline pipeline;
-	struct record *records = xcalloc(2 * RECORDS_AHEAD, sizeof(*records));
 	struct ring *rings = xcalloc(cpus, sizeof(*rings));
 	size_t each = ring_control_bytes() + RING_BYTES;
 	struct result result = {0};
+	const struct ring_head *head;
 	struct ring_merge merge;
 	struct rusage usage;
 
@@ -240,40 +201,39 @@ static struct result measure(const struct recording *recording, unsigned cpus, u
 			  mmap(NULL, each, PROT_READ | PROT_WRITE,
 			       MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0),
 			  RING_BYTES);
-	pipeline_begin(&pipeline, recording, readers);
+	pipeline_begin(&pipeline, recording);
 	feed_others(&pipeline, recording);
 	ring_merge_init(&merge, rings, cpus, &recording->layouts);
 	for (unsigned i = 0; i < BATCHES; i++) {
 		fill(recording, rings, cpus, i);
 		result.wall_s -= seconds(CLOCK_MONOTONIC);
 		result.cpu_s -= seconds(CLOCK_PROCESS_CPUTIME_ID);
-		drain(&pipeline, &merge, records, readers > 1, &result.alone_s);
+		ring_merge_batch(&merge, UINT64_MAX);
+		while ((head = ring_merge_next(&merge)))
+			session_feed(pipeline.session, &head->record);
 		result.wall_s += seconds(CLOCK_MONOTONIC);
 		result.cpu_s += seconds(CLOCK_PROCESS_CPUTIME_ID);
 	}
 	getrusage(RUSAGE_SELF, &usage);
-	result.samples = session_counts(pipeline.session)->samples;
-	result.truncated = session_counts(pipeline.session)->stacks.truncated;
+	result.samples = session_counts(pipeline.session)->quality.samples;
+	result.truncated = session_counts(pipeline.session)->quality.truncated;
 	result.stacks = profile_stacks(pipeline.profile).count;
 	result.peak_kb = usage.ru_maxrss - (long)(cpus * each / 1024);
 	return result;
 }
 
-/* In a process of its own, for its peak of memory. */
-static void report(const struct recording *recording, unsigned cpus, unsigned readers)
+/* Runs in a process of its own, to measure its peak memory. */
+static void report(const struct recording *recording, unsigned cpus)
 {
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		struct result result = measure(recording, cpus, readers);
+		struct result result = measure(recording, cpus);
 
-		printf("%u rings, %u reader%s: %9.0f samples/s, %.2f us of CPU time each, %.2f of "
-		       "them alone; %" PRIu64 " samples, %" PRIu32 " stacks, %" PRIu64
-		       " truncated; peak %ld MiB\n",
-		       cpus, readers, readers == 1 ? " " : "s",
-		       (double)result.samples / result.wall_s,
-		       result.cpu_s * 1e6 / (double)result.samples,
-		       result.alone_s * 1e6 / (double)result.samples, result.samples, result.stacks,
+		printf("%u rings: %9.0f samples/s, %.2f us of CPU time each; %" PRIu64
+		       " samples, %" PRIu32 " stacks, %" PRIu64 " truncated; peak %ld MiB\n",
+		       cpus, (double)result.samples / result.wall_s,
+		       result.cpu_s * 1e6 / (double)result.samples, result.samples, result.stacks,
 		       result.truncated, result.peak_kb / 1024);
 		fflush(stdout);
 		_exit(0);
@@ -308,11 +268,6 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	recording.time_at = time_place(recording.layouts.items[0].sample_type);
-	if (argc <= 3) {
-		report(&recording, cpus, 1);
-		report(&recording, cpus, 2);
-	}
-	for (int i = 3; i < argc; i++)
-		report(&recording, cpus, (unsigned)strtoul(argv[i], NULL, 10));
+	report(&recording, cpus);
 	return 0;
 }

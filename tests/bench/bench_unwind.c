@@ -1,9 +1,9 @@
 /*
- * What unwinding costs: a frame out of the cache of rules, on a stack of this program that goes
- * back and forth between it and libc; and a row of call frame information that the cache did not
- * hold.
+ * Measures what unwinding costs: a frame whose rule is cached, on a stack that
+ * alternates between this program and libc, and a row of call frame information
+ * that is not cached.
  *
- * bench_unwind [FILE]	FILE: where the rows are from; by default libc.
+ *	bench_unwind [FILE]	FILE: the file with the rows; by default libc
  */
 #include "unwind/unwind.h"
 
@@ -29,7 +29,7 @@ struct sample {
 	unsigned char stack[STACK_BYTES];
 };
 
-/* Of our own: the machine may be busy with other things. */
+/* CPU time of this process, because the machine may be busy. */
 static uint64_t cpu_ns(void)
 {
 	struct timespec now;
@@ -47,7 +47,7 @@ static void take_sample(struct sample *sample)
 	memcpy(sample->stack, (const void *)sample->regs.values[arch_native()->sp], STACK_BYTES);
 }
 
-/* A comparison that sorts, DEPTH deep. */
+/* Compares by sorting, DEPTH deep. */
 static int compare(const void *a, const void *b, void *user)
 {
 	struct sample *sample = user;
@@ -62,7 +62,7 @@ static int compare(const void *a, const void *b, void *user)
 	return numbers[0] - numbers[1];
 }
 
-/* Room on the stack, so that the copy does not reach past its end. */
+/* Reserves stack, so that the copy does not reach beyond its end. */
 __attribute__((noinline)) static void record(struct sample *sample)
 {
 	volatile char room[STACK_BYTES];
@@ -101,7 +101,8 @@ static void measure_walk(void)
 	       warm.rules_missed - cold.rules_missed);
 }
 
-/* Addresses all over the file: starts of entries and places within. */
+/* Chooses addresses all over the file: starts of entries, and addresses in
+ * between. */
 static size_t choose_addresses(struct elf_file *image, uint64_t *vaddrs)
 {
 	struct elf_section found = elf_file_section(image, ".eh_frame");

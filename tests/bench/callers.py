@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Callers that a program without unwind tables has, stripped, and the same program with its tables and symbols does not.
+"""Finds callers that occur in a stripped program without unwind tables, but not in the same program with tables and
+symbols.
 
 callers.py PROF SOURCE [SECONDS [PROGRAM …]]
 
-Programs of tests/targets are built with and without unwind tables and recorded at 4,999 Hz. A row has the samples without tables, how many
-of them are truncated, and how many have a caller of their leaf, or of a caller, that no sample with tables has; with the first such pair.
-A pair of which one program has few samples can be true. Prints; never judges. Needs the Python package protobuf.
+Programs of tests/targets are built with and without unwind tables, and recorded at 4,999 Hz. A row has the number of
+samples without tables, how many of them are truncated, and how many have a caller of their leaf (or of another
+caller) that no sample with tables has, with the first such pair. A pair may be correct if one of the programs has
+few samples. Prints results without judging them. Needs the Python package protobuf.
 """
 
 import bisect
@@ -26,7 +28,7 @@ def build(source, program, *options):
 
 
 def symbols(program):
-    """(start, size, name), in order."""
+    """Returns (start, size, name), in order."""
     lines = subprocess.run(["nm", "-S", "--defined-only", program], capture_output=True, text=True, check=True).stdout.splitlines()
     fields = [line.split() for line in lines]
     return sorted((int(start, 16), int(size, 16), name) for start, size, kind, name in (row for row in fields if len(row) == 4)
@@ -39,7 +41,7 @@ def name_of(names, address):
 
 
 def record(prof, program, names, seconds):
-    """Stacks from the root: functions of the program by their symbols, all others by their file."""
+    """Returns stacks from the root: functions of the program by their symbols, all others by their file."""
     from profiles import Pprof
 
     output = program.with_suffix(".pb.gz")
@@ -59,7 +61,7 @@ def record(prof, program, names, seconds):
 
 
 def pairs(frames):
-    """(caller, callee); a complete stack begins with its root."""
+    """Yields (caller, callee). A complete stack starts with its root."""
     return [pair for pair in zip(["", *frames], frames) if "[truncated]" not in pair]
 
 

@@ -1,16 +1,24 @@
 #!/usr/bin/env python3
-"""What `prof record -a` costs where processes come and go.
+"""Measures what `prof record -a` costs while processes come and go.
 
 churn.py PROF BUILD [FREQUENCY [EXECS_PER_SECOND [SECONDS [RUNS [OTHER_PROF…]]]]]
 
-Shells, sed, Python and the compiler run on small files, at this number of executions per second (default 20; 0: as
-fast as two shells can, as in a parallel build), while prof records at FREQUENCY (default 99). OTHER_PROF, which may
-have options ("prof --checkpoint=off"), records the same processes at the same time, so that the CPU times compare
-however busy the machine is. Prints medians of RUNS (default 5) of SECONDS (default 20): the CPU time of the start,
-which reads what runs already; then, of prof itself and without the processes that it starts, that of each second, of
-each sample and of each new process or thread of the machine; that of the end and of all processes that prof has
-started; the peak of memory; and the files outside of /proc and /sys that are opened, and how many opens were of a file
-that was opened before (by strace(1), in a run of its own). Needs root. Prints; never judges.
+Shells, sed, Python and the compiler run on small files, with this number of execs per second (default 20; 0: as fast
+as two shells can, as in a parallel build), while prof records at FREQUENCY (default 99). OTHER_PROF, which may have
+options ("prof --checkpoint=off"), records the same processes at the same time, so that the CPU times are comparable
+however busy the machine is.
+
+Prints medians of RUNS (default 5) of SECONDS (default 20):
+
+- CPU time of the start, which reads the running processes
+- CPU time of prof itself, without its child processes, per second, per sample, and per new process or thread of the
+  machine
+- CPU time of the end, and of all processes that prof has started
+- peak memory
+- opened files outside of /proc and /sys, and how many opens were of a file that was opened before (measured with
+  strace(1) in a separate run)
+
+Needs root. Prints results without judging them.
 """
 
 import collections
@@ -28,9 +36,9 @@ from pathlib import Path
 
 from figures import cpu_seconds, ended
 
-START_S = 2  # it has read what runs already by then
+START_S = 2  # by then, prof has read the running processes
 SOURCE = "#include <stdio.h>\n" + "".join(f"int f{i}(int x) {{ return x * {i} + printf(\"%d\", x); }}\n" for i in range(20))
-# Execs: the shell and sed; Python; gcc, cc1 and as.
+# Programs of a round: the shell and sed; Python; gcc, cc1 and as.
 ROUND = [
     ["sh", "-c", "sed s/x/y/ unit.c > sed.out; :"],
     ["python3", "-S", "-c", "import json"],
@@ -68,7 +76,7 @@ class Churn:
 
 
 def forks():
-    """Processes and threads that the machine has begun."""
+    """Returns the number of processes and threads that the machine has started."""
     return int(re.search(r"^processes (\d+)", Path("/proc/stat").read_text(encoding="ascii"), re.M)[1])
 
 
@@ -77,7 +85,7 @@ def command_of(prof, frequency, folder, name):
 
 
 def record(profs, frequency, seconds, folder):
-    """All of them at the same time: the cost of each."""
+    """Records with all of them at the same time. Returns the cost of each."""
     running = []
     for name, prof in enumerate(profs):
         with (folder / f"{name}.txt").open("w") as errors:
@@ -102,7 +110,7 @@ def record(profs, frequency, seconds, folder):
 
 
 def opened(prof, frequency, seconds, folder):
-    """(files opened beside /proc and /sys, how many of them it had opened before)"""
+    """Returns (opened files outside of /proc and /sys, how many of these opens were of a file opened before)."""
     trace = folder / "trace.txt"
     command = command_of(prof, frequency, folder, "traced")
     process = subprocess.Popen(["strace", "-f", "-o", trace, "-e", "trace=open,openat,openat2", *command],
@@ -113,7 +121,7 @@ def opened(prof, frequency, seconds, folder):
         subprocess.run(["kill", "-INT", pid], check=False)
     process.wait()
     paths = re.findall(r'open(?:at2?)?\([^"]*"([^"]+)".* = \d+$', trace.read_text(errors="replace"), re.M)
-    # The way to an output file is opened name by name.
+    # The path of an output file is opened component by component.
     files = [path for path in paths if "/" in path and not re.match(r"/?(proc|sys|dev)?(/|$)", path) or "map_files" in path]
     return len(files), len(files) - len(set(files))
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""What recording continuously costs (prof record --every), and how long a day takes to be read.
+"""Measures what continuous recording costs (prof record --every), and how long it takes to read a day.
 
 continuous.py PROF [SECONDS [PROCESSES]]
 
-The whole machine is recorded at 19 and at 99 Hz while 20 short programs a second start and a process per CPU is busy, for SECONDS
-(60) each: CPU time of prof and its children, bytes per hour. Then PROCESSES (5,000) short programs run as fast as they can beside
-segments of one second: resident memory at a tenth of them, and at their end. A day is 24 copies of an hour, which prof has merged of 60 different
-segments of 2 s that have the samples of a minute each, once of busy loops and once of compilers on each CPU. As root.
-Prints; never judges.
+The whole machine is recorded at 19 and at 99 Hz for SECONDS (60) each, while 20 short programs per second start and
+a process per CPU is busy. Prints CPU time of prof and its children, and bytes per hour. Then PROCESSES (5,000) short
+programs run as fast as possible with segments of one second. Prints resident memory after a tenth of them, and at
+their end. The day consists of 24 copies of an hour, which prof has merged from 60 different segments of 2 s. Each
+segment has the samples of a minute, once of busy loops and once of compilers on each CPU. Needs root. Prints results
+without judging them.
 """
 
 import gzip
@@ -23,7 +24,7 @@ import time
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[2]
-TIME, DURATION, MERGED = 9, 10, 1500  # of pprof's Profile
+TIME, DURATION, MERGED = 9, 10, 1500  # fields of pprof's Profile
 
 
 def varint(number):
@@ -39,7 +40,7 @@ def segments(folder):
 
 
 def memory_mb(pid):
-    """Of the process and its children: resident pages of their own."""
+    """Returns the unshared resident memory of the process and its children."""
     total = 0
     for one in [str(pid), *Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]:
         try:
@@ -51,12 +52,12 @@ def memory_mb(pid):
 
 
 def begin(*command, **options):
-    """A process that ends with this one, however this one ends."""
+    """Starts a process that ends with this one, however this one ends."""
     return subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *command], **options)
 
 
 def busy_shells(text, **options):
-    """One for each CPU."""
+    """Starts one for each CPU."""
     return [begin("sh", "-c", text, **options) for _ in os.sched_getaffinity(0)]
 
 
@@ -76,7 +77,7 @@ def costs(prof, hz, seconds):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         busy = busy_shells("while :; do :; done")
-        # A process of its own, so that its children are not those of prof.
+        # It is a child of this process, so it does not count as a child of prof.
         churn = begin("sh", "-c", "while :; do true | /bin/true; sleep 0.05; done")
         before, begun = used(), time.monotonic()
         process = begin(prof, "record", "-q", "-a", "-F", str(hz), "--every", "10s", "-o", f"{folder}/")
@@ -93,7 +94,7 @@ def costs(prof, hz, seconds):
 
 
 def fields(message):
-    """(number, encoded field) of a protobuf message of varints and bytes."""
+    """Yields (number, encoded field) of a protobuf message with varints and bytes."""
     at = 0
     while at < len(message):
         begin = at
@@ -114,7 +115,7 @@ def number_at(data, at):
 
 
 def moved(data, begin, seconds):
-    """A segment that begins then; a merged one has had its segments a minute each."""
+    """Returns a segment with that start time. A merged segment consists of segments of a minute."""
     new = {TIME: bytes([TIME << 3]) + varint(begin * 10**9), DURATION: bytes([DURATION << 3]) + varint(seconds * 10**9)}
     if seconds > 60:
         merged = varint(begin) + bytes([60]) * (seconds // 60 - 1)
@@ -123,7 +124,7 @@ def moved(data, begin, seconds):
 
 
 def record_minutes(prof, folder, load):
-    """60 segments of 2 s with the samples of a minute each: 570 Hz for 19."""
+    """Records 60 segments of 2 s with the samples of a minute each: 570 Hz instead of 19."""
     busy = busy_shells(load, start_new_session=True)
     subprocess.run([prof, "record", "-q", "-a", "-F", "570", "--every", "2s", "-o", f"{folder}/", "--", "sleep", "122"], check=True)
     for one in busy:
@@ -137,7 +138,8 @@ def name_of(begin):
 
 
 def merge(prof, folder):
-    """Has a recorder make an hour out of the minutes; returns its file and the CPU time of the child of lowest priority."""
+    """Makes a recorder merge the minutes into an hour. Returns its file and the CPU time of the child with the lowest
+    priority."""
     first, ticks = segments(folder)[0], 0
     process = start(prof, folder, "-F", "19", "--every", "1s")
     while len([path for path in segments(folder) if path.name[:11] == first.name[:11]]) > 1:

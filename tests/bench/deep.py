@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What a sample of a deep stack costs its program and the recorder.
+"""Measures what a sample of a deep stack costs the program and the recorder.
 
 deep.py PROF[,PROF…] BUILD [RUNS [ROUNDS]]
 
-The program is tests/targets/deep_calls: 105 KB of stack in 130 frames under ever new ones. Recorded by each PROF and,
-if there is one, by perf with frame pointers and with 32 KiB copies, in turn. Of RUNS paired runs the medians, and of
-the program's CPU time the least; prof's CPU time is that of all its threads while the program works. Prints; never
-judges.
+The program is tests/targets/deep_calls: 105 KB of stack in 130 frames below constantly changing frames. It is
+recorded in turn by each PROF and, if installed, by perf with frame pointers and with 32 KiB copies. Prints the
+medians of RUNS paired runs, and the minimum of the program's CPU time. prof's CPU time is that of all its threads
+while the program works. Prints results without judging them.
 """
 
 import re
@@ -19,7 +19,7 @@ from pathlib import Path
 
 
 def cpu_s(pid):
-    """The CPU time of a process's threads that run."""
+    """Returns the CPU time of a process's live threads."""
     used = 0
     for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
         try:
@@ -30,7 +30,7 @@ def cpu_s(pid):
 
 
 def measure(recorder, program, folder):
-    """Seconds of the program by the clock and of CPU time, of the recorder, and what it says at its end."""
+    """Returns wall-clock and CPU seconds of the program, CPU seconds of the recorder, and its messages at the end."""
     process = subprocess.Popen([*recorder, *program], cwd=folder, text=True, stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.readline()

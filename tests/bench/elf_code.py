@@ -1,5 +1,5 @@
-"""What the machine code of ELF files says about a call chain, without any unwinder: is a frame a root, can this frame have
-called that one.
+"""Checks call chains against the machine code of ELF files, without an unwinder: whether a frame is a
+root, and whether a frame can have called another one.
 """
 
 import bisect
@@ -20,14 +20,14 @@ def run(*command):
 
 
 class Ranges:
-    """Sorted [start, end) with a name."""
+    """Sorted ranges [start, end) with names."""
 
     def __init__(self, ranges):
         self.ranges = sorted(set(ranges))
         self.starts = [start for start, _, _ in self.ranges]
 
     def at(self, address):
-        """The range with the address that starts last."""
+        """The range that contains the address and starts last."""
         index = bisect.bisect_right(self.starts, address) - 1
         for index in range(index, max(index - 64, -1), -1):
             if address < self.ranges[index][1]:
@@ -72,13 +72,13 @@ class ElfCode:
 
     @functools.cached_property
     def entries(self):
-        """Functions by their CFI."""
+        """Ranges of functions according to the CFI."""
         text = run("readelf", "-wf", self.path)
         return Ranges((int(start, 16), int(end, 16), "") for start, end in re.findall(r"FDE .*pc=(\w+)\.\.(\w+)", text))
 
     @functools.cached_property
     def outermost(self):
-        """Where CFI says that there is no caller."""
+        """Functions without a caller according to the CFI."""
         text = run("readelf", "-wF", self.path)
         found = []
         for start, end, rows in re.findall(r"FDE .*pc=(\w+)\.\.(\w+)\n((?:.+\n)*)", text):
@@ -96,7 +96,7 @@ class ElfCode:
         if self.entry and 0 <= vaddr - self.entry < ENTRY_BYTES or self.outermost.at(vaddr - 1):
             return True
         if any(vaddr in (start, start + 1) for start, _, _ in filter(None, (self.entries.at(vaddr), self.symbols.at(vaddr)))):
-            return True  # the beginning of a stack that makecontext() or its like has made
+            return True  # the first frame of a stack that makecontext() or a similar function has made
         symbol = self.symbols.at(vaddr - 1)
         if symbol:
             return bool(ROOTS.fullmatch(symbol[2]))
@@ -108,7 +108,7 @@ class ElfCode:
 
     @functools.lru_cache(maxsize=None)
     def jumps(self, start, end):
-        """Where a function's jumps lead out of it; None among them: anywhere."""
+        """Targets outside the function of its jumps. None among them means anywhere."""
         targets = set()
         text = run("objdump", "-d", "--no-show-raw-insn", f"--start-address={start}", f"--stop-address={end}", self.path)
         for operand in re.findall(r"\sj\w+ +(\S+)", text):
@@ -117,11 +117,11 @@ class ElfCode:
             elif not start <= int(operand, 16) < end:
                 targets.add(int(operand, 16))
         if not re.search(r"\s(ret|jmp|ud2|hlt|call)[^\n]*\n(\s*\w+:\s+(nop|cs|data16|xchg|int3|$)[^\n]*\n)*\s*\Z", text):
-            targets.add(end)  # it falls through
+            targets.add(end)  # falls through to the next function
         return targets
 
     def leads_to(self, target, pc):
-        """Whether a call of target can make pc run before it returns, without another call."""
+        """Whether a call of target can execute pc before it returns, without another call."""
         seen, todo = set(), [target]
         while todo and len(seen) < 200:
             at = todo.pop()
@@ -151,7 +151,7 @@ def elf_code(path):
 
 @functools.lru_cache(maxsize=None)
 def cannot_call(caller_path, return_address, callee_path, pc):
-    """Why the code before the return address cannot have called what runs at pc; None: it can."""
+    """Why the code before the return address cannot have called the code at pc, or None if it can."""
     caller = elf_code(caller_path)
     before = caller.read(return_address - 8, 8) if caller else b""
     if not before:

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The figures that prof stands for, each beside its neighbour's in the same run.
+"""Measures prof's main benchmarks, each compared with another profiler in the same run.
 
 figures.py PROF BUILD [RUNS]
 
-The program recorded is ripgrep with full debug info (./bootstrap --tests builds it), searching on all
-CPUs. prof and perf attach to it in turn, so their own CPU time and memory are theirs alone; after some
-seconds it is killed, and what counts is how long the files take from there. The neighbour is
-`perf record --call-graph dwarf`, with the same copy of the stack, and `perf script` with
-inferno-collapse-perf behind it. Medians of RUNS runs. Prints; never judges.
+The recorded program is ripgrep with full debug info (built by ./bootstrap --tests), which searches on all CPUs. prof
+and perf attach to it in turn, so that their own CPU time and memory are separate. After some seconds the program is
+killed, and the time until the files are complete is measured. prof is compared with `perf record --call-graph
+dwarf`, with the same size of stack copies, followed by `perf script` and inferno-collapse-perf. Prints medians of
+RUNS runs without judging them.
 """
 
 import gzip
@@ -24,7 +24,7 @@ from pathlib import Path
 
 RECORD_S = 10
 FREQUENCY_HZ = 999
-STACK_BYTES = 32768  # what prof copies by default
+STACK_BYTES = 32768  # prof's default size of a copy
 
 Run = namedtuple("Run", "samples lost rooted cpu_us whole_us late_s peak_mib written_bytes")
 Ended = namedtuple("Ended", "cpu_s peak_mib end")
@@ -32,13 +32,13 @@ Recorded = namedtuple("Recorded", "ended cpu_s written_bytes killed errors")
 
 
 def until_busy(pid):
-    """Until all its threads run: it has used some CPU time."""
+    """Waits until all its threads run, because it has used some CPU time."""
     while int(Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[11]) < 20:
         time.sleep(0.01)
 
 
 def library(folder):
-    """A folder with enough to read: one text under many names."""
+    """Makes a folder with enough to read: one text under many names."""
     books = folder / "books"
     if not books.exists():
         books.mkdir()
@@ -50,7 +50,7 @@ def library(folder):
 
 
 class Search:
-    """ripgrep, busy on all CPUs until it is killed."""
+    """A ripgrep that is busy on all CPUs until it is killed."""
 
     PATTERN = r"(\w+) (\w+) of .*, \d*[13579]\d* [0-3]$"
 
@@ -66,7 +66,7 @@ class Search:
 
 
 def ended(process):
-    """Waits for a process: its CPU time, its peak of memory, and when it ended."""
+    """Waits for a process. Returns its CPU time, its peak memory, and its end time."""
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     return Ended(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, time.monotonic())
@@ -82,7 +82,7 @@ ROOTS = re.compile(r"_start|_?_?clone3?|thread_start|(entry|asm|ret_from)_\w+")
 
 
 def shape(folded):
-    """(samples, share of them that reaches the root)"""
+    """Returns (samples, share of them that reaches the root)."""
     total = rooted = 0
     for frames, count in stacks(folded):
         total += count
@@ -92,7 +92,7 @@ def shape(folded):
 
 
 def written(pid):
-    """Bytes that a process has handed to write(2) and its kin."""
+    """Returns the bytes that a process has passed to write(2) and similar calls."""
     text = Path(f"/proc/{pid}/io").read_text(encoding="ascii")
     return int(re.search(r"wchar: (\d+)", text)[1])
 
@@ -104,7 +104,7 @@ def cpu_seconds(pid):
 
 
 def record(command, rg, folder):
-    """Runs a recorder beside a search. The first second, when it says what it does, writes nothing that counts."""
+    """Runs a recorder during a search. The first second is not measured, because the recorder prints messages in it."""
     search = Search(rg, folder)
     with tempfile.TemporaryFile("w+") as errors:
         recorder = subprocess.Popen([*command, "-F", str(FREQUENCY_HZ), "-p", str(search.process.pid)],
@@ -130,7 +130,7 @@ def prof_run(prof, rg, folder):
 
 
 def perf_script(perf, collapse, data, folded, options):
-    """Names and folds a recording: (its end, when it began)."""
+    """Symbolizes and folds a recording. Returns (its end, its start)."""
     began = time.monotonic()
     with open(folded, "wb") as output, open(os.devnull, "wb") as silent:
         script = subprocess.Popen([perf, "script", "-i", data, *options], stdout=subprocess.PIPE, stderr=silent)
@@ -141,20 +141,20 @@ def perf_script(perf, collapse, data, folded, options):
 
 
 def perf_runs(perf, collapse, rg, folder):
-    """One recording, named with inlined frames, as prof names, and without."""
+    """Makes one recording, which is symbolized with inlined frames, as by prof, and without."""
     data, folded = folder / "perf.data", folder / "perf.folded"
     recorded = record([perf, "record", "-q", "--call-graph", f"dwarf,{STACK_BYTES}", "-o", data], rg, folder)
     lost = perf_lost(perf, data)
     for options in ([], ["--no-inline"]):
         naming, began = perf_script(perf, collapse, data, folded, options)
         samples, rooted = shape(folded.read_text(encoding="utf-8", errors="replace"))
-        cpu_us = (recorded.ended.cpu_s + naming.cpu_s) / samples * 1e6  # it unwinds when it names
+        cpu_us = (recorded.ended.cpu_s + naming.cpu_s) / samples * 1e6  # it unwinds while it symbolizes
         yield Run(samples, lost, rooted, cpu_us, cpu_us, recorded.ended.end - recorded.killed + naming.end - began,
                   max(recorded.ended.peak_mib, naming.peak_mib), recorded.written_bytes)
 
 
 def perf_lost(perf, data):
-    """Lost samples; perf counts the events and the samples in them apart."""
+    """Returns the lost samples. perf counts lost events and lost samples separately."""
     stats = subprocess.run([perf, "report", "--stats", "-i", data], capture_output=True, text=True, check=False).stdout
     return sum(int(count) for count in re.findall(r"LOST(?:_SAMPLES)? events:\s+(\d+)", stats))
 

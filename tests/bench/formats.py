@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What writing each format costs, and the same work by its neighbours, in the same run.
+"""Measures what writing each format costs, and the same work by other tools, in the same run.
 
 formats.py BENCH_FORMATS PROF BUILD
 
-bench_formats makes a profile of 10 million samples over a million distinct stacks and writes it in every format.
-`go tool pprof -proto` reads and writes the pprof file, as `prof convert` does. inferno-collapse-perf folds the text of
-perf script, of one sample a stack: all would be 20 GB. Its lines are compared with prof's. Prints; never judges.
+bench_formats makes a profile of 10 million samples with a million distinct stacks and writes it in every format. `go
+tool pprof -proto` reads and writes the pprof file, like `prof convert`. inferno-collapse-perf folds the text of perf
+script with one sample per stack, because all samples would be 20 GB. Its lines are compared with prof's. Prints
+results without judging them.
 """
 
 import filecmp
@@ -21,7 +22,7 @@ STACKS = "1000000"
 
 
 def row(name, *command, **options):
-    """Runs a command and prints its time, CPU time and peak of memory."""
+    """Runs a command and prints its wall-clock time, CPU time and peak memory."""
     began = time.monotonic()
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, **options) as process:
         _, status, usage = os.wait4(process.pid, 0)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What sampling CPU time costs the program, by the library in it and by perf events.
+"""Measures what sampling CPU time costs the program, with in-process sampling and with perf events.
 
 inside.py PROF BUILD [RUNS [BLOCKS]]
 
-The program is tests/targets/churn, which works on BLOCKS blocks and prints its own CPU time. Each
-round runs it alone and recorded in each way, in turn; a figure is the median over the rounds of the ratio to the run alone.
-Prints; never judges.
+The program is tests/targets/churn, which works on BLOCKS blocks and prints its own CPU time. Each round runs it
+alone and recorded in each way, in turn. A result is the median, over the rounds, of the ratio to the run alone.
+Prints results without judging them.
 """
 
 import statistics

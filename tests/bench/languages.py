@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Whether stacks of code from many compilers reach their roots, by prof and by its neighbours.
+"""Checks whether stacks of code from many compilers reach their roots, with prof and with other profilers.
 
 languages.py PROF BUILD [ROW…]
 
-Builds and records each program of languages/ and some that are installed; rows whose compiler or program is missing are
-left out with a word. Per tool: the share of samples whose outermost frame is a root by the ELF file alone (the entry point,
-the start of a thread, or a frame that CFI calls the outermost); and for prof and perf the calls in all stacks that the
-machine code makes impossible (elf_code.py). Compilers and programs that are not in the PATH can be named by the environment:
-ZIG, OCAML5 (its ocamlopt), PYTHON (with numba and llvmlite), RING, RING_MUSL, AWS_LC. ONLY_PROF=1 leaves the neighbours
-out, VERBOSE=1 lists the most frequent of the impossible calls. Prints; never judges.
+Builds and records each program of languages/ and some installed programs. Rows whose compiler or program is missing
+are omitted with a message. Prints, for each tool, the share of samples whose outermost frame is a root according to
+the ELF file alone: the entry point, the start of a thread, or a frame that CFI calls the outermost. For prof and
+perf, also prints the calls in all stacks that are impossible in the machine code (elf_code.py).
+
+Environment variables name compilers and programs that are not in PATH: ZIG, OCAML5 (its ocamlopt), PYTHON (with
+numba and llvmlite), RING, RING_MUSL, AWS_LC. ONLY_PROF=1 omits the other profilers, VERBOSE=1 lists the most
+frequent impossible calls. Prints results without judging them.
 """
 
 import functools
@@ -47,7 +49,7 @@ def tool(*names):
 
 
 def compiled(source, *compiler, output="-o {}"):
-    """A row whose program is made of a file of languages/ in a directory of its own."""
+    """A row whose program is compiled from a file of languages/, in a directory of its own."""
 
     def build(folder):
         program = folder / "program"
@@ -66,7 +68,7 @@ def installed(*command, script=None):
 
 
 def python(module, script):
-    """A row whose script imports a module; PYTHON names an interpreter that has it."""
+    """A row whose script imports a module. PYTHON names an interpreter that has the module."""
 
     def build(_):
         program = tool(os.environ.get("PYTHON", "python3"))
@@ -95,7 +97,7 @@ def speed(*algorithms):
 
 
 def given(variable):
-    """A program that the environment names: `RING=target/release/bench languages.py …`."""
+    """A program named by the environment: `RING=target/release/bench languages.py …`."""
 
     def build(_):
         if variable not in os.environ:
@@ -155,7 +157,8 @@ ROWS = {
 
 
 # --- Recordings ------------------------------------------------------------------------------
-# Each yields for each sample its user frames, leaf first: (path of the ELF file or None, vaddr).
+#
+# Each function yields the user frames of each sample, leaf first: (path of the ELF file or None, vaddr).
 
 
 def quiet(command, folder):
@@ -199,7 +202,8 @@ def by_perf(how, command, folder):
             yield frames
 
 
-# It asks for hardware cycles, and tries the CPU clock instead only if it reads a 1 there, whatever its user may do.
+# samply requests hardware cycles. It tries the CPU clock instead only if it reads a 1 there, whatever its user may
+# do.
 SHOW_ONE = 'mount --bind "$0" /proc/sys/kernel/perf_event_paranoid && exec "$@"'
 
 
@@ -232,7 +236,7 @@ def samply_samples(thread, libs):
             yield chain
 
 
-# --- What they say ---------------------------------------------------------------------------
+# --- Checks -------------------------------------------------------------------------------------
 
 
 @functools.lru_cache(maxsize=None)
@@ -250,7 +254,7 @@ def is_signal_return(frame):
 
 @functools.lru_cache(maxsize=None)
 def impossible(callee, caller):
-    """A return address may be given as it is, or less one."""
+    """A return address may be given as it is, or minus one."""
     if not (callee[0] and caller[0]) or is_signal_return(callee):
         return None
     reasons = [cannot_call(caller[0], caller[1] + by, callee[0], callee[1]) for by in (0, 1)]

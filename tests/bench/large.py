@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Names from gigabytes of debug information, as Chromium has (large_program.py).
+"""Measures symbolization with gigabytes of debug information, as in Chromium (large_program.py).
 
 large.py PROF BUILD [RUNS [GIGABYTES]]      (3 runs, 2 GB)
 
-A recording that hits some hundred of the program's units is read into a report and into folded stacks, with the program's file
-in the page cache and without (as right after a recording: nothing has read its debug information yet). Memory is the anonymous
-memory of prof and its workers together (RssAnon), looked at every few milliseconds: pages of the file are not prof's own.
-Needs 4 GB of disk and half a minute of CPU time for each program. Prints; never judges.
+A recording that hits some hundred of the program's units is read into a report and into folded stacks, with the
+program's file in the page cache and without (as right after a recording, before anything has read the debug
+information). Memory is the anonymous memory of prof and its workers together (RssAnon), read every few milliseconds:
+pages of the file do not count as prof's. Needs 4 GB of disk and half a minute of CPU time for each program. Prints
+results without judging them.
 """
 
 import os
@@ -31,7 +32,7 @@ Run = namedtuple("Run", "seconds cpu_s peak_mb")
 
 
 def processes_of(pid):
-    """It and its descendants."""
+    """Returns the process and its descendants."""
     found = [pid]
     for process in found:
         for task in Path(f"/proc/{process}/task").glob("*/children"):
@@ -40,7 +41,7 @@ def processes_of(pid):
 
 
 def text_of(path):
-    """Of a file in /proc; nothing if the process has ended."""
+    """Returns the text of a file in /proc, or an empty text if the process has ended."""
     try:
         return path.read_text(encoding="ascii")
     except OSError:
@@ -66,7 +67,7 @@ def measure(command):
 
 
 def drop(path):
-    """From the page cache."""
+    """Drops the file from the page cache."""
     with open(path, "rb") as file:
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
@@ -82,7 +83,7 @@ def record(prof, program, data):
 
 
 def size_of(program):
-    """Gigabytes of .debug_info and of all debug sections."""
+    """Returns the gigabytes of .debug_info and of all debug sections."""
     sections = {name: int(size, 16) for name, size in re.findall(
         r"\] (\.debug\S*)\s+PROGBITS\s+\w+ \w+ (\w+)",
         subprocess.run(["readelf", "-SW", program], check=True, capture_output=True, text=True).stdout)}

@@ -3,13 +3,13 @@
 
 large_program.py OUTPUT [GIGABYTES [COMPILER OPTION…]]      (2, clang++ -gdwarf-5)
 
-The gigabytes are those of .debug_info, .debug_str, .debug_line and of the ranges together; .debug_loc, abbreviations
-and a symbol table come on top. Some hundred of its units, spread over the file, run in turn until the program is killed.
+The gigabytes are the total of .debug_info, .debug_str, .debug_line and the ranges; .debug_loc, abbreviations and a
+symbol table are extra. Some hundred of its units, spread over the file, run in turn until the program is killed.
 
-The units are those of a compiler (large_unit.cc in six sizes), each linked alone with its relocations kept, and then
-copied: in each copy what they point to moves, and names get the unit's number. Strings without a number are there once,
-as after a linker. That takes half a minute, where compilers and a linker would take hours. A section is a large integer
-here: what is added to its fields is added all at once.
+The units are compiled (large_unit.cc in six sizes), and each is linked alone with its relocations kept. Then they
+are copied: in each copy, references are moved and names get the unit's number. Strings without a number exist once,
+as after linking. This takes half a minute; compilers and a linker would take hours. A section is a large integer
+here, so that a value can be added to all of its fields at once.
 """
 
 import bisect
@@ -27,14 +27,14 @@ SOURCE = Path(__file__).with_name("large_unit.cc")
 FLAGS = ["-g", "-O2", "-ffreestanding", "-fno-exceptions", "-fno-rtti", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables",
          "-fcf-protection=none", "-fno-omit-frame-pointer", "-fno-pie", "-ffunction-sections", "-fno-jump-tables", "-mno-sse",
          "-ftemplate-depth=2000"]
-# Sizes of units and how many there are of each, as in most programs: many small ones, few large ones.
+# Sizes of units and their numbers, as in most programs: many small ones, few large ones.
 LAYERS = [4] * 8 + [8] * 8 + [16] * 8 + [32] * 6 + [64] * 3 + [160]
 COUNTED = (".debug_info", ".debug_str", ".debug_line", ".debug_line_str", ".debug_ranges", ".debug_rnglists", ".debug_str_offsets",
            ".debug_addr")
 NUMBER = b"unit_00000"
-TEXT = 0x1000000  # the address of the code
+TEXT = 0x1000000  # address of the code
 HIT = 400  # units that run
-ROUNDS = 40  # of one call
+ROUNDS = 40  # rounds per call
 SCRIPT = f"""
 ENTRY(_start)
 SECTIONS {{
@@ -50,8 +50,8 @@ STT_FUNC = 2
 SYMBOL, HEADER, SECTION = struct.Struct("<IBBHQQ"), struct.Struct("<16sHHIQQQIHHHHHH"), struct.Struct("<IIQQQQIIQQ")
 
 Section = namedtuple("Section", "name type flags data link info entry")
-# What each copy has; `fields`: section → offsets here of what points there, or, when all is linked, an integer that has a
-# 1 in each of these.
+# The contents of each copy. `fields`: section → offsets of the fields that refer to that section; after linking, an
+# integer that has a 1 in each of these fields.
 Part = namedtuple("Part", "bytes fields")
 Unit = namedtuple("Unit", "parts entry")
 
@@ -64,7 +64,7 @@ def sections_of(elf):
 
 
 def move_fields(offsets):
-    """The integer with a 1 at each of these offsets."""
+    """Returns the integer with a 1 at each of these offsets."""
     mask = bytearray(max(offsets, default=-1) + 1)
     for offset in offsets:
         mask[offset] = 1
@@ -80,7 +80,7 @@ def fields_of(relocations, symbols, names):
 
 
 def functions_of(symbols, strings):
-    """.symtab and .strtab of the functions alone."""
+    """Returns .symtab and .strtab with the functions only."""
     table, names = bytearray(), bytearray()
     for name, info, other, _, value, size in symbols:
         if info & 15 == STT_FUNC:
@@ -91,7 +91,7 @@ def functions_of(symbols, strings):
 
 
 class Pool:
-    """The strings without a number, each once, of a section of all units."""
+    """The strings without a number in a section of all units. Each exists once."""
 
     def __init__(self):
         self.bytes, self.offsets = bytearray(), {}
@@ -103,7 +103,7 @@ class Pool:
         return self.offsets[string]
 
     def take(self, parts, name):
-        """Moves such strings of a unit here, and what points to them."""
+        """Moves such strings of a unit here, and updates the references to them."""
         starts, places, own, at = [], [], bytearray(), 0
         for string in bytes(parts[name].bytes[:-1]).split(b"\0"):
             starts.append(at)
@@ -125,7 +125,7 @@ class Pool:
 
 
 def link(compiler, layers, folder, pools):
-    """A unit alone."""
+    """Links a unit alone."""
     (folder / "script").write_text(SCRIPT)
     shutil.copy(SOURCE, folder / "unit_00000.cc")
     subprocess.run([*compiler, *FLAGS, f"-ffile-prefix-map={folder}=/src", f"-DLAYERS={layers}", "-c", folder / "unit_00000.cc", "-o",
@@ -141,7 +141,7 @@ def link(compiler, layers, folder, pools):
     for i, section in enumerate(sections):
         if section.name.startswith(".debug_"):
             parts[section.name] = Part(bytearray(section.data), fields_of(relocations.get(i, b""), symbols, names))
-        elif section.name == ".text":  # what it points to is in it
+        elif section.name == ".text":  # the references are to this section
             parts[section.name] = Part(section.data + bytes(-len(section.data) % 16), {})
     for name in set(parts) & {".debug_str", ".debug_line_str"}:
         pools[name].take(parts, name)
@@ -151,13 +151,13 @@ def link(compiler, layers, folder, pools):
 
 
 def start(entries):
-    """The first code: calls units in turn, for ever."""
+    """The first code, which calls units in turn, endlessly."""
     code = bytes.fromhex("31ed 488d1d15000000 488b03 4885c0 74f1 bf") + struct.pack("<I", ROUNDS) + bytes.fromhex("ffd0 4883c308 ebeb")
     return code + b"".join(struct.pack("<Q", entry) for entry in (*entries, 0))
 
 
 def copies(units, name, before):
-    """Of a section of all units. `before`: what each section has before the first unit."""
+    """Copies a section of all units. `before`: the size of each section before the first unit."""
     passed = {section: len(its) for section, its in before.items()}
     for number, unit in enumerate(units):
         part = unit.parts[name]
@@ -173,7 +173,7 @@ def copies(units, name, before):
 
 
 def choose(kinds, size):
-    """As many units as have that size."""
+    """Chooses as many units as have that size."""
     units, so_far = [], 0
     for unit in itertools.cycle(kinds):
         if so_far >= size:
@@ -183,13 +183,13 @@ def choose(kinds, size):
 
 
 def entries_of(units, first):
-    """Where the units that run begin."""
+    """Returns the starts of the units that run."""
     addresses = list(itertools.accumulate((len(unit.parts[".text"].bytes) for unit in units), initial=first))
     return [addresses[i] + units[i].entry for i in range(0, len(units), max(len(units) // HIT, 1))]
 
 
 class File:
-    """An ELF file of sections that follow each other."""
+    """An ELF file with consecutive sections."""
 
     def __init__(self, file):
         self.file, self.names, self.headers = file, bytearray(b"\0"), [bytes(SECTION.size)]

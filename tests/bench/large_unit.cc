@@ -1,7 +1,8 @@
 /*
- * A unit of the large program (large_program.py), LAYERS times as large as a small one: nested
- * templates, of which every fourth function stands alone and the others are inlined into it.
- * unit_00000 becomes the unit's number. Needs no library and no data.
+ * A unit of the large program (large_program.py), LAYERS times the size of a
+ * small one. It has nested templates; every fourth function stands alone, and
+ * the others are inlined into it. unit_00000 becomes the unit's number. Needs
+ * neither a library nor data.
  */
 #ifndef LAYERS
 #define LAYERS 10
@@ -11,7 +12,7 @@
 
 namespace unit_00000 {
 
-/* How a layer of work is parametrized; every instance is a type of its own. */
+/* The parameters of a layer of work. Every instance is a separate type. */
 template <int Layer, typename Previous> struct settings {
 	using previous_type = Previous;
 	enum class direction : unsigned char { forward, backward, both };
@@ -29,7 +30,7 @@ template <int Layer, typename Previous> struct settings {
 	}
 };
 
-/* A ring of a fixed size, which keeps what went through it. */
+/* A ring of a fixed size that keeps the last elements. */
 template <typename Element, int Capacity> class bounded_history {
       public:
 	using element_type = Element;

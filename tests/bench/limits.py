@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The limits that prof is held to and that the other benchmarks do not print beside their figures.
+"""Checks the limits of prof that other benchmarks do not print next to their results.
 
 limits.py PROF BUILD BENCH_FORMATS [ROW …]      (as root; rows: the names of the functions below)
 
-Measured by what the neighbours here measure: deep.py, churn.py, live.py, recordings.py, reports.py, page.py and bench_formats,
-few runs of each. A row is a process of its own with a time limit; it is killed with all that it has started when it is over, and
-when this is interrupted. Prints; never judges.
+Uses the other benchmarks: deep.py, churn.py, live.py, recordings.py, reports.py, page.py and bench_formats, with few
+runs of each. A row is a process of its own with a time limit. It is killed with all its children when it is over,
+and when this program is interrupted. Prints results without judging them.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ import tempfile
 import time
 from pathlib import Path
 
-LIMIT_S = 300  # of a row
+LIMIT_S = 300  # time limit of a row
 RUNS = 3
 SMALL = "int main(void) { volatile unsigned long sum = 0; for (unsigned long i = 0; i < 300000000; i++) sum += i; return 0; }\n"
 
@@ -108,7 +108,7 @@ def firefox(here):
 def report(here):
     import reports as bench
 
-    # By a process of its own: what is started by one as large as this becomes counts as large, too.
+    # In a process of its own, because children of a large process count as large, too.
     maker = multiprocessing.Process(target=bench.make_files, args=(here.bench, here.folder))
     maker.start()
     maker.join()
@@ -149,7 +149,7 @@ ROWS = (deep, builds, start, small, firefox, report, top, page)
 
 
 def measure(arguments, row):
-    """In a process that leads a group, which is killed in the end."""
+    """Runs in a process that leads a group, which is killed at the end."""
     with tempfile.TemporaryDirectory(dir=arguments[1], ignore_cleanup_errors=True) as folder:
         process = subprocess.Popen([sys.executable, __file__, "--row", *arguments, folder, row.__name__], start_new_session=True)
         try:
@@ -163,7 +163,7 @@ def measure(arguments, row):
 
 
 def main():
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what is left is killed
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that remaining processes are killed
     if sys.argv[1] == "--row":
         *arguments, folder, name = sys.argv[2:]
         next(row for row in ROWS if row.__name__ == name)(Here(*arguments, Path(folder).resolve()))

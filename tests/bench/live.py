@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What the live view costs: prof top and perf top on the whole machine, at 99 Hz on a terminal of 120 x 40.
+"""Measures what the live view costs: prof top and perf top on the whole machine, at 99 Hz on a terminal of 120 x 40.
 
 live.py PROF BUILD [SECONDS]
 
-One after the other, each beside the same work, which keeps all CPUs busy: ripgrep searches, and RustPython
-interprets where it is there. The CPU time of the process is read after so many seconds, a minute if not said, and
-after as many again, when what is hot has been seen. Needs root, as perf top does. Prints; never judges.
+They run one after the other, each with the same work, which keeps all CPUs busy: ripgrep searches, and RustPython
+interprets if it is installed. The CPU time of the process is read after SECONDS (60), and after the same time again,
+when the hot functions have been seen. Needs root, like perf top. Prints results without judging them.
 """
 
 import contextlib
@@ -31,11 +31,11 @@ from recordings import SCRIPT
 FREQUENCY_HZ = 99
 ROWS, COLUMNS = 40, 120
 FOREVER = 1_000_000
-ATTEMPTS = 3  # perf top 6.1 ends by itself at times ("stack smashing detected")
+ATTEMPTS = 3  # perf top 6.1 sometimes ends by itself ("stack smashing detected")
 
 
 def drain(terminal):
-    """A screen that nobody looks at."""
+    """Reads a screen that is not used."""
     with contextlib.suppress(OSError):
         while os.read(terminal, 65536):
             pass
@@ -43,7 +43,7 @@ def drain(terminal):
 
 @contextlib.contextmanager
 def on_terminal(command):
-    """The process, on a terminal of its own; killed in the end."""
+    """Runs the process on a terminal of its own, and kills it at the end."""
     pid, terminal = pty.fork()
     if not pid:
         os.environ["TERM"] = "xterm-256color"
@@ -62,7 +62,7 @@ def on_terminal(command):
 
 @contextlib.contextmanager
 def work(tools, folder):
-    """All CPUs are busy."""
+    """Keeps all CPUs busy."""
     script = folder / "work.py"
     script.write_text(SCRIPT.format(rounds=FOREVER), encoding="ascii")
     search = Search(tools["rg"], folder)
@@ -77,13 +77,14 @@ def work(tools, folder):
 
 
 def resident_mib(pid):
-    """The peak; None: it has ended."""
+    """Returns the peak memory, or None if the process has ended."""
     peak = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{pid}/status").read_text(encoding="ascii"))
     return peak and int(peak[1]) / 1024
 
 
 def measure(command, tools, seconds, folder):
-    """The share of a CPU in the first and in the second while, and the peak of memory; None: it has ended."""
+    """Returns the share of a CPU in the first and in the second period, and the peak memory, or None if the process has
+    ended."""
     with work(tools, folder), on_terminal(command) as pid:
         began, used = time.monotonic(), [0.0]
         for while_ in 1, 2:

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""What recording allocations costs the program, beside heaptrack, the profilers of jemalloc and tcmalloc, and valgrind's DHAT.
+"""Measures what recording allocations costs the program, compared with heaptrack, the profilers of jemalloc and
+tcmalloc, and valgrind's DHAT.
 
 memory.py PROF BUILD [RUNS]
 
-The program is tests/targets/churn: a pair of malloc(64) and free() in a tight loop, and six million blocks a second with work
-between. It measures its own CPU time, so a recorder's does not count. All ways take turns, RUNS times; a way is compared with
-the same allocator alone in the same turn, and the table has the medians. Then, what is lost of samples in quick succession. What
-is missing here is left out. Prints; never judges.
+The program is tests/targets/churn: a pair of malloc(64) and free() in a tight loop, and six million blocks per
+second with work in between. It measures its own CPU time, so that of the recorder does not count. All ways take
+turns, RUNS times. A way is compared with the same allocator alone in the same turn, and the table has the medians.
+Then prints how many samples in quick succession are lost. Missing tools are omitted. Prints results without judging
+them.
 """
 
 import os
@@ -26,7 +28,7 @@ ROUNDS = 300  # of 100,000 pairs
 BLOCKS = 6_000_000
 LIBRARIES = Path(f"/usr/lib/{platform.machine()}-linux-gnu")
 
-# alone: what it is compared with. slower: as many times fewer rounds.
+# alone: the way that it is compared with. slower: divisor of the number of rounds.
 Way = namedtuple("Way", "words environment alone slower pair_goal blocks_goal", defaults=[{}, "nothing", 1, "", ""])
 
 
@@ -49,7 +51,7 @@ def ways(prof, folder):
 
 
 def churn(program, way, what, count, folder):
-    """The number that the program prints, for as many rounds as if none were left out."""
+    """Returns the number that the program prints, scaled to the full number of rounds."""
     words = [*map(str, way.words), program, what, str(max(count // way.slower, 1))]
     done = subprocess.run(words, env={**os.environ, **way.environment}, cwd=folder, capture_output=True, text=True, check=False,
                           stdin=subprocess.DEVNULL)
@@ -60,7 +62,7 @@ def churn(program, way, what, count, folder):
 
 
 def measure(program, chosen, runs, folder):
-    """{way: [(ns of a pair, seconds of the blocks), …]}"""
+    """Returns {way: [(ns per pair, seconds for the blocks), …]}."""
     results = defaultdict(list)
     for _ in range(runs):
         for name, way in chosen.items():
@@ -82,7 +84,7 @@ def table(chosen, results):
 
 
 def lost(prof, program, folder):
-    """The program has a CPU of its own, if there are two."""
+    """The program has a CPU of its own if there are two."""
     for period in "64k", "16k", "4k":
         words = [prof, "record", f"--alloc={period}", "-o", folder / "out.pb.gz", "--", "taskset", "-c", str(os.cpu_count() - 1)]
         begin = time.monotonic()

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""How soon the HTML page is there and how smoothly it moves, in a headless Chromium.
+"""Measures how soon the HTML report is drawn and how smoothly it moves, in a headless Chromium.
 
 page.py [--profile] BENCH_FORMATS|PAGE.html …
 
-bench_formats makes pages of half a million samples with 100,000 nodes (45,000 distinct stacks), and of 10 million with
-2.2 million (a million stacks). Of each: from the beginning of loading to the first picture, and the same as CPU time of
-the page's main thread; then frames of each kind of movement: what the main thread works for one, and from one to the
-next (60 a second where nothing is late), as medians and 95th percentiles, and the mean of its CPU time, which other
-programs disturb less. --profile: also which functions of the page have the time. Prints; never judges.
+bench_formats makes reports of half a million samples with 100,000 nodes (45,000 distinct stacks), and of 10 million
+samples with 2.2 million nodes (a million stacks). Prints, for each report, the time from the start of loading to the
+first frame, and the CPU time of its main thread in it. Then, for each kind of movement, the main thread's time per
+frame, and the time from frame to frame (60 per second at best), as medians and 95th percentiles; and the mean CPU
+time per frame, which is less affected by other programs. --profile also prints which functions of the report use the
+time. Prints results without judging them.
 """
 
 import shutil
@@ -30,7 +31,7 @@ FRAME_COUNT = 60
 
 driver.WAIT_S = 600  # on a busy machine, with a million stacks
 
-# When the first picture is there: two frames behind the mark that the page makes.
+# When the first frame is drawn: two frames after the mark that the report makes.
 WATCH = """
 new MutationObserver((_, observer) => {
     if (!document.documentElement?.dataset.ready) return;
@@ -39,8 +40,8 @@ new MutationObserver((_, observer) => {
 }).observe(document, { attributes: true, childList: true, subtree: true });
 """
 
-# Does something before each frame and gives what the frame took of the main thread, from the doing to the end of its
-# painting, and the time from frame to frame, in milliseconds.
+# Does something before each frame. Returns, in milliseconds, the main thread's time for the frame until it is
+# painted, and the time from frame to frame.
 FRAMES = """
 async (does) => {
     const channel = new MessageChannel();
@@ -64,7 +65,7 @@ async (does) => {
 }
 """
 
-# What is done before frame i. wide: zooms to boxes of some width, the root's first.
+# The work before frame i. wide: zooms to boxes of some width, starting with those of the root.
 PREPARE = """
     window.wide = (() => {
         const tree = prof.tree(), boxes = prof.graph.boxes;
@@ -88,7 +89,7 @@ MOVEMENTS = {
 
 
 def cpu_seconds(page):
-    """Of the page's main thread, so far."""
+    """Returns the CPU time of the page's main thread so far."""
     return {entry["name"]: entry["value"] for entry in page.call("Performance.getMetrics")["metrics"]}["TaskDuration"]
 
 
@@ -117,7 +118,7 @@ def measure_opening(browser, url):
 
 
 def hottest(page, count=12):
-    """What the sampling of the DevTools says, by self."""
+    """Returns the hottest functions, by self, from DevTools sampling."""
     profile = page.call("Profiler.stop")["profile"]
     names = {node["id"]: node["callFrame"]["functionName"] or "(anonymous)" for node in profile["nodes"]}
     times = Counter()
@@ -127,7 +128,8 @@ def hottest(page, count=12):
 
 
 def frame_costs(page, does):
-    """Of FRAME_COUNT frames: what each takes of the main thread, from one to the next, and the mean CPU time; milliseconds."""
+    """Returns, for FRAME_COUNT frames, the main thread's time per frame, the time from frame to frame, and the mean CPU
+    time, in milliseconds."""
     before = cpu_seconds(page)
     work, between = page.value(f"({FRAMES % FRAME_COUNT})({does})")
     return work, between, (cpu_seconds(page) - before) / FRAME_COUNT * 1e3

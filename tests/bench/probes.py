@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What a hit of a probe costs the program, beside perf and bpftrace on the same function.
+"""Measures what a hit of a probe costs the program, compared with perf and bpftrace on the same function.
 
 probes.py PROF BUILD [RUNS]
 
-The program is tests/targets/probed, which calls a function CALLS times and says its own CPU time; a run without a probe is
-subtracted. Beside it the CPU time of the recorder. perf has its probe in tracefs (perf probe, deleted afterwards). Takes root; what
-is missing here is left out. Medians of RUNS runs, taken in turn. Prints; never judges.
+The program is tests/targets/probed, which calls a function CALLS times and prints its own CPU time. The time of a
+run without a probe is subtracted. Also prints the CPU time of the recorder. perf's probe is in tracefs (perf probe,
+deleted afterwards). Needs root. Missing tools are omitted. Prints medians of RUNS runs, taken in turn, without
+judging them.
 """
 
 import os
@@ -32,7 +33,7 @@ class Ways:
     def __init__(self, prof, build, folder):
         self.folder, self.program = folder, str(build / "tests" / "targets" / "probed")
         self.ways = {"no probe": [], "prof": self.prof(prof, "uprobe:hit"), "prof, no stacks": self.prof(prof, "uprobe:hit/call-graph=no/"),
-                     "prof --latency": self.prof(prof, "latency:hit")}
+                     "prof --calls": self.prof(prof, "latency:hit")}
         perf, bpftrace = shutil.which("perf"), shutil.which("bpftrace")
         if perf and self.add_perf_probe(perf):
             options = [perf, "record", "-q", "-o", folder / "perf.data", "-e", PERF_EVENT]
@@ -55,7 +56,7 @@ class Ways:
             subprocess.run(["perf", "probe", "-q", "-d", PERF_EVENT], capture_output=True, check=False)
 
     def run(self, name):
-        """Nanoseconds a call of the program, and of the recorder; None: it does not work here."""
+        """Returns nanoseconds per call for the program and for the recorder, or None if it does not work here."""
         words = self.ways[name]
         program = [self.program, "calls", str(CALLS)]
         before = cpu_seconds()

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""prof beside its neighbours on the same recordings and the same work.
+"""Compares prof with other profilers on the same recordings and the same work.
 
 recordings.py PROF BUILD [RUNS]
 
-Programs: RustPython (a Rust binary of some 200 MB with full debug info, `./bootstrap --bench` builds it)
-and ripgrep; for names in C++ libstdc++ with its debug info. Neighbours: perf script with
-inferno-collapse-perf, samply, llvm-symbolizer, gimli's addr2line; one that is missing is left out. Medians of RUNS paired runs. Prints; never judges.
+Programs: RustPython (a Rust binary of about 200 MB with full debug info, built by `./bootstrap --bench`) and
+ripgrep, and libstdc++ with its debug info for C++ names. Other tools: perf script with inferno-collapse-perf,
+samply, llvm-symbolizer, gimli's addr2line. Missing tools are omitted. Prints medians of RUNS paired runs without
+judging them.
 """
 
 import contextlib
@@ -25,7 +26,7 @@ FREQUENCY_HZ = 999
 STACK_BYTES = 32768
 LOOKUPS = 3000
 
-# Some of all that an interpreter does, in a fixed amount. Prints how long it took, and when it ended.
+# A fixed amount of typical work of an interpreter. Prints how long it took, and when it ended.
 SCRIPT = """
 import json, random, re, string, time
 def fib(n):
@@ -50,7 +51,8 @@ print(time.time() - began, time.time(), flush=True)
 
 
 def wall(pipeline, output, cwd):
-    """Runs commands one into the other: seconds until the last ends, the first one's CPU time and peak."""
+    """Runs commands as a pipeline. Returns the seconds until the last one ends, and the CPU time and peak memory of the
+    first one."""
     began = time.monotonic()
     with open(output, "wb") as file, open(os.devnull, "wb") as silent:
         processes, source = [], subprocess.DEVNULL
@@ -67,7 +69,7 @@ def wall(pipeline, output, cwd):
 
 
 def paired(runs, *measures):
-    """The medians of several measures, taken in turn so that noise meets all of them alike."""
+    """Returns the medians of several measurements, taken in turn so that noise affects all of them equally."""
     rows = [[measure() for measure in measures] for _ in range(runs)]
     return [statistics.median(column) for column in zip(*rows)]
 
@@ -80,7 +82,7 @@ def row(title, goal, ours, theirs, unit="s", form="{:.3f}"):
 
 @contextlib.contextmanager
 def paranoid(level):
-    """samply wants it, of root too."""
+    """samply requires it, even for root."""
     sysctl = Path("/proc/sys/kernel/perf_event_paranoid")
     before = sysctl.read_text(encoding="ascii")
     if os.geteuid() == 0:
@@ -96,7 +98,7 @@ class Bench:
         path = f"{build}/clients/bin:{os.environ['PATH']}"
         self.tools = {name: shutil.which(name, path=path)
                       for name in ("perf", "inferno-collapse-perf", "samply", "llvm-symbolizer", "rustpython", "rg")}
-        gimli = build / "clients" / "bin" / "addr2line"  # binutils has one of the same name
+        gimli = build / "clients" / "bin" / "addr2line"  # binutils has a program of the same name
         self.tools["addr2line"] = str(gimli) if gimli.exists() else None
         self.resolve = build / "tests" / "unit" / "resolve_addresses"
 
@@ -109,7 +111,7 @@ class Bench:
         return all(self.tools[name] for name in names)
 
     def recordings(self, name, command, goal):
-        """A recording of perf to folded stacks, and to a report."""
+        """Converts a perf recording to folded stacks, and to a report."""
         data, folded = self.folder / f"{name}.data", self.folder / "out.folded"
         subprocess.run([self.tools["perf"], "record", "-q", "-F", str(FREQUENCY_HZ), "--call-graph",
                         f"dwarf,{STACK_BYTES}", "-o", data, *command],
@@ -148,7 +150,7 @@ class Bench:
         print(f"{'peak memory of the conversion':58}{'<= 100':>9}   prof {max(peaks):.0f} MiB")
 
     def launches(self):
-        """From the target's end to the written profile."""
+        """Measures the time from the target's end to the written profile."""
         command = self.script(6)
 
         def after_end(*recorder):
@@ -164,7 +166,7 @@ class Bench:
         row("launched: target's end -> profile, inlined frames named", "<= 1/3", mine, {"samply": samplys})
 
     def slow_downs(self):
-        """What the target itself takes longer."""
+        """Measures by how much the target itself slows down."""
         command = self.script(6)
 
         def takes(*recorder):

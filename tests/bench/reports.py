@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What `prof report` and `prof diff` of large pprof files cost, and the same by `go tool pprof`, in turn.
+"""Measures what `prof report` and `prof diff` of large pprof files cost, and the same with `go tool pprof`, in turn.
 
 reports.py BENCH_FORMATS PROF BUILD [RUNS]
 
-A million distinct stacks, some 30 frames deep: as prof writes them, where samples that follow each other share their callers,
-and in random order, as of other producers. prof diff compares one half of them with the other. Medians. Prints; never
-judges; beside `perf report`: recordings.py.
+The files have a million distinct stacks, about 30 frames deep: in prof's order, where consecutive samples share
+their callers, and in random order, as by other producers. prof diff compares one half of the samples with the other.
+Prints medians without judging them. recordings.py compares with `perf report`.
 """
 
 import gzip
@@ -27,7 +27,7 @@ SAMPLE_FIELD = b"\x12"
 
 
 def number(data, at):
-    """A protobuf varint, and where it ends."""
+    """Returns a protobuf varint, and its end."""
     value = shift = 0
     while True:
         byte = data[at]
@@ -38,7 +38,7 @@ def number(data, at):
 
 
 def parted(data):
-    """The samples of a pprof message, and all else."""
+    """Returns the samples of a pprof message, and everything else."""
     samples, rest, at = [], [], 0
     while at < len(data):
         began = at
@@ -50,7 +50,7 @@ def parted(data):
 
 
 def make_files(bench, folder):
-    """FOLDER/sorted, random, old and new, each .pb.gz"""
+    """Makes FOLDER/sorted, random, old and new, each .pb.gz."""
     subprocess.run([bench, folder, SAMPLES, STACKS, "pprof"], check=True, stdout=subprocess.DEVNULL)
     (folder / "bench.pb.gz").rename(folder / "sorted.pb.gz")
     samples, rest = parted(gzip.decompress((folder / "sorted.pb.gz").read_bytes()))
@@ -70,7 +70,7 @@ def run(command):
 
 
 def compare(runs, title, *commands):
-    """Wall and CPU time and peak of memory of each; the first is ours."""
+    """Prints wall-clock time, CPU time and peak memory of each command. The first one is prof's."""
     rows = [[run(command) for command in commands] for _ in range(runs)]
     medians = [[statistics.median(values) for values in zip(*column)] for column in zip(*rows)]
     for command, (wall, cpu, peak) in zip(commands, medians):
@@ -84,7 +84,7 @@ def main():
     go = shutil.which("go", path=f"{build}/clients/bin:{os.environ['PATH']}")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        # By a process of its own: what is started by one as large as this becomes counts as large, too.
+        # In a process of its own, because children of a large process count as large, too.
         maker = multiprocessing.Process(target=make_files, args=(bench, folder))
         maker.start()
         maker.join()

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""What rows for databases cost (prof convert -o x.ndjson.gz), and a query of them in DuckDB.
+"""Measures what rows for databases cost (prof convert -o x.ndjson.gz), and a query of them in DuckDB.
 
 rows.py PROF [ROWS]
 
-A day of one segment's copies is converted for one host after the other (--label host.name=…) until there are ROWS (1,000,000). Prints
-bytes per row, time and memory of prof and of DuckDB with the query of docs/FLEET.md, in a process of its own; never judges. As root.
+A day made of copies of one segment is converted for one host after the other (--label host.name=…) until there are
+ROWS (1,000,000). Prints bytes per row, and time and memory of prof, and of DuckDB with the query of docs/FLEET.md in
+a process of its own, without judging them. Needs root.
 """
 
 import os
@@ -21,7 +22,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs" / "FLEET.md"
 
 
 def run(*words):
-    """The standard output, seconds, seconds of CPU time, and the peak of memory in MB."""
+    """Returns the standard output, wall-clock seconds, CPU seconds, and the peak memory in MB."""
     begun = time.monotonic()
     process = subprocess.Popen([*map(str, words)], stdout=subprocess.PIPE, text=True)
     output = process.stdout.read()
@@ -38,7 +39,7 @@ def duckdb(statements):
 
 def query_in_duckdb(files):
     query = re.search(r"```sql\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL)[1].replace("fleet.ndjson.gz", files)
-    # A boundary in the day that is there.
+    # A boundary inside the recorded day.
     query = query.replace("date_trunc('week', now())", "now() - INTERVAL 12 HOUR")
     for what in f"SELECT count(*) FROM read_json('{files}')", query:
         answer, seconds, cpu, memory = duckdb(f"print(connection.execute({what!r}).fetchall()[:2])")

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What programs of another user cost `prof record -a` as root, at 499 Hz.
+"""Measures what programs of another user cost `prof record -a` as root, at 499 Hz.
 
 storms.py PROF BUILD [SECONDS [KIND …]]
 
-Two storms of one kind (tests/targets/storms) run as nobody while prof records everything. A row has the samples that were lost, which are
-everybody's; the memory beyond that of a recording without a storm; how long after its time the recording ended, and how long after a SIGINT.
-Needs root. Prints; never judges.
+Two storms of one kind (tests/targets/storms) run as nobody while prof records everything. A row has the lost samples
+of the whole machine, the memory in excess of a recording without a storm, and how long the recording took to end
+after its time, and after a SIGINT. Needs root. Prints results without judging them.
 """
 
 import os
@@ -24,7 +24,7 @@ NOBODY = 65534
 
 
 def record(prof, folder, seconds, is_interrupted):
-    """Share of lost samples, peak in MB, seconds from the end that was asked for."""
+    """Returns the share of lost samples, the peak memory in MB, and the seconds after the requested end."""
     began = time.monotonic()
     timed = [] if is_interrupted else ["--duration", str(seconds)]
     process = subprocess.Popen([prof, "record", "-a", "-F", "499", *timed, "-o", "storm.folded"], cwd=folder, stdin=subprocess.DEVNULL,

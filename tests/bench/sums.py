@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Does it add up? What a profile's weights sum to, beside the CPU time that the kernel says was used.
+"""Compares the sum of a profile's weights with the CPU time that the kernel accounts.
 
 sums.py PROF BUILD [RUNS]
 
-Programs: a script of 1,000 short processes, `make -j2` of a small C project, and a long native program. Each is recorded
-at 99 and 999 Hz: as root, by a user without rights (kernel.perf_event_paranoid is 2 meanwhile; root only), and
-by perf record beside them, whose samples are counted by perf script. What the kernel says is wait4(2)'s
-rusage of the program, from a process in between. Medians of RUNS runs. Prints; never judges.
+Programs: a script with 1,000 short processes, `make -j2` of a small C project, and a long native program. Each is
+recorded at 99 and 999 Hz: as root, by an unprivileged user (with kernel.perf_event_paranoid set to 2; only as root),
+and by perf record for comparison, whose samples are counted with perf script. The kernel's value is wait4(2)'s
+rusage of the program, read by a process in between. Prints medians of RUNS runs without judging them.
 """
 
 import contextlib
@@ -59,7 +59,7 @@ def run(words, folder, user):
 
 
 def metered(program, folder):
-    # Isolated: nothing of the caller's Python is read.
+    # Isolated: Python does not read anything of the caller's.
     return ["/usr/bin/python3", "-I", "-S", "-c", METER, folder / "used", *program]
 
 
@@ -68,7 +68,7 @@ def used_ns(folder):
 
 
 def by_prof(prof, program, hz, folder, user):
-    """Weights that are sampled, all weights, both in ns. The meter's own are left out."""
+    """Returns the weights that were sampled and all weights, both in ns, without those of the meter."""
     run([prof, "record", "-q", "-e", "cpu-clock", "-F", str(hz), "--weight", "ns", "-o", folder / "out.folded", "--",
          *metered(program, folder)], folder, user)
     sampled = every = 0
@@ -131,7 +131,7 @@ def main():
             print_rows(prof, build, folder, None, runs)
             return
         print_rows(prof, build, folder, None, runs)
-        # Whom neither prof's nor the build's folder needs to be open to.
+        # The folders of prof and of the build may be closed to that user.
         os.chmod(folder, 0o755)
         copies = Path(name) / "build" / "tests" / "targets"
         copies.mkdir(parents=True)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What a recording of waiting is worth, beside what the recorded programs measured themselves.
+"""Measures how accurate off-CPU recordings are, compared with the programs' own measurements.
 
 waiting.py PROF BUILD [RUNS [ROW…]]
 
-The programs are tests/targets/waits, ever_changing, idlers and switches and the tokio program
-shared_lock (./bootstrap --tests builds it), launched by `prof record --off-cpu` and --wall as a user without rights, while
-kernel.perf_event_paranoid is 2 (root alone can become that user; all others measure as themselves). Beside them, as root,
-bpftrace and the libbpf tools' offcputime record the same programs; what is missing here is left out. Medians of RUNS runs; only the
-rows whose names contain a ROW. Prints; never judges.
+The programs are tests/targets/waits, ever_changing, idlers and switches, and the tokio program shared_lock (built by
+./bootstrap --tests). `prof record --off-cpu` and --wall launch them as an unprivileged user, while
+kernel.perf_event_paranoid is 2 (only root can become that user; others measure as themselves). For comparison,
+bpftrace and the libbpf tools' offcputime record the same programs as root. Missing tools are omitted. Prints medians
+of RUNS runs, only for rows whose names contain a ROW, without judging them.
 """
 
 import contextlib
@@ -29,14 +29,14 @@ from pathlib import Path
 from figures import ROOTS, cpu_seconds, stacks
 from sums import NOBODY, paranoid
 
-SECONDS = 5  # of each recording
+SECONDS = 5  # length of each recording
 TICKS = {"1 ms": "999", "10 ms": "99"}
 BLOCKS = 100_000
 IDLERS = 10_000
 FIRST_S, IDLE_S = 5, 10
 TRACEFS = "mount -t tracefs nodev /sys/kernel/tracing; exec \"$@\""
 
-# As offcputime does it, without the kprobes that some kernels lack.
+# Like offcputime, without the kprobes that some kernels lack.
 OFF_CPU = """
 tracepoint:sched:sched_switch {
   if (args->prev_pid != 0) { @start[args->prev_pid] = nsecs; @stack[args->prev_pid] = ustack; }
@@ -51,7 +51,7 @@ Run = namedtuple("Run", "folded output errors waiting")
 
 
 class Bench:
-    """Where programs are recorded, and as whom."""
+    """Where programs are recorded, and as which user."""
 
     def __init__(self, prof, build, runs, folder, user):
         self.runs, self.folder, self.user, self.build = runs, folder, user, build
@@ -72,7 +72,8 @@ class Bench:
         return {} if user is None else {"user": user, "group": user, "extra_groups": []}
 
     def record(self, *words, options=("--off-cpu",), user="of the bench"):
-        """Launches a program below prof: its off-CPU stacks by ns, its output, and the quality of what was recorded."""
+        """Launches a program with prof. Returns its off-CPU stacks in ns, its output, and the quality of the
+        recording."""
         pprof = self.folder / "out.pb.gz"
         pprof.unlink(missing_ok=True)
         user = self.user if user == "of the bench" else user
@@ -89,7 +90,7 @@ class Bench:
 
 
 def waiting_quality(pprof):
-    """The comment of the file, a string of protobuf whose length is before it: {key: number}"""
+    """Returns the comment of the file, a protobuf string with its length before it: {key: number}."""
     data = gzip.decompress(pprof.read_bytes())
     begin = data.find(b"prof: waiting ")
     if begin < 2:
@@ -106,14 +107,14 @@ def row(title, goal, ours, **theirs):
 
 
 def share_rooted(folded):
-    """Of all time, that whose stack begins at a root. The first frame is the program."""
+    """Returns the share of the time whose stack starts at a root. The first frame is the program."""
     total = sum(ns for _, ns in folded)
     rooted = sum(ns for frames, ns in folded if len(frames) > 1 and ROOTS.fullmatch(frames[1]))
     return rooted / max(total, 1)
 
 
 def own_clock(output):
-    """What the program `waits` measured: {function: ns}, and the lives of all threads in ns."""
+    """Returns the measurements of the program `waits`: {function: ns}, and the lifetimes of all threads in ns."""
     table = {name: int(ns) for name, ns, _ in (line.split() for line in output.splitlines())}
     return table, table.pop("threads")
 
@@ -123,16 +124,17 @@ def in_function(folded, function):
 
 
 def errors_by_function(run):
-    """{function: how far its time is from what it measured, relatively}"""
+    """Returns {function: relative difference to its own measurement}."""
     table, _ = own_clock(run.output)
     return {name: in_function(run.folded, name) / ns - 1 for name, ns in table.items()}
 
 
-# --- Neighbours ---------------------------------------------------------------------------------
+# --- Other tools --------------------------------------------------------------------------------
 
 
 class Neighbour:
-    """A tool that records the whole machine, as root. It runs when it has said so, until it is interrupted."""
+    """A tool that records the whole machine as root. It has started when it has printed so, and runs until it is
+    interrupted."""
 
     def __init__(self, name, command, ready, parse):
         self.name, self.command, self.ready, self.parse = name, command, ready, parse
@@ -176,14 +178,15 @@ def of_offcputime(text):
 
 
 def neighbours():
-    """Those that record anything here. bpftrace wants the tracing file system, in a mount namespace of its own."""
+    """Returns the tools that can record here. bpftrace needs the tracing file system, in a mount namespace of its
+    own."""
     if os.geteuid() != 0:
         return
     if shutil.which("bpftrace"):
         yield Neighbour("bpftrace", ["unshare", "-m", "sh", "-c", TRACEFS, "sh", "bpftrace", "-e", OFF_CPU], "Attaching", of_bpftrace)
     tool = next(filter(None, map(shutil.which, ["offcputime", "/usr/sbin/offcputime"])), None)
     if tool:
-        # Longer than anything here runs; it prints when it is interrupted.
+        # Longer than any program here runs. It prints when it is interrupted.
         yield Neighbour("offcputime", [tool, "600"], "", of_offcputime)
 
 
@@ -191,7 +194,7 @@ def neighbours():
 
 
 def proved(bench):
-    """Also how the times of functions compare: the same recordings."""
+    """Measures proven waits, and how the times of functions compare, from the same recordings."""
     for tick, frequency in TICKS.items():
         shares, worst, typical, named = [], [], [], Counter()
         for _ in range(bench.runs):
@@ -224,7 +227,7 @@ def proved_by_neighbours(bench):
 
 
 def adds_up(bench):
-    """On one CPU, which a busy thread wants too, so that all three kinds of time are there."""
+    """On one CPU for which a busy thread competes, so that all three kinds of time occur."""
     errors, parts = [], []
     for _ in range(bench.runs):
         run = bench.record("taskset", "-c", "0", bench.target("waits"), SECONDS, 50, 20000, "sleep", "mutex", "pipe", "burn",
@@ -232,11 +235,11 @@ def adds_up(bench):
         _, lives = own_clock(run.output)
         cpu = sum(ns for _, ns in bench.folded("cpu"))
         off = sum(ns for _, ns in run.folded)
-        wanted = sum(ns for frames, ns in run.folded if frames[-1] == "[wanted a CPU]")
+        wanted = sum(ns for frames, ns in run.folded if frames[-1] == "[runnable]")
         errors.append((cpu + off) / lives - 1)
         parts.append((cpu / lives, wanted / lives, (off - wanted) / lives))
     cpu, wanted, waiting = map(statistics.median, zip(*parts))
-    row("cpu + wanted a CPU + waiting = lives of all threads", "1 %",
+    row("on CPU + runnable + waiting = lives of all threads", "1 %",
         f"{statistics.median(errors):+.2%} ({cpu:.1%} + {wanted:.1%} + {waiting:.1%})")
 
 
@@ -248,8 +251,8 @@ def trip_us(bench, *before, user):
 
 
 def switches(bench):
-    """Alone and recorded in turn; of each the quickest run, as whatever else the machine does only adds. A round trip is two
-    switches."""
+    """Runs alone and recorded in turn. The fastest run of each counts, because other load only adds time. A round trip
+    is two switches."""
     ways = {"--off-cpu": ([bench.prof, "record", "-q", "--off-cpu", "-o", "/dev/null", "--format", "folded", "--"], bench.user),
             "--wall": ([bench.prof, "record", "-q", "--wall", "-o", "/dev/null", "--format", "folded", "--"], bench.user)}
     if os.geteuid() == 0:
@@ -278,7 +281,7 @@ def resident_mib(pid):
 
 @contextlib.contextmanager
 def pool(command, **how):
-    """Many threads that wait for work; what starts them is a process that is ended with them."""
+    """Starts many threads that wait for work, in a process that is ended with them."""
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how)
     if process.stdout.readline() != "ready\n":
         sys.exit(f"waiting: the threads cannot be created: {process.stderr.read()}")
@@ -290,7 +293,7 @@ def pool(command, **how):
 
 
 def idle_cpu(bench, recorder):
-    """CPU time of the first seconds, and the share of a CPU after that. The recorder must live."""
+    """Returns the CPU time of the first seconds, and the share of a CPU after that. The recorder must stay alive."""
     used = [0.0]
     for seconds in FIRST_S, IDLE_S:
         time.sleep(seconds)
@@ -301,7 +304,8 @@ def idle_cpu(bench, recorder):
 
 
 def watch(bench, recorder, title, plain_s, end):
-    """What a recorder of sleeping threads needs; end() ends it. plain_s: what one that does not look at them needed first."""
+    """Measures what a recorder of sleeping threads needs. end() ends it. plain_s: the initial CPU time of a recorder
+    that does not poll them."""
     first, then = idle_cpu(bench, recorder)
     peak = resident_mib(recorder.pid)
     end()
@@ -324,7 +328,7 @@ def idle_pools(bench):
                 plain_s["launched"] = idle_cpu(bench, recorder)[0]
             else:
                 watch(bench, recorder, f"{IDLERS:,} sleeping threads, launched", plain_s["launched"], lambda: None)
-    # That needs a descriptor for each thread and CPU.
+    # This needs a descriptor per thread and CPU.
     most = (resource.getrlimit(resource.RLIMIT_NOFILE)[1] - 500) // os.cpu_count()
     idlers[1] = str(min(IDLERS, most))
     for user, who in {bench.user: "attached", None: "attached, root" if os.geteuid() == 0 else "attached"}.items():
@@ -347,7 +351,7 @@ def holder(bench):
         run = bench.record(bench.target("waits"), SECONDS, 50, 20000, "mutex", "rwlock")
         result = []
         for waits, holds in ("wants_lock", "holds_lock"), ("wants_rwlock", "holds_rwlock"):
-            wanted = [(frames[-1], ns) for frames, ns in run.folded if waits in frames and frames[-1] != "[wanted a CPU]"]
+            wanted = [(frames[-1], ns) for frames, ns in run.folded if waits in frames and frames[-1] != "[runnable]"]
             leaf = re.compile(rf"\[\w+ held by {holds}\b.* in ({holds}|sleep_at_random)\]")  # which may be inlined
             found = sum(ns for reason, ns in wanted if leaf.fullmatch(reason))
             result.append(found / max(sum(ns for _, ns in wanted), 1))
@@ -368,7 +372,7 @@ def path_of(frames):
 
 
 def logged(log):
-    """By thread and path when it slept there, once: {(tid, path): (begin, end)}"""
+    """Returns when each thread slept at a path, which happens once: {(tid, path): (start, end)}."""
     sleeps = {}
     for line in log.read_text(encoding="ascii").splitlines():
         tid, begin, end, path = line.split()
@@ -377,7 +381,7 @@ def logged(log):
 
 
 def timed_waits(text):
-    """Of perf's text: thread, end and length of a wait in ns, its frames from the root on."""
+    """Yields from perf's text: thread, end and length of a wait in ns, and its frames from the root on."""
     header, frames = None, []
     with open(text, encoding="utf-8") as lines:
         for line in lines:
@@ -391,7 +395,8 @@ def timed_waits(text):
 
 
 def false_stacks(bench):
-    """A path is one sleep's alone, and the wait must lie in it. Stacks of a thread that wanted a CPU may be on the way there."""
+    """A path belongs to one sleep, and the wait must be inside it. Stacks of a runnable thread may be on the way
+    there."""
     log, text = bench.folder / "log", bench.folder / "out.perf.txt"
     bench.record(bench.target("ever_changing"), BLOCKS, log, options=["--off-cpu", "-o", text])
     sleeps = logged(log)
@@ -410,7 +415,7 @@ def false_stacks(bench):
             last[tid] = end_ns
         elif "change" in frames and (asleep or path not in beginnings):
             wrong.append(";".join(frames))
-    # A thread's last waits, if no look has met them, are put where it waited before.
+    # The last waits of a thread that no snapshot observed get the place of an earlier wait.
     misplaced = sum(late.values()) - sum(late[tid, end_ns] for tid, end_ns in last.items())
     row(f"false stacks in {len(sleeps):,} blocks in ever changing places", "0",
         f"{len(wrong)}, at another time {misplaced}; {len(seen):,} blocks were met; truncated {cut_ns / max(total_ns, 1):.2%} of the time")

@@ -11,7 +11,7 @@ import time
 
 from time_limit import TIME_LIMIT_S
 
-# What a browser does of its own accord would count as requests, and take time.
+# The browser's own background activity would count as requests and take time.
 QUIET = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
          "--disable-background-networking", "--disable-component-update", "--disable-default-apps",
          "--disable-extensions", "--disable-dev-shm-usage", "--mute-audio", "--force-device-scale-factor=1")
@@ -22,7 +22,7 @@ KEYS = {"Enter": (13, "\r"), "Escape": (27, ""), "Tab": (9, ""), "Backspace": (8
 MODIFIERS = {"alt": 1, "control": 2, "shift": 8}
 
 
-# Of the shells not all can name a descriptor above 9.
+# Not all shells can name a descriptor above 9.
 AS_3_AND_4 = """import os, sys
 for target, source in enumerate(sys.argv[1:3], 3):
     os.dup2(int(source), target)
@@ -97,7 +97,7 @@ class Page:
     def __init__(self, browser, width, height, scheme):
         self.browser = browser
         self.problems = []  # errors and warnings of the console, and exceptions
-        self.requests = []  # but for the page itself
+        self.requests = []  # except the page itself
         self.target = browser.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = browser.call("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
         browser.pages[self.session] = self

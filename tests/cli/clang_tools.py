@@ -1,4 +1,4 @@
-"""clang-format and clang-tidy, in one version, since others judge differently."""
+"""Finds clang-format and clang-tidy in one version, because other versions have other results."""
 
 import re
 import subprocess
@@ -17,7 +17,7 @@ def version(program):
 
 
 def of_version(candidates, name):
-    """The first of these programs that is there in that version."""
+    """Returns the first of these programs that exists in that version."""
     for path in filter(None, candidates):
         if Path(path).exists() and version(path) == VERSION:
             return path

@@ -30,7 +30,7 @@ exec unshare -m sh -c '[ -d /sys/kernel/tracing/events ] || mount -t tracefs nod
 """
 BUILD = Path(os.environ.get("PROF_BUILD", SOURCE / "build")).resolve()
 
-# nohup and a shell's & leave signals ignored, which all that is started from here would inherit.
+# nohup and a shell's & leave signals ignored, which all processes started here would inherit.
 for ignored in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
     signal.signal(ignored, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -40,9 +40,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 for variable in ("COLUMNS", "LINES"):
     os.environ.pop(variable, None)
 
-# Programs of others that are large: the stage interop of tests/run.
+# Large programs by others: the stage interop of tests/run.
 INTEROP_FIXTURES = {"browser", "collector"}
-# What the running test has run, for the report if it fails.
+# The commands that the running test has run, for the report if it fails.
 commands = []
 
 
@@ -53,8 +53,8 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Groups for pytest-xdist: one worker runs the tests of a file, which share fixtures. Long files start first, and
-    tests that other tests would disturb come last."""
+    """Sets groups for pytest-xdist: one worker runs all tests of a file, which share fixtures. Long files start first,
+    and tests that other tests would disturb run last."""
     sizes = Counter(item.path for item in items)
     for item in items:
         if INTEROP_FIXTURES.intersection(item.fixturenames):
@@ -74,8 +74,8 @@ def locked(path, how):
 
 @contextmanager
 def machine_locked(alone):
-    """All tests of the machine, also those of other clones, share a lock. A test that changes the machine has it alone:
-    it waits at the turnstile until the others have ended, and those that come later wait behind it."""
+    """A lock that all tests on the machine share, including those of other clones. A test that changes the machine
+    takes it exclusively: it waits at the turnstile until the others have ended, and later tests wait behind it."""
     with ExitStack() as lock:
         with locked(TURNSTILE, fcntl.LOCK_EX):
             lock.enter_context(locked(PARANOID, fcntl.LOCK_EX if alone else fcntl.LOCK_SH))
@@ -85,7 +85,7 @@ def machine_locked(alone):
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
     commands.clear()
-    if "PROF_TESTS_LOCKED" in os.environ:  # by the test that runs this pytest
+    if "PROF_TESTS_LOCKED" in os.environ:  # held by the test that runs this pytest
         return (yield)
     with machine_locked(item.get_closest_marker("alone") is not None), pytest.MonkeyPatch.context() as patch:
         patch.setenv("PROF_TESTS_LOCKED", "1")
@@ -109,7 +109,7 @@ class Prof:
 
     def __call__(self, *arguments, **options):
         """Runs prof to its end; the output is text unless text=False."""
-        # Without env, COLUMNS would be set, which readline does behind os.environ.
+        # Without env, COLUMNS would be set: readline sets it without updating os.environ.
         options = {"text": True, "capture_output": True, "cwd": self.folder, "timeout": TIME_LIMIT_S,
                    "stdin": subprocess.DEVNULL, "env": os.environ, **options}
         result = subprocess.run([self.binary, *map(str, arguments)], check=False, **options)
@@ -117,7 +117,7 @@ class Prof:
         return result
 
     def run(self, *arguments, **options):
-        """Runs prof to its end, which must be a success."""
+        """Runs prof to its end. It must succeed."""
         result = self(*arguments, **options)
         assert result.returncode == 0, result.stderr
         return result
@@ -149,7 +149,7 @@ def prof(tmp_path):
 
 @pytest.fixture
 def paranoid(root):
-    """paranoid(level) sets the sysctl; the test's end puts it back."""
+    """paranoid(level) sets the sysctl. The end of the test restores it."""
     before = PARANOID.read_text(encoding="ascii")
     yield lambda level: PARANOID.write_text(str(level), encoding="ascii")
     PARANOID.write_text(before, encoding="ascii")
@@ -157,7 +157,7 @@ def paranoid(root):
 
 @pytest.fixture
 def ordinary(root, tmp_path_factory):
-    """prof, run by a user without privileges, in a folder of that user's own."""
+    """prof run by an unprivileged user, in a folder of that user."""
     folder = Path(subprocess.run(["mktemp", "-d"], check=True, capture_output=True, text=True).stdout.strip())
     os.chown(folder, NOBODY, NOBODY)
     yield OrdinaryProf(folder)
@@ -165,7 +165,7 @@ def ordinary(root, tmp_path_factory):
 
 
 class OrdinaryProf(Prof):
-    """Copied out of folders that only their owner may enter."""
+    """The program is copied, because its folder may be accessible only to its owner."""
 
     def __init__(self, folder):
         super().__init__(folder)
@@ -182,7 +182,7 @@ class OrdinaryProf(Prof):
 
 @pytest.fixture
 def ordinary_with_library(ordinary):
-    """The library lies beside prof as in its build directory."""
+    """The library is next to prof, as in its build directory."""
     for folder, file in ("cmd", ordinary.binary), ("lib/inside/library", BUILD / "lib/inside/library/libprof-inside.so"):
         (ordinary.folder / folder).mkdir(parents=True)
         shutil.copy(file, ordinary.folder / folder)
@@ -208,7 +208,7 @@ def pytest_pyfunc_call():
 
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup():
-    """The same for programs that a fixture starts."""
+    """Like pytest_pyfunc_call(), for programs that a fixture starts."""
     try:
         return (yield)
     except FileNotFoundError as error:
@@ -259,12 +259,12 @@ def end_group(process):
         if process.pid != os.getpgrp():
             os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
-        pass  # no group of its own, or all of it has ended
+        pass  # it has no group of its own, or the whole group has ended
 
 
 @pytest.fixture
 def started():
-    """started(Popen) ends the process and its group when the test ends, also if it fails."""
+    """started(Popen) ends the process and its group when the test ends, even if it fails."""
     processes = []
 
     def keep(process):
@@ -325,7 +325,7 @@ def phases(target, started):
 
 @pytest.fixture
 def controlled(prof, channel, started):
-    """controlled(PID, …) records it from the first "enable" on, and answers already."""
+    """controlled(PID, …) is a prof that records the process from the first "enable" on, and already answers."""
 
     def start(pid, *arguments, delay=("-D", "-1"), **options):
         process = started(prof.start("record", "-p", pid, *delay, "--control", channel.how, *arguments, **options))
@@ -359,5 +359,5 @@ def tracer(root, prof, tmp_path):
     return prof
 
 
-# A crash that a test provokes must not fill the disk.
+# A crash caused by a test must not fill the disk.
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -1,4 +1,4 @@
-"""Programs that do as they are told, the channels of prof record --control, and what recordings of them show."""
+"""Programs that follow commands, the channels of prof record --control, and the profiles of such recordings."""
 
 import os
 import select
@@ -9,7 +9,7 @@ from time_limit import TIME_LIMIT_S
 
 
 class Phases:
-    """A target that does what each word says, and says the word then: `phases`, `allocations`."""
+    """A target that carries out each word that it reads, and then prints it: `phases`, `allocations`."""
 
     def __init__(self, process):
         self.process, self.pid = process, process.pid
@@ -27,7 +27,7 @@ class Phases:
 
 
 class Channel:
-    """Two FIFOs, and what a program does with them."""
+    """Two FIFOs, and how a program uses them."""
 
     def __init__(self, folder):
         self.paths = [str(folder / name) for name in ("ctl", "ack")]
@@ -40,7 +40,7 @@ class Channel:
         os.write(self.words, text.encode() if isinstance(text, str) else text)
 
     def answer(self):
-        """One answer, as it came: perf ends each with a newline and a NUL."""
+        """Returns one answer, unmodified. perf ends each with a newline and a NUL."""
         text = b""
         while not text.endswith(b"\0"):
             assert select.select([self.answers], [], [], TIME_LIMIT_S)[0], f"no answer after {text!r}"
@@ -61,7 +61,7 @@ class Channel:
 
 
 def end(process):
-    """Its messages."""
+    """Returns its messages."""
     errors = process.communicate(timeout=TIME_LIMIT_S)[1]
     assert process.returncode == 0, errors
     return errors

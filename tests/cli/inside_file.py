@@ -1,4 +1,4 @@
-"""The memory that libprof-inside.so writes to (lib/inside/layout.h), without prof: made and read here."""
+"""Creates and reads the memory that libprof-inside.so writes to (lib/inside/layout.h), without prof."""
 
 import os
 import struct
@@ -20,7 +20,7 @@ Record = namedtuple("Record", "type flags time pid tid fields stack")
 
 
 class InsideFile:
-    """A file that nobody reads but the test; drain=True reads on and on in a thread, until close()."""
+    """A file that only the test reads. With drain=True, a thread reads continuously until close()."""
 
     def __init__(self, alloc_period=0, alloc_maps=0, cpu_hz=0, drain=False):
         self.fd = os.memfd_create("prof-inside", 0)
@@ -29,7 +29,7 @@ class InsideFile:
         self.memory = mmap(self.fd, BYTES)
         namespace = os.stat("/proc/self/ns/pid").st_ino & 0xFFFFFFFF
         scale = SCALE // alloc_period if alloc_period else 0
-        struct.pack_into("<QIIQQIII", self.memory, 0, 0x3165646973666F70, 3, namespace, alloc_period, scale, alloc_maps, cpu_hz,
+        struct.pack_into("<QIIQQIII", self.memory, 0, 0x3165646973666F70, 4, namespace, alloc_period, scale, alloc_maps, cpu_hz,
                          1)
         self.read = []
         self.ends = threading.Event()
@@ -44,7 +44,7 @@ class InsideFile:
         return self
 
     def end(self):
-        """Reads what there is and no more."""
+        """Reads only the records that are there."""
         self.ends.set()
         if self.drain:
             self.drain.join()
@@ -57,14 +57,15 @@ class InsideFile:
         os.close(self.fd)
 
     def counters(self):
-        names = ("foreign", "untracked", "lost", "lost_frees", "lost_mappings", "timers_refused")
-        return dict(zip(names, struct.unpack_from("<IQQQQI", self.memory, 44)))
+        names = ("untrusted", "untracked", "lost", "lost_frees", "lost_mappings", "timers_refused",
+                 "unhooked_loads")
+        return dict(zip(names, struct.unpack_from("<IQQQQII", self.memory, 44)))
 
     def owners(self):
         return [struct.unpack_from("<I", self.memory, PAGE * (1 + lane))[0] for lane in range(LANES)]
 
     def filled(self):
-        """Bytes that are in each lane."""
+        """Returns the number of bytes in each ring."""
         heads = (struct.unpack_from("<Q48xQ", self.memory, PAGE * (1 + lane) + 8) for lane in range(LANES))
         return [head - tail for head, tail in heads]
 
@@ -110,7 +111,7 @@ class InsideFile:
         return length, Record(kind, flags, time, pid, tid, fields, stack)
 
     def stack(self, at, end):
-        """Registers by number, and the words of the stack."""
+        """Returns the registers by number, and the words of the stack."""
         mask, size = struct.unpack_from("<QQ", self.memory, at)
         numbers = [number for number in range(64) if mask >> number & 1]
         values = struct.unpack_from(f"<{len(numbers)}Q", self.memory, at + 16)
@@ -119,7 +120,7 @@ class InsideFile:
         return dict(zip(numbers, values)), struct.unpack_from(f"<{size // 8}Q", self.memory, at)
 
     def records(self):
-        """All that is there, and was there, in the order of time."""
+        """Returns all records so far, in the order of their times."""
         if not self.drain:
             self.take()
         return sorted(self.read, key=lambda record: record.time)

@@ -22,7 +22,7 @@ def tool(name):
 
 
 def lacking_program(error):
-    """Ends the test if this FileNotFoundError is of subprocess, about a program that is not in PATH."""
+    """Ends the test if subprocess raised this FileNotFoundError because a program is not in PATH."""
     name, raised_in = error.filename, traceback.extract_tb(error.__traceback__)[-1].filename
     if raised_in == subprocess.__file__ and isinstance(name, str) and "/" not in name and not shutil.which(name):
         lacking(name)

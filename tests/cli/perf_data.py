@@ -1,5 +1,5 @@
-"""Writes perf.data files and pipes by hand, as tools/perf/Documentation/perf.data-file-format.txt and
-include/uapi/linux/perf_event.h describe them: of kernels and perfs that this machine does not have."""
+"""Writes perf.data files and pipes as described by tools/perf/Documentation/perf.data-file-format.txt and
+include/uapi/linux/perf_event.h, for kernels and versions of perf that this machine does not have."""
 
 import struct
 
@@ -15,7 +15,7 @@ CPU_CLOCK = 0
 
 
 def attr(config=CPU_CLOCK, flags=SAMPLE_ID_ALL | DEFER_CALLCHAIN | DEFER_OUTPUT, type=1, also=0, branch_type=0):
-    """Of an event with a period of 1,000. also: what its samples hold besides."""
+    """The attribute of an event with a period of 1,000. also: further fields of its samples."""
     words = struct.pack("<IIQQQQQ", type, ATTR_BYTES, config, 1000, SAMPLE_TYPE | also, 0, flags)
     return (words.ljust(72, b"\0") + struct.pack("<Q", branch_type)).ljust(ATTR_BYTES, b"\0")
 
@@ -29,7 +29,7 @@ def trailer(pid, tid, time, event):
 
 
 def sample(tid, time, chain, event=1, pid=100, misc=MISC_KERNEL, ip=0xFFFFFFFF81000010, addr=None, behind=b""):
-    """addr and behind (branches(), words) are what the event's samples hold besides."""
+    """addr and the data after it (branches(), words) are the further fields of the event's samples."""
     body = struct.pack("<QQIIQ", event, ip, pid, tid, time) + words(*[] if addr is None else [addr])
     return record(9, body + struct.pack("<IIQQ", 0, 0, 1000, len(chain)) + words(*chain) + behind, misc)
 
@@ -39,18 +39,18 @@ def words(*values):
 
 
 def branch(source, target, mispredicted=None, cycles=0, type=0, in_transaction=False, aborted=False):
-    """A struct perf_branch_entry. mispredicted: True, False, or None if the CPU does not say."""
+    """A struct perf_branch_entry. mispredicted: True, False, or None if the CPU does not report it."""
     flags = (0 if mispredicted is None else 1 if mispredicted else 2) | in_transaction << 2 | aborted << 3 | cycles << 4 | type << 20
     return words(source, target, flags)
 
 
 def branches(*entries, hw_index=None):
-    """The newest one first."""
+    """The newest branch comes first."""
     return words(len(entries), *[] if hw_index is None else [hw_index]) + b"".join(entries)
 
 
 def kernel_half(cookie):
-    """The chain of a sample whose user half follows."""
+    """The chain of a sample whose user half follows later."""
     return [CONTEXT_KERNEL, 0xFFFFFFFF81000010, CONTEXT_USER_DEFERRED, cookie]
 
 
@@ -60,7 +60,7 @@ def user_half(tid, time, cookie, chain, pid=100, event=1, claimed=None):
 
 
 def padded(text):
-    """With its NUL, filled up to a multiple of 8."""
+    """Text with its NUL, padded to a multiple of 8."""
     return text.encode() + bytes(8 - len(text.encode()) % 8)
 
 
@@ -75,7 +75,7 @@ def mmap(time, start, length, path, pid=100, offset=0):
 
 
 def kernel_mmap(start, length, path, symbol_at=0):
-    """Of the kernel or of one of its modules, as perf writes them for process -1."""
+    """The mapping of the kernel or one of its modules, as perf writes it for process -1."""
     body = struct.pack("<iIQQQ", -1, 0, start, length, symbol_at) + padded(path)
     return record(1, body + trailer(0xFFFFFFFF, 0, 0, 1), MISC_KERNEL)
 
@@ -86,7 +86,7 @@ def kernel_symbol(time, start, length, name, removed=False):
 
 
 def build_ids(ids):
-    """The feature 2: build-ids in hexadecimal, by path."""
+    """Feature 2: build-ids in hexadecimal, by path."""
     def entry(path, id):
         return record(67, struct.pack("<i20sI", -1, bytes.fromhex(id), len(id) // 2) + padded(path), 1 | 1 << 15)
     return b"".join(entry(path, id) for path, id in ids.items())
@@ -106,7 +106,8 @@ def finished_round():
 
 
 def file(records, attrs=(attr(),), features=None):
-    """The events have the ids 1, 2, …; features: sections by their number in tools/perf/util/header.h, such as 6: arch."""
+    """A file whose events have the ids 1, 2, …. features: sections by their number in tools/perf/util/header.h, such as
+    6: arch."""
     data, start = b"".join(records), 104
     features = sorted((features or {}).items())
     ids = b"".join(struct.pack("<Q", number + 1) for number in range(len(attrs)))

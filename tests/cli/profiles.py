@@ -1,4 +1,4 @@
-"""Readers of prof's outputs, stricter than the clients."""
+"""Readers of prof's outputs, which are stricter than the clients."""
 
 import functools
 import gzip
@@ -13,16 +13,16 @@ from lacking import lacking, tool
 
 PROTO = Path(__file__).resolve().parent / "pprof.proto"
 
-# Where the stack of a thread begins: a program's or the dynamic linker's entry, a thread's, and, for
-# time that belongs to no user code, the entries of the kernel.
+# The first frame of a thread: the entry of a program, of the dynamic linker or of a thread, or an entry of the kernel
+# for time that does not belong to user code.
 ROOTS = re.compile(r"_start|(__GI_)?_*clone3?|thread_start|"
                    r"runtime\.(goexit|mstart|rt0_go|mcall|morestack|systemstack)\S*|_rt0_amd64\S*|"
                    r"(entry|asm|ret_from|exc|sysvec|syscall|do_syscall|x64_sys|__x64_sys|irq)_\w+")
 
 
 class Stacks:
-    """Folded stacks: tuples of frames, the process name first, with their counts. `missing` has, by process, what
-    was counted but not sampled."""
+    """Folded stacks: tuples of frames, the process name first, with their counts. `missing` has, by process, the values
+    that were counted but not sampled."""
 
     def __init__(self, text):
         self.counts, self.missing = Counter(), Counter()
@@ -65,7 +65,7 @@ class Stacks:
         return {frame for frames in self.counts for frame in frames[1:]}
 
     def unknown(self):
-        """The names that do not even give the module."""
+        """The number of samples of each unsymbolized name that does not even contain the module."""
         return sorted(name for name in self.names() if "[unknown" in name)
 
     def hottest(self, number=8):
@@ -78,13 +78,14 @@ def hottest(counts, number=8):
 
 
 def assert_same_but_late(live, converted):
-    """Unwind tables that were late while it was recorded are there when the file is read: cut stacks are whole then."""
+    """Unwind tables that were read too late during the recording are available when the file is converted, so stacks
+    that were truncated are complete then."""
     whole = Counter({frames: count for frames, count in live.counts.items() if frames[1] != "[truncated]"})
     assert whole and not whole - converted.counts and converted.total == live.total, live.hottest()
 
 
 def assert_rooted(stacks, least=0.99, roots=ROOTS):
-    """Asserts that this share of the stacks begins at the root of a thread."""
+    """Asserts that this share of the stacks starts at the root of a thread."""
     wrong = Counter({frames: count for frames, count in stacks.counts.items()
                       if len(frames) < 2 or not roots.fullmatch(frames[1])})
     assert wrong.total() <= (1 - least) * stacks.total, f"of {stacks.total}:\n{hottest(wrong)}"
@@ -98,7 +99,7 @@ def assert_share(count, total, expected):
 
 @functools.lru_cache
 def profile_message():
-    """The class of the pprof message, generated from pprof.proto at run time, so that any protobuf release works."""
+    """The class of the pprof message. It is generated from pprof.proto at run time, so that any protobuf release works."""
     try:
         from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
     except ImportError:
@@ -134,7 +135,7 @@ class Pprof:
         return [self.strings[comment] for comment in self.message.comment]
 
     def frames(self, sample):
-        """Root first; an inlined frame follows the one it is inlined into."""
+        """Returns the frames, root first. An inlined frame follows the frame that it is inlined into."""
         names = [self.strings[self.functions[line.function_id].name]
                  for id in sample.location_id for line in self.locations[id].line]
         return tuple(reversed(names))

@@ -1,13 +1,13 @@
-"""Recordings of another machine, made of the recorded stops in tests/truth/fixtures: as perf there would have written
-them, with the registers and the stack of each stop."""
+"""Recordings of other machines, made from the recorded stops in tests/truth/fixtures: files as perf would have written
+them there, with the registers and the stack of each stop."""
 
 import re
 import struct
 
 import perf_data
 
-MACHINES = {62: ("x86_64", 16), 183: ("aarch64", 32)}  # by e_machine: uname -m, number of registers of a stop
-# perf's registers of a stop's, which are in the order of DWARF: asm/perf_regs.h.
+MACHINES = {62: ("x86_64", 16), 183: ("aarch64", 32)}  # by e_machine: uname -m, and the number of registers of a stop
+# perf's order of the registers (asm/perf_regs.h). A stop has them in the order of DWARF.
 X86_64_ORDER = [0, 3, 2, 1, 4, 5, 6, 7, None, *range(8, 16)]
 X86_64_MASK = 0xff01ff
 REGS_USER, STACK_USER = 1 << 12, 1 << 13
@@ -51,7 +51,7 @@ def mmap(time, start, end, offset, path):
 
 
 def attr(mask):
-    """Of a sampling event that copies the user's registers and stack."""
+    """The attribute of a sampling event that copies the user registers and stack."""
     words = bytearray(perf_data.attr(flags=perf_data.SAMPLE_ID_ALL))
     struct.pack_into("<Q", words, 24, perf_data.SAMPLE_TYPE & ~(1 << 5) | REGS_USER | STACK_USER)
     struct.pack_into("<QI", words, 80, mask, 1 << 15)
@@ -67,7 +67,7 @@ def sample(time, stop, values, abi):
 
 
 def recording(folder, abi=ABI_64, has_arch=True):
-    """The file, and the stacks that it holds: tuples of pcs, the leaf's first."""
+    """Returns the file and its stacks: tuples of pcs, starting with the leaf."""
     machine, found = stops(folder)
     order = X86_64_ORDER if machine == "x86_64" else range(32)
     mask = X86_64_MASK if machine == "x86_64" else (1 << 33) - 1

@@ -15,7 +15,7 @@ from terminal import Terminal
 
 
 class Emulator(pyte.Screen):
-    """The terminal type `screen`. Pyte alone ignores control sequences that it does not know."""
+    """The terminal type `screen`. Pyte alone would ignore control sequences that it does not know."""
 
     def scroll_up(self, count):
         row, self.cursor.y = self.cursor.y, self.margins.bottom if self.margins else self.lines - 1
@@ -34,12 +34,13 @@ class Emulator(pyte.Screen):
 
     def reset_mode(self, *modes, **private):
         super().reset_mode(*modes, **private)
-        if modes == (1049,):  # back from the alternate screen; programs of the tests leave an empty one behind
+        if modes == (1049,):  # leaves the alternate screen; the primary screen of the test programs is empty
             self.erase_in_display(2)
             self.cursor_position()
 
     def cut(self, *_):
-        """Another control sequence begins within one, whose rest was discarded with the queue of a stopped terminal."""
+        """A sequence that is interrupted by another one, because its rest was discarded with the queue of a stopped
+        terminal."""
 
     def debug(self, *parameters):
         # A sequence without parameters, which switches the keypad, changes no cell.
@@ -80,8 +81,8 @@ class Screen(Terminal):
             assert self.read() and time.monotonic() < end, "\n".join(self.lines)
 
     def wait_for(self, *expressions):
-        """Waits until lines of the screen match all of them at the same time; returns the first one's match. What comes
-        may be a part of a picture, so that what else the picture shows has to be waited for, too."""
+        """Waits until lines of the screen match all expressions at the same time. Returns the match of the first one. A
+        refresh may arrive in parts, so everything that a test uses has to be waited for."""
         found = []
 
         def match():

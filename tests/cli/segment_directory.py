@@ -10,7 +10,7 @@ NAME = re.compile(r"\d{8}T\d{6}Z\.pb\.gz")
 
 
 def segments(folder):
-    """The oldest first."""
+    """Returns the segments, oldest first."""
     return sorted(path for path in folder.iterdir() if NAME.fullmatch(path.name))
 
 
@@ -23,6 +23,6 @@ def wait_for(process, condition):
 
 
 def samples(report, kind="self"):
-    """By function: samples of prof report --json."""
+    """Returns the samples in prof report --json, by function."""
     assert report.returncode == 0, report.stderr
     return {row["name"]: row[kind]["samples"] for row in json.loads(report.stdout)["rows"] if row[kind]["samples"]}

@@ -20,14 +20,14 @@ class Terminal:
         if self.pid == 0:
             os.chdir(folder)
             ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-            # Readline, which pytest imports, exports the size of its own terminal to the workers of pytest-xdist.
+            # Readline, which pytest imports, exports the size of its terminal to the workers of pytest-xdist.
             own = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
             os.execve(words[0], words, {**own, **(environment or {})})
         os.set_inheritable(self.fd, False)  # in another program it would outlive this one
         self.text = ""
 
     def read(self):
-        """Reads some output; False at the end."""
+        """Reads some output. Returns False at the end."""
         assert select.select([self.fd], [], [], TIME_LIMIT_S)[0], f"nothing more comes: {self.text}"
         try:
             more = os.read(self.fd, 65536)

@@ -1,5 +1,5 @@
-"""Recordings of aarch64 machines on this one, and prof built for aarch64 (build-aarch64, run by qemu): see the stage
-aarch64 of tests/run. qemu has no perf_event_open(2): what is recorded there is not tested."""
+"""Recordings of aarch64 machines on this machine, and prof built for aarch64 (build-aarch64), which qemu runs; see the
+stage portable of tests/run. qemu has no perf_event_open(2), so recording is not tested."""
 
 import gzip
 import os
@@ -23,14 +23,14 @@ FORMATS = ["folded", "perf.txt", "svg", "speedscope.json", "pb.gz", "firefox.jso
 
 
 def stacks(perf_script):
-    """The addresses of each sample, the leaf's first."""
+    """Returns the addresses of each sample, starting with the leaf."""
     samples = perf_script.read_text().split("\n\n")
     found = (tuple(int(pc, 16) for pc in re.findall(r"^\t *([0-9a-f]+) ", sample, re.MULTILINE)) for sample in samples)
     return Counter(stack for stack in found if stack)
 
 
 def convert(prof, folder, name, **how):
-    """The result and the stacks of a recording made of the stops of that name, and their watched callers."""
+    """Returns the result and the stacks of a recording made from the stops with that name, and their recorded callers."""
     contents, truth = recorded_stops.recording(FIXTURES / name, **how)
     (folder / "perf.data").write_bytes(contents)
     result = prof.run("convert", "perf.data", "--symfs", FIXTURES / name, "-o", "out.perf.txt")
@@ -74,7 +74,7 @@ def emulated(request):
 
 
 def contents(path):
-    """Another library compresses in other ways."""
+    """Other libraries compress differently."""
     return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from time_limit import TIME_LIMIT_S
 
-FAULTS = 20_000  # of tests/targets/faults.c, in its first part
+FAULTS = 20_000  # in the first part of tests/targets/faults.c
 
 
 def wait_until_stopped(pid):
@@ -36,9 +36,9 @@ def test_samples_lost_while_prof_is_stopped_are_counted(prof, target, started, t
     faults, stderr = recorder.communicate("go on\n", timeout=TIME_LIMIT_S)
     assert recorder.returncode == 0, stderr
     samples, lost = map(number, re.search(r"prof: ([\d,]+) samples, ([\d,]+) lost", stderr).groups())
-    assert lost > 2 * FAULTS, stderr  # a ring of 128 KiB does not hold the second part
-    # Until its exec, a command's faults are prof's; what it does after it has counted them is little. The kernel counts as lost
-    # also the records of context switches, two for each, that the ring did not hold.
+    assert lost > 2 * FAULTS, stderr  # more than a ring of 128 KiB can hold
+    # Until its exec, the page faults of a command are prof's; after it has counted them, it has few. The kernel's
+    # count of losses includes the two records per context switch that the ring could not hold.
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     switches = after.ru_nvcsw + after.ru_nivcsw - before.ru_nvcsw - before.ru_nivcsw
     assert -500 < samples + lost - int(faults) < 500 + 2 * switches, f"{samples} + {lost} are not {faults}, {switches} switches"

@@ -1,13 +1,15 @@
-"""Memory by prof record --alloc: what a program says that it has allocated is what the profile shows.
+"""Memory by prof record --alloc: the profile must show the amounts that the program reports.
 
-A block of S bytes is sampled with probability p = 1 - exp(-S / R) and counts 1 / p times. So a sum over N blocks has the
-standard deviation S * sqrt(N * (1 - p) / p), which follows from what the program says, not from the profile. A test compares
-some twenty sums: one of them is 3 of them off by chance in each twentieth run, 4 in each thousandth. If nearly all blocks are
-sampled, those that are not have a Poisson distribution instead: of 120 blocks of 1 MiB at 128 KiB, one is missed in each 25th
-run, three in each 100,000th. So a sum may be off by two samples of its largest block as well.
+A block of S bytes is sampled with probability p = 1 - exp(-S / R) and counts 1 / p times. A sum over N blocks
+therefore has the standard deviation S * sqrt(N * (1 - p) / p), which is computed from the program's output, not from
+the profile. A test compares about twenty sums: one of them deviates by 3 standard deviations in one of twenty runs,
+and by 4 in one of a thousand. If nearly all blocks are sampled, the missing blocks have a Poisson distribution
+instead: of 120 blocks of 1 MiB at 128 KiB, one is missed in one of 25 runs, and three in one of 100,000. A sum may
+therefore also deviate by two samples of its largest block.
 
-Nothing may be lost, however late prof reads: a record has some 2 KB, the memory that is shared with prof 16 MB, so a test
-takes fewer than 7,000 samples."""
+Nothing may be lost, however late prof reads. A record has about 2 KB and the shared memory 16 MB, so a test takes
+fewer than 7,000 samples.
+"""
 
 import json
 import math
@@ -27,17 +29,17 @@ from time_limit import TIME_LIMIT_S
 
 KB, MB = 1 << 10, 1 << 20
 SIGMAS, SAMPLES = 4, 2
-# The stack of a program begins with its environment, which every sample copies.
+# The environment is at the start of a program's stack, which every sample copies.
 ENVIRONMENT = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
 FUNCTIONS = {"small", "medium", "large", "zeroed", "grown", "array", "aligned", "created", "hand_over", "threaded"}
 
 
 class Sum:
-    """What a function has allocated, or what of it lives, with the standard deviation of its sampling."""
+    """The amount that a function has allocated, or that is in use, with the standard deviation of its sampling."""
 
     def __init__(self):
         self.bytes = self.objects = self.bytes_variance = self.objects_variance = 0
-        self.bytes_sample = self.objects_sample = 0  # what one sample stands for, at most
+        self.bytes_sample = self.objects_sample = 0  # the largest value of one sample
 
     def add(self, size, number, period):
         sampled = -math.expm1(-size / period)
@@ -51,7 +53,7 @@ class Sum:
 
 
 def said(output, period, is_counted=lambda function, pid: True):
-    """What the target `allocations` has said: sums of what was allocated, and of what lives, by function."""
+    """The output of the target `allocations`: sums of allocated memory and of memory in use, by function."""
     allocated, live = defaultdict(Sum), defaultdict(Sum)
     for line in output.splitlines():
         pid, function, size, number, living = line.split()
@@ -68,7 +70,7 @@ def report(prof, path, *arguments):
 
 
 def weights(prof, path, event, *arguments):
-    """By function, or what --by says, its own weight."""
+    """Self weights by function, or by the argument of --by."""
     rows = report(prof, path, "-e", event, *arguments)["rows"]
     return {row["name"]: row["self"]["weight"] for row in rows if row["self"]["weight"]}
 
@@ -79,7 +81,7 @@ def assert_nothing_lost(prof, path):
 
 
 def assert_sums(found, expected, which):
-    """Fractions of objects and bytes are carried on from one block to the next."""
+    """Fractions of objects and bytes are carried over from one block to the next."""
     for function, exact in expected.items():
         value, variance, sample = (getattr(exact, which + suffix) for suffix in ("", "_variance", "_sample"))
         slack = SIGMAS * math.sqrt(variance) + SAMPLES * sample
@@ -87,7 +89,7 @@ def assert_sums(found, expected, which):
 
 
 def assert_true(prof, path, output, period, **which):
-    """Bytes and objects, allocated and living, are those that the program has said."""
+    """Asserts that bytes and objects, allocated and in use, are those that the program has printed."""
     assert_nothing_lost(prof, path)
     allocated, live = said(output, period, **which)
     for event, expected, unit in (("alloc_space", allocated, "bytes"), ("alloc_objects", allocated, "objects"),
@@ -103,7 +105,7 @@ def record(prof, target, how, *words, options=(), out="out.pb.gz"):
 
 @pytest.fixture(scope="module")
 def everything(target, tmp_path_factory):
-    """A prof in the directory of a recording of each function, and what the program has said."""
+    """A prof in the directory of a recording of each function, and the output of the program."""
     prof = Prof(tmp_path_factory.mktemp("alloc"))
     return prof, record(prof, target, "128k", "all*60").stdout
 
@@ -113,7 +115,7 @@ def test_bytes_and_objects_of_each_function_are_true(everything):
     allocated, live = assert_true(prof, "out.pb.gz", output, 128 * KB, is_counted=lambda function, pid: function != "mapped")
     assert allocated.keys() == FUNCTIONS and live.keys() == {"medium", "large", "grown", "threaded"}
     assert "mapped" not in weights(prof, "out.pb.gz", "alloc_space")
-    # Each block lives in its function alone, also if another thread gives it back.
+    # Each block in use belongs to its function, even if another thread frees it.
     assert weights(prof, "out.pb.gz", "inuse_space").keys() <= live.keys() | {"start_worker", "main"}
 
 
@@ -128,7 +130,7 @@ def test_root_can_record_every_call_of_malloc_without_the_library(prof, root, ta
 
 
 def test_sums_are_unbiased(prof, target):
-    """Four runs together are 18,000 samples: their mean is 0.7 % off by chance."""
+    """Four runs together have 18,000 samples, so the standard deviation of their mean is 0.7 %."""
     found = exact = variance = 0
     for _ in range(4):
         result = record(prof, target, "32k", "small*48", "medium*48", "array*48")
@@ -154,7 +156,7 @@ def test_mappings_count_if_asked_for_and_can_be_given_back_in_parts(prof, target
     allocated, live = said(result.stdout, 512 * KB)
     for event, sums in ("alloc_space", allocated), ("inuse_space", live):
         assert_sums(weights(prof, "out.pb.gz", event), sums, "bytes")
-    # Both sums are of the same 20 samples, as each mapping is larger than the period.
+    # Both sums come from the same 20 samples, because each mapping is larger than the period.
     found = (weights(prof, "out.pb.gz", event)["mapped"] for event in ("inuse_space", "alloc_space"))
     assert next(found) == pytest.approx(next(found) / 2, rel=0.01)
 
@@ -165,7 +167,7 @@ def test_children_and_executed_programs_have_their_own_blocks(prof, target):
     pids = list(dict.fromkeys(int(line.split()[0]) for line in lines))
     main = next(int(line.split()[0]) for line in lines if line.split()[1] == "leak")
     assert len(pids) == 3
-    # What the program has before it executes another one is given back.
+    # The memory of a program is released when it executes another one.
     gone = f"{main} medium "
     output = "\n".join(line if not line.startswith(gone) else line.rpartition(" ")[0] + " 0" for line in lines)
     assert_true(prof, "out.pb.gz", output, 8 * KB)
@@ -211,7 +213,7 @@ def test_leaks_show_the_ages_of_what_lives(prof, target):
     assert ages == rows["leak"]["ages"]
 
 
-# ---- Where it runs ----
+# ---- Kinds of programs ----
 
 
 @pytest.mark.parametrize("level", [2, 4])
@@ -248,12 +250,12 @@ def test_a_library_that_is_opened_later_has_its_functions(prof, target):
     rows = {row["name"]: row["self"]["weight"] for row in found["rows"]}
     assert rows["plugin_allocates"] > 0.9 * found["all"]["weight"]
     assert {"main", "use"} <= {row["name"] for row in found["rows"] if row["total"]["weight"] > 0.9 * found["all"]["weight"]}
-    # What is mapped for the last few milliseconds of a process is gone when prof looks.
+    # Files mapped in the last few milliseconds of a process are gone when prof reads its mappings.
     assert found["quality"]["events"][0]["truncated"] < 0.05 * found["quality"]["events"][0]["samples"]
 
 
 def test_extensions_of_python_are_unwound(prof):
-    code = "import bz2\nfor _ in range(20000): bz2.BZ2Compressor(9).compress(b'x')"  # some MB each
+    code = "import bz2\nfor _ in range(20000): bz2.BZ2Compressor(9).compress(b'x')"  # a few MB each
     prof.run("record", "--alloc=64m", "-o", "out.pb.gz", "--", sys.executable, "-c", code, env=ENVIRONMENT)
     found = report(prof, "out.pb.gz", "-e", "alloc_space", "--by", "module")
     through = {os.path.basename(row["name"]).split(".")[0]: row["total"]["weight"] for row in found["rows"]}
@@ -283,7 +285,7 @@ def test_jit_code_has_its_callers_and_names(prof):
 
 @pytest.fixture
 def steps(prof, target, started, channel):
-    """steps(…) starts a recording of `allocations`; the result does each word that it is told."""
+    """steps(…) starts a recording of `allocations`. The result carries out each word."""
 
     def start(*options):
         process = started(prof.start("record", *options, "--control", channel.how, "--", target("allocations"),
@@ -296,16 +298,17 @@ def steps(prof, target, started, channel):
 
 
 def finish(steps):
-    """The sums of the program."""
+    """Returns the sums of the program."""
     output, errors = steps.process.communicate(timeout=TIME_LIMIT_S)
     assert steps.process.returncode == 0, errors
     return output
 
 
 def test_lost_allocations_are_told_with_what_helps(prof, steps):
-    """More than the shared memory holds is allocated while prof stands still."""
+    """More than the shared memory can hold is allocated while prof is stopped."""
     program = steps("--alloc=64", "--fail-if", "lost>1%", "-o", "out.pb.gz")
     program.process.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, program.process.pid, os.WSTOPPED)
     program("small*3")
     program.process.send_signal(signal.SIGCONT)
     _, errors = program.process.communicate(timeout=TIME_LIMIT_S)

@@ -87,7 +87,7 @@ def line_shares(shown):
 
 
 def share_through(profile, name, number):
-    """The percentage of the weight that has this line of a function in its stack."""
+    """Returns the percentage of the weight whose stack contains this line of a function."""
     def holds(sample):
         return any(profile.strings[profile.functions[line.function_id].name] == name and line.line == number
                    for id in sample.location_id for line in profile.locations[id].line)
@@ -97,7 +97,7 @@ def share_through(profile, name, number):
 
 
 def test_calls_count_in_the_total_of_their_line_but_not_in_its_self(annotate, recorded):
-    """What is shown is compared with the samples that there are: how many each call gets is chance."""
+    """The output is compared with the samples, because the number of samples of each call is random."""
     shares = line_shares(annotate("thrice"))
     profile = Pprof.read(recorded / "prof.pb.gz")
     for call in FIRST_CALL, SECOND_CALL:
@@ -159,7 +159,7 @@ def test_a_function_without_a_symbol_has_instructions(prof, target):
 def test_code_is_read_from_the_recorded_program_only(prof, recorded, tmp_path):
     for name in ("calls.c", "prof.pb.gz"):
         shutil.copy2(recorded / name, tmp_path)
-    # Another program of the same name, where the recorded one is looked for.
+    # Another program has the same name in the place where the recorded one is searched for.
     (tmp_path / "other.c").write_text("int main(void) { return 1; }")
     other = tmp_path / recorded.relative_to("/") / "calls"
     other.parent.mkdir(parents=True)
@@ -211,7 +211,7 @@ def test_the_file_may_follow_the_function(prof, folded_file):
 
 def test_a_function_may_have_the_name_of_a_file(prof, folded_file):
     folded_file("app;main;parse 3\n")
-    (prof.folder / "in.folded").rename(prof.folder / "prof.pb.gz")  # known by its content
+    (prof.folder / "in.folded").rename(prof.folder / "prof.pb.gz")  # recognized by its contents
     (prof.folder / "parse").touch()
     assert "parse" in prof("annotate", "parse").stdout
 
@@ -231,7 +231,7 @@ def test_a_profile_without_line_numbers_is_an_error_with_advice(prof, folded_fil
     shown = prof("annotate", "in.folded", "parse").stdout
     assert "its source is unknown; --asm shows the instructions" in shown
     asm = prof("annotate", "in.folded", "parse", "--asm")
-    assert asm.returncode == 1 and "no file is known that holds the code" in asm.stderr
+    assert asm.returncode == 1 and "the file with the code of" in asm.stderr
 
 
 def test_a_go_profile_is_annotated_by_line_number(prof):

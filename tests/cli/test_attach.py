@@ -14,7 +14,7 @@ from until_busy import wait
 
 
 def thread_id(process, name):
-    """Of the thread with that name."""
+    """Returns the id of the thread with that name."""
     for tid in os.listdir(f"/proc/{process.pid}/task"):
         with open(f"/proc/{process.pid}/task/{tid}/comm", encoding="utf-8") as file:
             if file.read().strip() == name:
@@ -84,7 +84,7 @@ burn() if sys.argv[1] == "parent" else signal.pause()
 
 
 def family(started, who_works):
-    """A process and its grandchild, one of which uses CPU time."""
+    """Starts a process and its grandchild, one of which uses CPU time."""
     process = started(subprocess.Popen([sys.executable, "-c", FAMILY, who_works], stdout=subprocess.PIPE, text=True,
                                        start_new_session=True))
     return process.pid, int(process.stdout.readline())
@@ -241,20 +241,20 @@ CAP_SYS_RESOURCE, PR_CAPBSET_DROP = 24, 24
 
 
 def allow_files(count):
-    """In a child: that prof can open so many files, also as root."""
+    """Runs in a child. Ensures that prof can open this many files, also as root."""
     ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_SYS_RESOURCE, 0, 0, 0)
     resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
 
 
 def test_half_the_descriptors_are_enough_for_many_threads(prof, started, until_busy):
-    """A side-band event per thread and CPU is given up; what is mapped later is known all the same."""
+    """The side-band event per thread and CPU is omitted. Later mappings must be known anyway."""
     process = started(subprocess.Popen([sys.executable, "-c", THREADS_THAT_WORK_LATER], text=True, stdin=subprocess.PIPE,
                                        stdout=subprocess.PIPE))
     assert process.stdout.readline() == "ready\n"
     allowed = 600 * len(os.sched_getaffinity(0)) + 100
     script = f"echo >/proc/{process.pid}/fd/0; exec {' '.join(map(str, until_busy(process.pid)))}"
     recording = prof.record("-p", process.pid, "--", "sh", "-c", script, preexec_fn=lambda: allow_files(allowed))
-    assert "limit of open files" in recording.result.stderr
+    assert "open-file limit" in recording.result.stderr
     assert recording.stacks.count(lambda frames: any("crc32" in frame for frame in frames)) > 20, recording.stacks.hottest(5)
 
 

@@ -1,4 +1,4 @@
-"""Recording where tasks of tokio wait: --await."""
+"""Recording where tokio tasks wait: --await."""
 
 import os
 import re
@@ -10,7 +10,7 @@ import pytest
 from conftest import SOURCE
 from profiles import Pprof, Stacks
 
-# Functions of the client `awaits`, and the leaf of each: the future that it awaits in the end.
+# Functions of the client `awaits`, and the leaf of each: the innermost future that it awaits.
 LEAVES = {
     "short_nap": "tokio::time::sleep::Sleep", "long_nap": "tokio::time::sleep::Sleep", "keep_lock": "tokio::time::sleep::Sleep",
     "lock": "tokio::sync::batch_semaphore::Acquire",
@@ -23,7 +23,7 @@ def future(name):
 
 
 def record(prof, *arguments):
-    """The stacks of the event await in nanoseconds, and what was printed."""
+    """Returns the stacks of the event await in nanoseconds, and the output."""
     result = prof.run("record", "--await", "--weight", "ns", "--show-event", "await", "-o", "await.folded", "-o", "await.pb.gz", *arguments)
     return Stacks.read(prof.folder / "await.folded"), result
 
@@ -33,13 +33,14 @@ def own_clock(stdout):
 
 
 def waited(stacks, place):
-    """In a function of the client, or in Mutex::lock."""
+    """The place is a function of the client, or Mutex::lock."""
     name = "tokio::sync::mutex::Mutex<T>::lock::{async_fn#0}" if place == "lock" else future(place)
     return stacks.holding(name)
 
 
 def assert_agrees(stacks, measured):
-    """Shares of the time are those that the tasks measured themselves, within 5 % of all and three standard deviations."""
+    """Asserts that shares of the time are those that the tasks measured themselves, within 5 % of the total and three
+    standard deviations."""
     recorded = {place: waited(stacks, place) for place in measured}
     for place, ns in measured.items():
         share, truth = recorded[place] / sum(recorded.values()), ns / sum(measured.values())
@@ -70,7 +71,7 @@ def test_a_frame_has_the_line_of_its_await_and_the_file_of_its_function(prof, cl
     record(prof, "--", client("awaits"), "1.5")
     profile = Pprof.read(prof.folder / "await.pb.gz")
     source = (SOURCE / "tests/targets/tasks/src/bin/awaits.rs").read_text(encoding="utf-8").splitlines()
-    waits = profile.sample_types().index(("await", "nanoseconds"))  # where tasks run has other lines
+    waits = profile.sample_types().index(("await", "nanoseconds"))  # frames of running tasks have other lines
     locations = {location for sample in profile.message.sample if sample.value[waits] for location in sample.location_id}
     seen = {}
     for location in (profile.locations[number] for number in locations):
@@ -97,7 +98,7 @@ def test_all_tasks_together_wait_as_long_as_they_live(prof, client):
         finally:
             running.kill()
     tasks = 24 + 4 + 3  # naps, contend; listen, join_two and the task that it joins
-    # One that waits all the time knows for how long: the debug information is read first.
+    # A task that always waits shows how long tasks were sampled, because the debug information is read first.
     assert stacks.total == pytest.approx(tasks * stacks.holding(future("listen")), rel=0.05), stacks.hottest()
 
 
@@ -129,7 +130,7 @@ def test_the_target_is_not_stopped_and_ends_as_it_would(prof, client):
     assert os.path.getsize(prof.folder / "x.pb.gz") > 0
 
 
-# A thread's robust list, where prof looks for its thread pointer, in a page that nobody provides.
+# A thread's robust list, where prof reads its thread pointer, is in a page that is never provided.
 HANGING = r"""
 #define _GNU_SOURCE
 #include <linux/userfaultfd.h>
@@ -161,4 +162,4 @@ def test_a_process_whose_memory_hangs_does_not_hang_the_end(prof, client, tmp_pa
             result = prof("record", "--await", "--duration", "8", "-o", "x.pb.gz", "-p", str(running.pid))
         finally:
             running.kill()
-    assert f"process {running.pid} has been read for more than 5 s" in result.stderr
+    assert f"reading process {running.pid} has not finished after 5 s" in result.stderr

@@ -1,5 +1,5 @@
-"""What CPUs record beside samples: taken branches, call stacks of calls, and where accesses to memory found their data.
-Few machines of tests have it, so files made by hand stand in, and perf says what they hold."""
+"""Data that CPUs record with samples: taken branches, call stacks of branches, and data sources of memory accesses. Few
+test machines support this, so most tests use synthetic files, and compare with perf."""
 
 import json
 import re
@@ -21,7 +21,7 @@ KERNEL_FRAME = "[kernel.kallsyms+0xffffffff81000010]"
 
 
 class Program:
-    """A program with symbols, mapped at START; its functions' addresses by name."""
+    """A program with symbols that is mapped at START, and the addresses of its functions."""
 
     def __init__(self, path):
         self.path = path
@@ -67,7 +67,8 @@ def perf_script(prof):
 
 
 def with_branches(program):
-    """half() goes to third() 30 times, a third of them mispredicted, and to fifth() twice; third() to the kernel once."""
+    """half() jumps to third() 30 times, a third of them mispredicted, and twice to fifth(). third() enters the kernel
+    once."""
     at = program.at
     there = [branch(at["half"] + 4, at["third"] + 8, mispredicted=number % 3 == 0, cycles=10, type=1) for number in range(30)]
     rare = [branch(at["half"] + 8, at["fifth"], mispredicted=True, cycles=31, type=4)] * 2
@@ -86,7 +87,7 @@ def pprof(prof, program, recording):
 
 
 def branches_of(pprof):
-    """(function, function, what was predicted) → (number, cycles)."""
+    """Returns (function, function, prediction) → (number, cycles)."""
     types = [name for name, _ in pprof.sample_types()]
     found = {}
     for each in pprof.message.sample:
@@ -102,7 +103,7 @@ def branches_of(pprof):
 
 
 def branches_of_perf(script):
-    """The same of perf script -F brstacksym, without what has an end nowhere."""
+    """The same from perf script -F brstacksym, without branches that have an unknown end."""
     found = Counter(), Counter()
     words = {"M": "mispredicted", "P": "predicted", "-": "-"}
     for source, target, predicted, inside, aborted, cycles, type in re.findall(r"(\S+?)/(\S+?)/([MP-])/([X-])/([A-])/(\d+)/(\w*)", script):
@@ -215,19 +216,19 @@ CALL_STACK = BRANCH_USER | BRANCH_CALL_STACK
 
 
 def calls(program, *names):
-    """The entries of an LBR call stack: names[0] is called last."""
+    """The entries of an LBR call stack. names[0] was called last."""
     at = [program.at[name] for name in names]
     return branches(*(branch(caller + 4, callee) for callee, caller in zip(at, at[1:])))
 
 
 def chains_of_perf(script):
-    """The functions of each sample of perf script -F ip,sym, root first."""
+    """Returns the functions of each sample of perf script -F ip,sym, root first."""
     return [tuple(re.findall(r"^\s+[0-9a-f]+ (\S+)", sample, re.M)[::-1]) for sample in script.split("\n\n") if sample.strip()]
 
 
 @pytest.mark.parametrize("chain, misc", [([CONTEXT_USER], MISC_USER), ([CONTEXT_KERNEL, KERNEL, CONTEXT_USER], MISC_KERNEL)])
 def test_the_user_part_of_an_lbr_call_stack_is_its_calls(prof, program, recording, perf_script, chain, misc):
-    """The chain along frame pointers has the pc, and then an address that is wrong."""
+    """The chain along frame pointers has the pc and then a wrong address."""
     at = program.at
     taken = calls(program, "third", "fifth", "half", "main")
     recording([sample(100, 10, [*chain, at["third"] + 8, 1], misc=misc,
@@ -281,7 +282,7 @@ SOURCES = {
 
 
 def labelled(pprof, type):
-    """By the labels of a data source: the value."""
+    """Returns the value of each label of a data source."""
     index = [name for name, _ in pprof.sample_types()].index(type)
     found = Counter()
     for each in pprof.message.sample:
@@ -291,8 +292,8 @@ def labelled(pprof, type):
 
 
 def sources_of_perf(script):
-    """The same labels, with their numbers, of perf script -F data_src."""
-    script = script.replace("LFB/MAB", "LFB")  # Intel's and AMD's name, in newer releases
+    """The same labels and their numbers from perf script -F data_src."""
+    script = script.replace("LFB/MAB", "LFB")  # Newer releases combine the names of Intel and AMD.
     fields = re.findall(r"\|OP (.+?)\|LVL (.+?)\|SNP (.+?)\|TLB (.+?)\|LCK (.+?)(?:\||\s*$)", script, re.M)
     return Counter((*(None if text == "N/A" else text for text in (access, level, snoop, tlb)), "yes" if lock == "Yes" else None)
                    for access, level, snoop, tlb, lock in fields)
@@ -317,7 +318,7 @@ def test_where_data_was_found_is_labels_and_its_latency_an_event(prof, program, 
 
 
 def refused(prof, *options):
-    """The message of a refusal; machines with the registers are left out."""
+    """Returns the message of a refusal. On machines with the registers, the test is skipped."""
     result = prof("record", *options, "-o", "out.folded", "--", "true")
     if result.returncode == 0:
         lacking("a machine without branch records")
@@ -333,7 +334,7 @@ def test_a_machine_without_branch_records_says_so_and_what_works(prof, options, 
 
 
 def test_data_sources_can_be_asked_for_of_any_event(prof, target):
-    """Of a clock the kernel says that there are none."""
+    """For a clock, the kernel reports that there are none."""
     recording = prof.record("-d", "-e", "cpu-clock", "--", target("shares"), "0.1")
     assert "mem-latency" not in [name for name, _ in recording.pprof.sample_types()]
     assert recording.stacks.share("main") > 0.9

@@ -1,4 +1,4 @@
-"""prof cargo, with a real cargo on small projects that need no other crates."""
+"""prof cargo with a real cargo, on small projects without dependencies."""
 
 import os
 import re
@@ -37,7 +37,7 @@ BUILT = "built with "
 
 
 class Project:
-    """A directory with Cargo.toml, and what runs prof cargo in it."""
+    """A directory with Cargo.toml, and a function that runs prof cargo in it."""
 
     def __init__(self, prof, folder):
         tool("cargo")
@@ -59,7 +59,7 @@ class Project:
     def environment(self, more=None):
         kept = {key: value for key, value in os.environ.items()
                 if not key.startswith(("CARGO_", "RUSTC", "RUSTFLAGS")) and key != "CARGO"}
-        # With a home of their own, no message says that cargo waits for another one's lock.
+        # With a CARGO_HOME of its own, cargo does not print that it waits for another cargo's lock.
         return {**kept, "CARGO_TERM_COLOR": "never", "TMPDIR": str(self.folder), "CARGO_HOME": str(self.folder.parent / "cargo"),
                 **(more or {})}
 
@@ -90,7 +90,7 @@ def has(profile, name):
 
 
 def compiled(result):
-    """The packages that cargo built."""
+    """Returns the packages that cargo built."""
     return re.findall(r"^ +Compiling (\S+)", result.stderr, re.MULTILINE)
 
 
@@ -109,7 +109,7 @@ def project(prof, tmp_path):
 
 
 def restored(project):
-    """The project, and without the files that a test has added afterwards."""
+    """Yields the project, and removes the files that a test has added."""
     before = {*project.folder.iterdir(), project.folder / "target", project.folder / "Cargo.lock"}
     yield project
     for path in set(project.folder.iterdir()) - before:
@@ -151,7 +151,7 @@ def shared_workspace(tmp_path_factory):
 
 @pytest.fixture
 def workspace(shared_workspace):
-    """Two packages, one of which uses the other and a macro of a third, with tests and an example."""
+    """Two packages with tests and an example. One uses the other, and a macro of a third package."""
     yield from restored(shared_workspace)
 
 
@@ -361,11 +361,11 @@ def test_each_takes_directories_patterns_and_formats(shop):
     assert (shop.folder / "shop-x.html").exists()
     result = shop("--each", "-o", "one.pb.gz", "run")
     assert result.returncode == 2
-    assert "-o one.pb.gz would be one file for all processes" in result.stderr
+    assert "-o one.pb.gz names one file for all processes" in result.stderr
 
 
 def nextest(project):
-    """A cargo-nextest that does what the real one does with a runner."""
+    """A cargo-nextest that uses a runner like the real one."""
     script = f"""#!{sys.executable}
 import json, os, subprocess, sys
 assert sys.argv[1:3] == ["nextest", "run"], sys.argv
@@ -444,7 +444,7 @@ def test_the_chosen_cargo_is_run_and_without_one_there_is_a_hint(shop):
 
 def test_without_a_command_the_help_is_printed(project):
     assert project().stdout.startswith("Usage: prof cargo [options]")
-    assert project("--help").stdout == project().stdout
+    assert project("-h").stdout == project().stdout
 
 
 @pytest.mark.parametrize("option", ["-p1", "-t1", "-uroot", "-a", "-C0", "-i"])
@@ -490,7 +490,7 @@ def until(condition):
 
 
 def cpu_seconds(prof_pid, name):
-    """CPU time of the process of this name below a prof."""
+    """Returns the CPU time of the process with this name below a prof."""
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             text = stat.read_text(encoding="utf-8", errors="replace")
@@ -510,7 +510,7 @@ def connect(folder):
 
 @pytest.fixture
 def waiting(project, started, tmp_path_factory):
-    """prof cargo while its program waits for a line, and the directory of the runner."""
+    """A prof cargo whose program waits for a line, and the directory of the runner."""
     folder = Path(subprocess.run(["mktemp", "-d"], check=True, capture_output=True, text=True).stdout.strip())
     project.package(main='fn main() { println!("ready"); std::io::stdin().read_line(&mut String::new()).unwrap(); }')
     process = started(project.prof.start("cargo", "run", "-q", **project.options({"TMPDIR": str(folder)}), stdin=subprocess.PIPE))
@@ -602,7 +602,7 @@ def test_a_benchmark_can_have_profiles_of_its_phases(project):
 
 @pytest.fixture
 def ordinary_project(ordinary):
-    """A project of a user without privileges."""
+    """A project of an unprivileged user."""
     try:
         subprocess.run([tool("cargo"), "-V"], user=NOBODY, group=NOBODY, extra_groups=[], check=True, capture_output=True,
                        env={**os.environ, "HOME": str(ordinary.folder)})
@@ -622,23 +622,104 @@ def test_an_ordinary_user_gets_the_same(ordinary_project):
         assert has(ordinary_project.profile(profile), "shop::spin")
 
 
-def test_cargo_prof_executes_prof_cargo(project):
-    crate = shutil.copytree(SOURCE / "contrib" / "cargo-prof", project.folder / "cargo-prof",
-                            ignore=shutil.ignore_patterns("target"))
-    built = project.cargo("install", "--offline", "--quiet", "--root", str(project.folder), "--path", str(crate))
+PROF = BUILD / "cmd" / "prof"
+SUBCOMMAND = SOURCE / "contrib" / "cargo-with-prof"
+
+
+@pytest.fixture(scope="module")
+def subcommand(tmp_path_factory):
+    """contrib/cargo-with-prof, built."""
+    folder = tmp_path_factory.mktemp("subcommand")
+    crate = shutil.copytree(SUBCOMMAND, folder / "crate", ignore=shutil.ignore_patterns("target"))
+    built = subprocess.run([tool("cargo"), "build", "--offline", "--quiet", "--target-dir", folder / "target"], cwd=crate,
+                           check=False, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr
+    return folder / "target" / "debug" / "cargo-with-prof"
+
+
+def bin_folder(project, program):
+    """Installs the program as the subcommand in a directory of its own. Returns the PATH with this directory."""
+    folder = project.folder / "bin"
+    folder.mkdir()
+    (folder / "cargo-with-prof").symlink_to(program)
+    return f"{folder}:{os.environ['PATH']}"
+
+
+def test_cargo_with_prof_is_prof_cargo(project, subcommand):
     project.package()
-    path = f"{project.folder}/bin:{os.environ['PATH']}"
-    result = project.cargo("prof", "-o", "it.folded", "run", environment={"PATH": path, "PROF": str(BUILD / "cmd" / "prof")})
+    path = bin_folder(project, subcommand)
+    result = project.cargo("with-prof", "-o", "it.folded", "run", environment={"PATH": path, "PROF": str(PROF)})
     assert result.returncode == 0, result.stderr
     assert "spin" in (project.folder / "it.folded").read_text(encoding="utf-8")
-    result = project.cargo("prof", "run", environment={"PATH": path, "PROF": "/nonexistent/prof"})
-    assert result.returncode == 127
-    assert "install prof, or set PROF" in result.stderr
+
+
+def test_prof_is_cargos_subcommand_under_its_name(project):
+    project.package()
+    path = bin_folder(project, PROF)
+    result = project.cargo("with-prof", "-o", "it.folded", "run", environment={"PATH": path})
+    assert result.returncode == 0, result.stderr
+    assert "spin" in (project.folder / "it.folded").read_text(encoding="utf-8")
+    assert project.cargo("with-prof", "-h", environment={"PATH": path}).stdout.startswith("Usage: prof cargo")
+
+
+def other_prof(folder):
+    """A program that is called prof and is not the profiler."""
+    folder.mkdir()
+    program = folder / "prof"
+    program.write_text("#!/bin/sh\nexit 2\n", encoding="utf-8")
+    program.chmod(0o755)
+    return program
+
+
+@pytest.fixture
+def find(subcommand, tmp_path):
+    """find(folders, program) starts a copy of the subcommand with this PATH and PROF."""
+    copy = tmp_path / "bin" / "cargo-with-prof"
+    copy.parent.mkdir()
+    shutil.copy(subcommand, copy)
+
+    def start(folders, program=None):
+        environment = {"PATH": ":".join(map(str, folders))} | ({"PROF": str(program)} if program else {})
+        return subprocess.run([copy, "with-prof", "-h"], env=environment, check=False, capture_output=True, text=True,
+                              timeout=TIME_LIMIT_S)
+
+    return start
+
+
+def test_cargo_with_prof_finds_prof(find, tmp_path):
+    other = other_prof(tmp_path / "other")
+    usage = "Usage: prof cargo"
+    assert find([], PROF).stdout.startswith(usage)
+    assert find([other.parent, PROF.parent]).stdout.startswith(usage)
+    (tmp_path / "bin" / "prof").symlink_to(PROF)
+    assert find([other.parent]).stdout.startswith(usage)
+
+
+def test_cargo_with_prof_without_prof_says_what_to_install(find, tmp_path):
+    other = other_prof(tmp_path / "other")
+    for result, problem in (
+        (find([], "/nonexistent/prof"), "cannot execute /nonexistent/prof"),
+        (find([]), "the profiler prof is neither in PATH nor beside this program"),
+        (find([other.parent]), f"{other} is another program"),
+    ):
+        assert result.returncode == 127 and f"cargo-with-prof: {problem}" in result.stderr
+        assert "install prof from its source tree or a release archive, or set PROF" in result.stderr
+
+
+def test_cargo_with_prof_does_not_execute_itself(find, tmp_path):
+    (tmp_path / "bin" / "prof").symlink_to("cargo-with-prof")
+    assert find([]).returncode == 127
+
+
+def test_cargo_with_prof_has_the_version_of_prof():
+    """cargo-binstall makes the address of prof's release archive from it."""
+    crate = (SUBCOMMAND / "Cargo.toml").read_text(encoding="utf-8")
+    program = (SOURCE / "meson.build").read_text(encoding="utf-8")
+    assert re.search(r'^version = "(.+)"', crate, re.MULTILINE)[1] == re.search(r"^  version: '(.+)'", program, re.MULTILINE)[1]
 
 
 def test_programs_that_cargo_starts_ask_for_their_phases(project):
-    project.package(main=(SOURCE / "contrib/prof-criterion/examples/region.rs").read_text(encoding="utf-8"))
+    project.package(main=(SOURCE / "contrib/criterion-with-prof/examples/region.rs").read_text(encoding="utf-8"))
     for each, profile in ([], "prof.pb.gz"), (["--each"], "profiles/shop.pb.gz"):
         result = project(*each, "--control", "auto", "-D", "-1", "run", "--release")
         assert result.returncode == 0, result.stderr
@@ -647,7 +728,7 @@ def test_programs_that_cargo_starts_ask_for_their_phases(project):
 
 
 def test_of_a_cargo_inside_a_cargo_the_programs_are_recorded(project):
-    """By convention xtask is a program of the workspace that runs cargo, here by an alias."""
+    """By convention, xtask is a program of the workspace that runs cargo, here through an alias."""
     project.write("Cargo.toml", '[workspace]\nmembers = ["shop", "xtask"]\nresolver = "2"\n[profile.release]\nstrip = true\n')
     project.write(".cargo/config.toml", '[alias]\nxtask = "run --quiet --package xtask --"\n')
     project.package("shop", "shop")

@@ -1,4 +1,4 @@
-"""A recording that is killed leaves the profile up to its last checkpoint, and nothing else."""
+"""A recording that is killed leaves the profile up to its last checkpoint, and no other files."""
 
 import os
 import random
@@ -60,7 +60,7 @@ def group_members(group, name):
 
 
 def stop(pid):
-    """Also if the process, which may write a checkpoint, has just ended."""
+    """Stops the process even if it has just ended, which may happen to one that writes a checkpoint."""
     try:
         os.kill(pid, signal.SIGSTOP)
     except ProcessLookupError:
@@ -68,7 +68,7 @@ def stop(pid):
 
 
 def open_files(pid, folder):
-    """What stat says of the process's open files on the file system of the directory."""
+    """Returns stat() of the process's open files on the file system of the directory."""
     device = folder.stat().st_dev
     try:
         files = [os.stat(f"/proc/{pid}/fd/{name}") for name in os.listdir(f"/proc/{pid}/fd")]
@@ -78,7 +78,7 @@ def open_files(pid, folder):
 
 
 def stop_between_checkpoints(recording, folder):
-    """Stops prof when no checkpoint is being written, and none is open that another one has replaced."""
+    """Stops prof when no checkpoint is being written, and no replaced checkpoint is open."""
     while True:
         recording.send_signal(signal.SIGSTOP)
         os.waitid(os.P_PID, recording.pid, os.WSTOPPED)
@@ -120,7 +120,7 @@ def test_a_killed_recording_leaves_its_last_checkpoint(prof, running):
 
 
 def test_a_checkpoint_is_replaced_by_the_next_and_by_the_profile(prof, running):
-    """Only the file from before the recording is kept."""
+    """Only the file that existed before the recording is kept."""
     (prof.folder / "out.folded").write_text("before", encoding="ascii")
     recording = running("-o", "out.folded")
     old = prof.folder / "out.folded.old"
@@ -208,7 +208,7 @@ def test_a_checkpoint_that_fails_is_reported_once_and_the_recording_goes_on(prof
 
 
 def test_a_checkpoint_that_stands_still_does_not_delay_the_end(prof, running):
-    """Neither its symbolizing nor its writing."""
+    """Neither its symbolization nor its writing."""
     recording = running("-o", "out.folded", interval="0.1")
     wait_for_samples(recording, prof.folder / "out.folded", 50)
     helpers = [pid for pid in group_members(recording.pid, "prof") if pid != recording.pid]
@@ -218,13 +218,17 @@ def test_a_checkpoint_that_stands_still_does_not_delay_the_end(prof, running):
     os.killpg(recording.pid, signal.SIGINT)
     recording.wait(TIME_LIMIT_S)
     assert Stacks.read(prof.folder / "out.folded").share("main", "spend") > 0.5
-    assert not set(group_members(recording.pid, "prof")) & set(helpers)
+    # They are killed when prof ends, and do not end in the same moment.
+    deadline = time.monotonic() + TIME_LIMIT_S
+    while set(group_members(recording.pid, "prof")) & set(helpers):
+        assert time.monotonic() < deadline, helpers
+        time.sleep(0.01)
 
 
 def test_if_the_end_cannot_be_written_the_checkpoint_stays_and_is_named(prof, running, small_disk):
     recording = running("-o", small_disk / "out.folded")
     wait_for_samples(recording, small_disk / "out.folded", 100)
-    # A checkpoint that replaces another would make room.
+    # Replacing an old checkpoint would free space.
     stop_between_checkpoints(recording, small_disk)
     with open(small_disk / "filling", "wb", buffering=0) as file:
         try:
@@ -240,7 +244,7 @@ def test_if_the_end_cannot_be_written_the_checkpoint_stays_and_is_named(prof, ru
 
 
 def test_a_recording_killed_at_any_moment_leaves_whole_files_and_no_others(prof, started, target):
-    """While it starts, records, writes checkpoints and writes the profile."""
+    """At any time: at the start, while it records, and while it writes checkpoints or the profile."""
     outputs = ("out.folded", "out.pb.gz", "out.html")
     seed = random.randrange(1 << 32)
     moments = random.Random(seed)

@@ -79,10 +79,10 @@ def total_of(folded):
 def test_inferno_folds_the_text_of_perf_script_into_the_same_stacks(prof, client, target):
     prof.run("record", "-F", "999", "-o", "record.folded", "-o", "record.perf.txt", "--", target("interpreter"), "0.3")
     collapsed = output_of(client("inferno-collapse-perf"), str(prof.folder / "record.perf.txt")).splitlines()
-    # What is not sampled has no times.
+    # Unsampled time has no timestamps.
     folded = [line for line in (prof.folder / "record.folded").read_text(encoding="utf-8").splitlines()
               if "[not sampled]" not in line]
-    # inferno takes "->" for the mark of an inlined Java method, also in "fn(u8) -> u8".
+    # inferno takes "->" as the mark of an inlined Java method, even in "fn(u8) -> u8".
     assert {line for line in folded if "->" not in line} <= set(collapsed)
     assert len(folded) == len(collapsed)
     assert total_of(folded) == total_of(collapsed)
@@ -91,7 +91,8 @@ def test_inferno_folds_the_text_of_perf_script_into_the_same_stacks(prof, client
 def test_flamescope_finds_the_time_of_every_sample(prof, target):
     prof.run("record", "-F", "999", "-o", "record.folded", "-o", "record.perf.txt", "--", target("threads"), "0.3")
     text = (prof.folder / "record.perf.txt").read_text(encoding="utf-8")
-    times = [float(time) for time in re.findall(r" +([0-9.]+): .+?:", text)]  # as it looks for them
+    # finds the times with a regular expression of that tool
+    times = [float(time) for time in re.findall(r" +([0-9.]+): .+?:", text)]
     assert len(times) == Stacks.read(prof.folder / "record.folded").total
     frames = [line for line in text.splitlines() if line.startswith("\t")]
     assert all(re.match(r"^[\t ]*[0-9a-fA-F]+ (.+) \((.*?)\)$", line) for line in frames)

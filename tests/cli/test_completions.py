@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from conftest import BUILD
+from help_text import COMMANDS, offered_options
 from lacking import lacking, tool
 
 try:
@@ -17,7 +18,6 @@ except ImportError:
 
 COMPLETIONS = BUILD / "completions"
 FILES = {"bash": "prof", "zsh": "_prof", "fish": "prof.fish"}
-COMMANDS = ["record", "cargo", "report", "annotate", "top", "diff", "convert", "script", "serve", "inside", "list", "doctor"]
 
 BASH_START = """
 PS1='ready> '
@@ -37,7 +37,7 @@ set -g fish_autosuggestion_enabled 0
 source {completions}/prof.fish
 """
 
-# What is typed before Tab, and what it becomes.
+# The input before Tab, and its completion.
 COMPLETED = {
     "prof rep": "prof report",
     "prof help anno": "prof help annotate",
@@ -63,14 +63,14 @@ BASH_COMPLETED = {"prof report --by=fun": "prof report --by=function"}
 
 @pytest.fixture(scope="module")
 def completions():
-    """The directory of the three files; a cross build has none."""
+    """The directory of the three files. A cross build does not have one."""
     assert {path.name for path in COMPLETIONS.iterdir()} >= set(FILES.values())
     return COMPLETIONS
 
 
 @pytest.fixture
 def shell(completions, tmp_path):
-    """shell("zsh") is its screen, once it has a prompt."""
+    """shell("zsh") is the screen of that shell, after its prompt has appeared."""
     folder = tmp_path / "work"
     (folder / "directory").mkdir(parents=True)
     for name in ("recording.data", "other.data", "command.sh"):
@@ -112,17 +112,9 @@ def test_tab_completes_a_word(shell, name):
         screen.press("\x15")  # deletes the line
 
 
-def offered(prof, command):
-    """(spelling, argument) of each option, as the help says it."""
-    for line in prof(command, "--help").stdout.splitlines():
-        heading = re.match(r" +((?:-\w, )?-{1,2}[\w-]+)(?: (\S+))?(?:  |$)", line)
-        if heading:
-            yield from ((spelling, heading[2] or "") for spelling in heading[1].split(", "))
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_of_a_command_is_completed(prof, completions, command):
-    options = {spelling for spelling, _ in offered(prof, command)}
+    options = {spelling for spelling, _ in offered_options(prof, command)}
     assert {"--help", "-h"} < options
     bash = re.search(rf"^\t{command}\) options='(.*?)'.* ;;$", (completions / "prof").read_text(), re.MULTILINE)
     assert set(bash[1].split()) == options
@@ -133,16 +125,21 @@ def test_every_option_of_a_command_is_completed(prof, completions, command):
             for kind, name in re.findall(r"-([sl]) (\S+)", option)} == options
 
 
+def with_argument(spelling, argument):
+    """An optional argument belongs to the same word."""
+    return [f"{spelling}={argument}"] if spelling.startswith("--") else [spelling, argument]
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_choices_of_an_option_are_those_that_it_takes(prof, command):
     asked = 0
-    for spelling, argument in offered(prof, command):
+    for spelling, argument in offered_options(prof, command):
         choices = [choice for choice in argument.split("|") if re.fullmatch(r"[a-z]+(\[.*\])?", choice)]
         for choice in choices:
-            prof.run(command, spelling, choice.partition("[")[0], "--help")
+            prof.run(command, *with_argument(spelling, choice.partition("[")[0]), "--help")
         if choices and choices == argument.split("|"):
             asked += 1
-            said = prof(command, spelling, "nonsense").stderr
+            said = prof(command, *with_argument(spelling, "nonsense")).stderr
             taken = re.search(r"\((.*)\)", said)[1].split(", ")
             assert sorted(taken) == sorted(choice.partition("[")[0] for choice in choices), said
     assert asked or command in ("serve", "inside")  # have no option with choices

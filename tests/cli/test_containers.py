@@ -1,5 +1,5 @@
-"""Programs whose files live elsewhere: in containers, under chroot(2), in images that are gone, in memory. prof runs
-outside and is told their process id; their debug files and symbol lists are inside."""
+"""Programs whose files are elsewhere: in containers, under chroot(2), in deleted images, in memory. prof runs outside
+and gets their process id. Their debug files and symbol lists are inside."""
 
 import contextlib
 import ctypes
@@ -32,8 +32,8 @@ use std::hint::black_box;
 fn main() { println!("ready"); loop { black_box(busy_part(black_box(100000))); } }
 """
 
-# The program is read from standard input into memory: there is no file of it. With an argument the memory is
-# a library, which is loaded.
+# Reads the program from standard input into memory, so that it does not exist as a file. With an argument, the memory
+# is a library, which is loaded.
 MEMORY = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -57,7 +57,7 @@ int main(int argc, char **argv)
 }
 """
 
-# Copies machine code into memory, and lists it as a JIT compiler does.
+# Copies machine code into memory, and lists it like a JIT compiler.
 COMPILED = r"""
 #include <stdio.h>
 #include <string.h>
@@ -92,7 +92,7 @@ int main(void)
 }
 """
 
-# The main thread ends, and another one works on.
+# The main thread ends, and another thread continues.
 LEADERLESS = r"""
 #include <pthread.h>
 #include <stdio.h>
@@ -125,7 +125,7 @@ console.log("ready");
 for (;;) busy_part(1000000);
 """
 
-# How a container begins. "$0" is the directory of its image, "$@" the command; `image` is used up.
+# How containers are started. "$0" is the directory of the image, "$@" the command. `image` is consumed.
 ROOTS = {
     "chroot": 'exec chroot "$0" "$@"',
     "namespaces": 'exec unshare --mount --pid --fork --kill-child chroot "$0" "$@"',
@@ -162,7 +162,7 @@ def cpp(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def lister(tmp_path_factory):
-    """A static program that lists the code that it makes."""
+    """A static program that lists the code that it generates."""
     return compiled(tmp_path_factory.mktemp("lister") / "busy", COMPILED, "-static")
 
 
@@ -171,7 +171,7 @@ class Image:
 
     def __init__(self, folder, number):
         self.folder = folder / f"image{number}"
-        self.name = f"c{os.getpid()}-{number}"  # of its process, and no other
+        self.name = f"c{os.getpid()}-{number}"  # the name of its process only
         for directory in ("opt/.debug", "proc", "tmp", "usr/lib/debug/.build-id"):
             (self.folder / directory).mkdir(parents=True)
         (self.folder / "tmp").chmod(0o1777)
@@ -183,7 +183,7 @@ class Image:
         return self
 
     def split(self, by):
-        """Takes the debug information out of the program, into a file that is found by link or by build-id."""
+        """Moves the debug information of the program to a file that is found by link or by build-id."""
         build_id = subprocess.run(["readelf", "-n", self.program], capture_output=True, text=True, check=True).stdout.split("Build ID: ")[1][:40]
         self.debug = self.folder / f"usr/lib/debug/.build-id/{build_id[:2]}/{build_id[2:]}.debug"
         options = []
@@ -203,7 +203,7 @@ class Image:
 
 @pytest.fixture
 def folder():
-    """Everybody may enter and write, as in /tmp."""
+    """All users may enter and write, as in /tmp."""
     path = Path(subprocess.run(["mktemp", "-d"], check=True, capture_output=True, text=True).stdout.strip())
     path.chmod(0o1777)
     yield path
@@ -219,7 +219,7 @@ def image(folder):
 
 
 def descendant_called(pid, name):
-    """The process of that name which is this one or descends from it."""
+    """Returns the process with that name that is this process or one of its descendants."""
     if Path(f"/proc/{pid}/comm").read_text().strip() == name:
         return pid
     children = [int(child) for path in Path(f"/proc/{pid}/task").glob("*/children") for child in path.read_text().split()]
@@ -251,7 +251,8 @@ def contained(root, started):
 
 @pytest.fixture
 def recorded(prof, folder, started):
-    """recorded(pid, user) is what that user's prof samples from outside while the program uses CPU time; kills: it ends then."""
+    """recorded(pid, user) is a profile made by that user's prof from outside while the program uses CPU time. With
+    kills, the program ends during the recording."""
     binary = shutil.copy(prof.binary, folder / "prof")
 
     def record(pid, user=0, kills=False):
@@ -265,7 +266,7 @@ def recorded(prof, folder, started):
             wait(pid, 0.2)
         if kills:
             os.kill(pid, 9)
-            process.wait(TIME_LIMIT_S)  # before the pipe of the command ends it
+            process.wait(TIME_LIMIT_S)  # before the command's pipe would end it
         _, errors = process.communicate("" if kills else "\n", timeout=TIME_LIMIT_S)
         assert process.returncode == 0, errors
         return Stacks.read(output / "out.folded")
@@ -281,13 +282,13 @@ def assert_named(stacks):
     assert share(stacks) > 0.9, stacks.hottest()
 
 
-# In a file system that only its own mount namespace has.
+# In a file system that only exists in its own mount namespace.
 IN_TMPFS = '''exec unshare --mount sh -c 'mount -t tmpfs none "$0/tmp" && cp "$0$1" "$0/tmp" &&
 exec chroot "$0" "/tmp/${1##*/}"' "$0" "$@"'''
 
 
 def until_without_leader(pid):
-    """Waits until nothing leads to the main thread's files any more."""
+    """Waits until no path leads to the files of the main thread."""
     with contextlib.suppress(FileNotFoundError):
         while os.readlink(f"/proc/{pid}/root"):
             time.sleep(0.001)
@@ -345,7 +346,7 @@ until [ -e "$0/runs" ]; do sleep 0.01; done && umount -l "$0/mnt"; wait; }'''
 
 
 def test_a_program_in_a_snap_is_named(image, cpp, contained, recorded):
-    """A snap is a squashfs that is mounted read-only where only its own mount namespace has it."""
+    """A snap is a squashfs image that is mounted read-only, only in its own mount namespace."""
     inside = image().add(cpp)
     snap = '''mkdir "$0.snap" && mount -t tmpfs none "$0.snap" && mkdir -p "$0.snap/snap/busy/1" && mount --bind -o ro "$0/opt" "$0.snap/snap/busy/1" &&
 exec chroot "$0.snap" "/snap/busy/1/${1##*/}"'''
@@ -355,7 +356,7 @@ exec chroot "$0.snap" "/snap/busy/1/${1##*/}"'''
 @pytest.mark.parametrize("user", [0, NOBODY], ids=["root", "user"])
 @pytest.mark.parametrize("kind", ["program", "library"])
 def test_code_that_was_never_in_a_file_is_named(image, cpp, contained, recorded, tmp_path, kind, user):
-    """It is in memory that memfd_create(2) has made. execve(2) names the process after the descriptor's number, 3."""
+    """The program is in memory from memfd_create(2). execve(2) names the process after the descriptor's number, 3."""
     inside, words = image(), [] if kind == "program" else ["library"]
     compiled(inside.program, MEMORY)
     code = cpp
@@ -369,7 +370,7 @@ def test_code_that_was_never_in_a_file_is_named(image, cpp, contained, recorded,
 
 @pytest.mark.parametrize("way, user", WAYS)
 def test_code_that_a_program_lists_in_its_container_is_named(image, lister, contained, recorded, way, user):
-    """The list has the process's own id in its name, which is another one outside."""
+    """The name of the list contains the process id inside the container, which differs from the one outside."""
     assert_named(recorded(contained(way, image().add(lister), user), user))
 
 
@@ -379,8 +380,8 @@ def test_code_that_a_program_has_listed_is_named_when_its_container_has_ended(im
 
 
 def test_code_of_node_in_a_container_is_named_by_its_jitdump(image, client, contained, recorded):
-    """The dump is in node's working directory, with node's own process id in its name. Node writes it in blocks: what it
-    compiles later makes room for what it has compiled before."""
+    """The dump is in node's working directory, with node's own process id in its name. Node writes it in blocks, so
+    that code that is compiled later flushes earlier code."""
     inside = image()
     (inside.folder / "hot.js").write_text(HOT)
     way = f"""exec unshare --mount --pid --fork --kill-child sh -c 'mount -t tmpfs none "$0/tmp" && cd "$0/tmp" &&
@@ -389,7 +390,7 @@ exec "$1" --perf-prof ../hot.js "$2"' "$0" {client("node")} {inside.name}"""
 
 
 def test_a_container_that_ends_while_it_is_recorded_is_named(image, cpp, contained, recorded):
-    """Its root has vanished from /proc by then, with its mounts."""
+    """By then, its root and its mounts have disappeared from /proc."""
     inside = image().add(cpp).split("link")
     assert_named(recorded(contained(ROOTS["overlay"], inside), kills=True))
 
@@ -399,7 +400,7 @@ def test_a_container_that_ends_while_it_is_recorded_is_named(image, cpp, contain
 
 @pytest.fixture
 def outside(image, cpp, folder):
-    """A stripped program, and its debug file outside of the container: (image, the path of the debug file)."""
+    """A stripped program, and its debug file outside of the container: (image, path of the debug file)."""
     inside = image().add(cpp).split("link")
     secret = folder / "secret" / "busy.debug"
     secret.parent.mkdir()
@@ -410,14 +411,14 @@ def outside(image, cpp, folder):
 @pytest.mark.parametrize("way", [ROOTS["namespaces"], ROOTS["bubblewrap"]], ids=["namespaces", "bubblewrap"])
 @pytest.mark.parametrize("climbs", [False, True], ids=["absolute", "climbing"])
 def test_a_link_in_a_container_does_not_lead_out_of_it(outside, contained, recorded, way, climbs):
-    """Whoever fills an image could otherwise read root's files in a profile: /etc/shadow and others."""
+    """Otherwise the author of an image could read root's files, such as /etc/shadow, in a profile."""
     inside, secret = outside
     inside.debug.symlink_to(Path("../" * 20 + str(secret)[1:]) if climbs else secret)
     assert share(recorded(contained(way, inside, NOBODY if "bwrap" in way else 0))) == 0
 
 
 def test_a_pipe_in_place_of_a_debug_file_is_not_opened(outside, contained, recorded):
-    """Whoever waits for its reader goes on waiting, and prof does not wait."""
+    """A writer that waits for a reader keeps waiting, and prof does not wait."""
     inside, _ = outside
     os.mkfifo(inside.debug)
     with subprocess.Popen(["sh", "-c", 'echo text >"$0"', inside.debug]) as writer:

@@ -30,7 +30,7 @@ def ring(tmp_path):
 
 @pytest.fixture
 def recorded(phases, controlled, channel, ring):
-    """recorded(…) is prof, recording a target that does nothing yet, and the target."""
+    """recorded(…) returns a prof that records an idle target, and the target."""
 
     def start(*arguments, output=ring):
         target = phases()
@@ -98,7 +98,7 @@ def test_a_second_recorder_is_refused(prof, recorded, ring):
     process, _ = recorded("--every", "1m")
     second = prof("record", "-a", "--every", "1m", "-o", f"{ring}/")
     assert second.returncode == 1
-    assert f"another prof record writes into {ring}" in second.stderr
+    assert f"another prof record writes to {ring}" in second.stderr
     process.kill()
     process.wait()
     third = prof("record", "--every", "1m", "-o", f"{ring}/", "--", "true")
@@ -114,13 +114,13 @@ def test_a_recorder_that_was_killed_leaves_nothing_that_lasts(prof, ring):
 
 
 def test_segments_are_whole_whenever_prof_is_killed(prof, ring, started):
-    """PROF_KILLS=100 kills it that often."""
+    """PROF_KILLS=100 kills it 100 times."""
     moments = random.Random(14)
     for _ in range(KILLS):
         process = started(prof.start("record", "-F", "99", "--every", "1s", "-o", f"{ring}/", "--", "sh", "-c", "while :; do :; done"))
         before = len(segments(ring))
         wait_for(process, lambda: len(segments(ring)) > before)
-        # Around the next cut, too: it writes for some 100 ms.
+        # The moments include the next cut, which takes about 100 ms.
         time.sleep(moments.uniform(0, 1.3))
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
@@ -186,7 +186,7 @@ UTC = {**os.environ, "TZ": "UTC"}
 
 @pytest.fixture
 def day(ring):
-    """A minute each from 14:00 to 14:10 of 2026-11-24, UTC: the hot function is f0, f1, …"""
+    """Segments of a minute from 14:00 to 14:10 of 2026-11-24, UTC. The hot functions are f0, f1, …"""
     for minute in range(10):
         start = START + 60 * minute
         write_segment(ring, start, 60, {f"f{minute}": 60, "always": 10})
@@ -212,7 +212,7 @@ def test_a_selection_and_a_range_go_together(prof, day):
 def test_segments_without_times_count_whole_and_that_is_said(prof, day):
     report = prof("report", day, "--json", "--since", "2026-11-24 14:05:30", "--until", "2026-11-24 14:07", env=UTC)
     assert samples(report) == {"f5": 60, "f6": 60, "always": 20}
-    assert "1 segment counts whole" in report.stderr
+    assert "1 segment has no timestamps" in report.stderr
 
 
 def test_a_segment_that_cannot_be_read_is_left_out(prof, day):
@@ -221,7 +221,7 @@ def test_a_segment_that_cannot_be_read_is_left_out(prof, day):
     (day / name_at(START + 120)).symlink_to("/dev/zero")
     report = prof("report", day, "--json", "--since", "2026-11-24 14:00", "--until", "2026-11-24 14:04", env=UTC)
     assert samples(report) == {"f0": 60, "f3": 60, "always": 20}
-    assert f"1 segment cannot be read and is left out: {day}/{name_at(START + 60)}" in report.stderr
+    assert f"1 segment cannot be read and is omitted: {day}/{name_at(START + 60)}" in report.stderr
 
 
 def test_ranges_are_compared(prof, day):
@@ -254,7 +254,7 @@ def test_what_is_not_there_is_said(prof, day, arguments, reason):
 
 
 def test_the_edges_of_a_range_are_exact_and_other_readers_skip_times(prof, recorded, ring, client):
-    """left runs, then right; the moment between them is in the middle of a segment."""
+    """left runs, then right. The moment between them is in the middle of a segment."""
     process, target = recorded("--every", "1h", "-F", "999")
     target("left 1.3")
     middle = time.time()
@@ -264,7 +264,7 @@ def test_the_edges_of_a_range_are_exact_and_other_readers_skip_times(prof, recor
     assert len(segments(ring)) <= 2
     before, after, whole = (Counter(samples(prof("report", ring, "--json", *option), "total"))
                             for option in (["--until", second(middle)], ["--since", second(middle)], []))
-    # A time has no fractions of a second.
+    # The times on the command line are whole seconds.
     assert before["left"] and after["right"] and not before["right"]
     assert before["left"] + after["left"] == whole["left"] and after["right"] == whole["right"]
     page = prof("convert", ring, "-o", "x.firefox.json.gz")

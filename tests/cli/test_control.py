@@ -1,4 +1,4 @@
-"""prof record --control and -D -1: other programs say which phases are sampled, and when profiles are written."""
+"""prof record --control and -D -1: other programs decide which phases are sampled, and when profiles are written."""
 
 import os
 import resource
@@ -12,16 +12,17 @@ from control_channel import end, weights
 
 
 def of(sums, name):
-    """The CPU time of a function, with what the kernel counted but did not sample (a host that takes the CPU away)."""
+    """The CPU time of a function, including time that the kernel counted but did not sample because the host used the
+    CPU."""
     return round(sums[name] + sums["[kernel]"] + sums["[not sampled]"], 6)
 
 
 def assert_only(path, name, seconds, other):
-    """The profile shows the CPU time of one function, and none of the other."""
+    """Asserts that the profile shows the CPU time of one function, and none of the other."""
     sums = weights(path)
     assert sums[other] == 0, sums
     assert sums[name] > 0.97 * (sums[""] - sums["[not sampled]"]) > 0, sums
-    # One period before and one behind each phase; forks, reads and writes of the target itself.
+    # There may be one period before and one after each phase, and forks, reads and writes of the target itself.
     assert 0.9 * seconds < of(sums, name) <= round(sums[""], 6) < 1.3 * seconds + 0.02, sums
 
 
@@ -118,13 +119,13 @@ def test_waiting_in_a_pause_does_not_count(prof, phases, channel, controlled):
     channel("disable", "snapshot out.pb.gz", "stop")
     end(process)
     idle = weights(prof.folder / "out.pb.gz", "off-cpu")
-    # prof knows both ends of a wait to within some ms.
+    # prof knows both ends of a wait to within some milliseconds.
     assert 0.38 < idle["wait_for"] < enabled + 0.02, (idle, enabled)
     assert_only(prof.folder / "out.pb.gz", "left", 0.2, "right")
 
 
 def test_a_wait_that_spans_a_pause_counts_outside_it(prof, phases, channel, controlled):
-    """All of its time is in one of the three phases, whose lengths are known here."""
+    """All of its time is in one of the three phases, whose lengths are known."""
     target = phases()
     process = controlled(target.pid, "--wall")
     times = [time.monotonic()]
@@ -160,7 +161,7 @@ printf "disable\\nsnapshot right.pb.gz\\nsnapshot nothing.pb.gz\\n" >"$ctl"'''
     assert (prof.folder / "nothing.pb.gz").exists()
 
 
-# A script that works in children before, in and after the phase that it asks for.
+# A script with children before, during and after the phase that it requests.
 SCRIPT = """
 ctl=${PROF_CONTROL#fifo:}; ack=${ctl#*,}; ctl=${ctl%,*}
 say() { echo "$*" >"$ctl"; read -r answer <"$ack"; [ "$answer" = ack ] || echo "$answer" >&2; }
@@ -173,7 +174,7 @@ echo "left 0.3" | PHASES >/dev/null
 
 
 def check_children(sums):
-    """Nothing counts twice; the kernel's part of forking and exiting is not right()'s."""
+    """Nothing is counted twice. The kernel's time for fork and exit does not belong to right()."""
     assert sums["left"] == 0 and sums["right"] > 0, sums
     assert 0.3 * 0.9 < of(sums, "right") <= round(sums[""], 6) < 0.3 * 2, sums
 

@@ -1,4 +1,4 @@
-"""prof convert perf.data and prof record -o x.data: prof and perf read the same from a recording."""
+"""prof convert perf.data and prof record -o x.data: prof and perf must read the same from a recording."""
 
 import os
 import re
@@ -22,7 +22,7 @@ FRAME = re.compile(r"\s*(?P<address>[0-9a-f]+) (?P<name>.*) \((?P<file>.*)\)")
 
 
 class Perf:
-    """perf with its own HOME, because it caches copies of recorded files there."""
+    """perf with a HOME of its own, because it caches copies of recorded files there."""
 
     def __init__(self, binary, folder):
         self.binary = binary
@@ -48,7 +48,7 @@ class Perf:
         return Counter(re.split("[:/]", line.strip())[0] for line in lines)
 
     def stacks(self, data, target):
-        """(thread, frames from the root): number of samples, as perf reports them."""
+        """Returns (thread, frames from the root): number of samples, as reported by perf."""
         text = self("script", "--no-inline", "-F", "comm,tid,ip,sym,dso", "-i", data, text=True).stdout
         samples = []
         for line in filter(str.strip, text.splitlines()):
@@ -67,10 +67,8 @@ def frames_of(frames, target):
 
 
 def frame_of(file, name, target):
-    """
-    Functions have several names: perf and prof may choose others in a C library ("__clock_gettime"), and some in the
-    test programs it is linked into. Of other files the file alone will do.
-    """
+    """Functions have several names: perf and prof may choose different ones in a C library ("__clock_gettime"), and in
+    programs that it is linked into. For other files, only the file is compared."""
     if file == "[unknown]":
         return "[unknown]"
     return (Path(file).name, re.sub(r"@.*|^_+", "", name) if Path(file).name == target else "")
@@ -78,7 +76,7 @@ def frame_of(file, name, target):
 
 def prof_stacks(pprof, target):
     counts = Counter()
-    for sample in (sample for sample in pprof.message.sample if sample.value[0]):  # without what was not sampled
+    for sample in (sample for sample in pprof.message.sample if sample.value[0]):  # without unsampled values
         frames = []
         for location in (pprof.locations[id] for id in reversed(sample.location_id)):
             name = pprof.strings[pprof.functions[location.line[-1].function_id].name]
@@ -86,22 +84,21 @@ def prof_stacks(pprof, target):
             file = pprof.strings[mapping.filename] if mapping else "[unknown]"
             if file != "[kernel.kallsyms]" and name != "[truncated]":
                 frames.append(frame_of(file, name, target))
-        counts[pprof.labels(sample)["tid"], tuple(frames)] += sample.value[0]
+        thread = pprof.labels(sample).get("tid", -1)  # -1 if the kernel sampled it after it had released its id
+        counts[thread, tuple(frames)] += sample.value[0]
     return counts
 
 
 def is_perfs_loss(thread, frames, by_prof):
-    """perf lost the way: in memory it does not know, in a stub of the PLT, whose CFI not every linker writes, at once (a thread that
-    begins or ends), or on the way to the root."""
+    """Returns True if perf lost the way: in memory that it does not know, in a stub of the PLT, for which not every
+    linker writes CFI, at the leaf (of a thread that starts or ends), or on the way to the root."""
     return (not frames or "[unknown]" in frames or frames[-1][1].endswith("$plt") or
             any(other != frames and other[-len(frames):] == frames for tid, other in by_prof if tid == thread))
 
 
 def assert_same_frames(perf, pprof, data, target):
-    """
-    Each stack of perf's is one of prof's, frame by frame; but for those that perf itself lost the way in: one here and
-    there, and all of some programs (static ones, stacks larger than its dump).
-    """
+    """Asserts that each stack of perf is one of prof's, frame by frame, except those in which perf lost the way: a few
+    in each program, and all stacks of some programs (static ones, stacks larger than its dump)."""
     by_perf, by_prof = perf.stacks(data, target), prof_stacks(pprof, target)
     assert by_perf.total() == by_prof.total() > 50
     missing = by_perf - by_prof
@@ -198,7 +195,7 @@ def test_events_with_the_same_name_are_kept_separate(perf, convert, prof, target
 
 
 def cut_off(data):
-    """A file as a killed perf leaves it: without the size of the data and without event names after the data."""
+    """Returns a file as left by a killed perf: without the size of the data, and without event names after the data."""
     cut = data.with_name("cut.data")
     whole = bytearray(data.read_bytes())
     start, size = struct.unpack_from("<QQ", whole, 40)
@@ -268,7 +265,7 @@ def test_the_copy_in_perfs_cache_is_used_after_the_program_is_rebuilt(perf, conv
     data = perf.record("--call-graph", "dwarf", program, "0.3")
     if not list(tmp_path.glob(".debug/.build-id/*/*/elf")):
         pytest.skip("this perf keeps no copies")
-    program.unlink()  # what perf keeps may be a link to it
+    program.unlink()  # perf's copy may be a link to it
     shutil.copy(target("recursion"), program)
     stacks, _, _ = convert(data)
     assert stacks.share("half") > 0.4, stacks.hottest()
@@ -283,7 +280,7 @@ def test_a_failed_conversion_prints_a_line_that_says_why(prof):
 
 
 def record_both(prof, *arguments):
-    """Records with prof into perf.data and other formats at the same time, and reads the former."""
+    """Records with prof to perf.data and other formats at the same time, and reads perf.data."""
     prof.run("record", "-q", "-o", "raw.data", "-o", "live.folded", "--no-inline", *arguments)
     prof.run("convert", "raw.data", "-o", "read.folded", "-o", "read.pb.gz", "--no-inline")
     assert_same_but_late(Stacks.read(prof.folder / "live.folded"), Stacks.read(prof.folder / "read.folded"))

@@ -41,7 +41,7 @@ def recorder(tmp_path_factory, target):
 def test_a_pprof_profile_is_converted_to_an_equal_pprof_profile_and_the_folded_stacks(recorder):
     folder = recorder.folder
     convert(recorder, "record.pb.gz", "-o", "again.pb.gz", "-o", "again.folded")
-    Pprof.read(folder / "again.pb.gz")  # and all that it refers to is there
+    Pprof.read(folder / "again.pb.gz")  # including everything that it refers to
     convert(recorder, "again.pb.gz", "-o", "last.pb.gz", "-o", "last.folded")
     assert (folder / "last.pb.gz").read_bytes() == (folder / "again.pb.gz").read_bytes()
     for name in "again.folded", "last.folded":
@@ -92,7 +92,7 @@ def test_a_pipe_may_be_written_byte_by_byte(prof, pack):
 
 
 def wait_until_asleep(pid):
-    """It has looked at what there is."""
+    """Waits until the process has processed its input and sleeps."""
     while Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] != "S":
         os.sched_yield()
 
@@ -142,7 +142,7 @@ def test_a_file_that_is_not_a_profile_is_an_error_and_nothing_is_written(prof, n
     assert why in result.stderr
     assert name in result.stderr
     if name in ("count.folded", "nothing", "program"):
-        assert "recordings of perf" in result.stderr.splitlines()[1], "what prof reads is not said"
+        assert "prof reads p" in result.stderr.splitlines()[1], "what prof reads is not said"
     assert [path.name for path in prof.folder.iterdir()] == [name]
 
 
@@ -181,7 +181,7 @@ def test_bad_lines_of_folded_stacks_are_skipped_and_reported(prof):
     (prof.folder / "in.folded").write_text("# austin: 3.3.0\nmain 7\nmain;a 3.5\nnonsense\nmain;;b 2\nmain;b\n 4\n", encoding="ascii")
     result = convert(prof, "in.folded", "-o", "out.folded", "-o", "out.pb.gz")
     assert "in.folded: skipped 2 lines, the first is line 4: it does not end in a space and a count" in result.stderr
-    assert "in.folded: cut the fractions of 1 count" in result.stderr
+    assert "in.folded: dropped the fractions of 1 count" in result.stderr
     assert (prof.folder / "out.folded").read_text(encoding="ascii") == "[unnamed] 4\nmain 7\nmain;[unnamed];b 2\nmain;a 3\n"
     convert(prof, "out.pb.gz", "-o", "again.folded")
     assert (prof.folder / "again.folded").read_bytes() == (prof.folder / "out.folded").read_bytes()
@@ -196,7 +196,8 @@ def test_the_first_frame_of_folded_stacks_is_a_function(prof):
 
 
 def message_of(stacks, types, **strings):
-    """A pprof message of (stack, values); a stack has its root first, a frame the functions inlined into it after it."""
+    """Makes a pprof message of (stack, values). A stack has its root first; a frame is followed by the functions that
+    are inlined into it."""
     message = profile_message()()
     table = [""]
 
@@ -344,7 +345,7 @@ def test_the_text_of_perf_script_is_folded_as_inferno_folds_it(prof, client):
     path.write_text(PERF_SCRIPT, encoding="ascii")
     for options, infernos in ((), ()), (("--show-pid",), ("--pid",)), (("--show-tid",), ("--tid",)), \
             (("-e", "page-faults"), ("--event-filter", "page-faults")):
-        # With pids, old versions of inferno do not know that a process is called java.
+        # If process names have pids, old versions of inferno do not recognize that a process is called java.
         mine, expected = [sorted(line for line in lines if not options or "java/io" not in line.replace("Ljava", "java"))
                           for lines in (folded_by_prof(prof, path, *options), folded_by_inferno(client, path, *infernos))]
         assert expected and mine == expected
@@ -408,9 +409,10 @@ def test_prof_script_reads_stdin_and_its_own_text(prof):
 
 def test_prof_script_tells_what_a_profile_does_not_hold(prof):
     (prof.folder / "a.folded").write_text("shop;main 2\n", encoding="ascii")
-    result = prof.run("script", "a.folded", "-F", "+symoff")
-    assert result.stdout.splitlines()[0].split()[1:] == ["0", ":", "2", "samples:"]
-    assert "no times" in result.stderr and "left out" in result.stderr
+    for field in "symoff", "trace":
+        result = prof.run("script", "a.folded", "-F", f"+{field}")
+        assert result.stdout.splitlines()[0].split()[1:] == ["0", ":", "2", "samples:"]
+        assert "no times" in result.stderr and "fields that profiles do not contain are omitted" in result.stderr
     for wrong in ["a.folded", "-F", "sym"], ["a.folded", "-F", "symm"], ["a", "b"], []:
         assert prof("script", *wrong).returncode == 2
     assert prof("script", "missing").returncode == 1
@@ -428,14 +430,15 @@ def test_prof_folds_what_perf_script_prints_as_inferno_does(prof, client, target
                            stderr=subprocess.PIPE, cwd=prof.folder, timeout=TIME_LIMIT_S)
         result = convert(prof, "script", "-q", "--format", "folded", "-o", "-")
         assert "skipped" not in result.stderr
-        # inferno omits samples without frames, and all of them if mappings are printed.
+        # inferno omits samples without frames, and all samples if mappings are printed.
         expected = expected or folded_by_inferno(client, prof.folder / "script")
         assert expected and sorted(line for line in result.stdout.splitlines() if ";" in line) == sorted(expected)
 
 
 @pytest.fixture
 def program(prof):
-    """program(name) is a new program with a function `hot`: its path, the file offset of hot and its build-id."""
+    """program(name) makes a program with a function `hot`, and returns its path, the file offset of hot and its
+    build-id."""
 
     def build(name, extra=""):
         source = prof.folder / f"{name}.c"

@@ -1,4 +1,4 @@
-"""contrib/prof-criterion: a profile of each Criterion benchmark, and a region of any program."""
+"""contrib/criterion-with-prof: a profile for each Criterion benchmark, and for a region of any program."""
 
 import os
 import subprocess
@@ -9,12 +9,12 @@ from conftest import NOBODY
 from profiles import Pprof
 from time_limit import TIME_LIMIT_S
 
-# The directories that Criterion makes of the benchmarks' names, and their functions.
+# The directories that Criterion derives from the benchmarks' names, and their functions.
 BENCHMARKS = {"sort": "sort_numbers", "words": "count_words", "100 %p/odd name": "mix"}
 
 
 def share(path, function):
-    """Of the CPU time in stacks with this function."""
+    """Returns the share of the CPU time in stacks with this function."""
     profile = Pprof.read(path)
     profile.check()
     column = [kind for kind, _ in profile.sample_types()].index("cpu")
@@ -44,7 +44,7 @@ def check_profiles(prof):
 
 @pytest.fixture(scope="session")
 def benchmarks(client):
-    """benchmarks(…) runs the benchmarks and returns their results, without what prof has to do with."""
+    """benchmarks(…) runs the benchmarks and returns their results, without the environment that prof sets."""
 
     def run(arguments, program=None, **options):
         result = subprocess.run([program or client("benchmarks"), "--bench", *arguments], check=False, capture_output=True,
@@ -84,8 +84,8 @@ def test_a_recorder_that_runs_the_benchmarks_is_used(prof, client):
 @pytest.mark.parametrize("recorder, reason", [("/missing/prof", "No such file or directory"), ("false", "has ended")])
 def test_without_prof_the_benchmarks_run_as_they_would(prof, benchmarks, recorder, reason):
     result = benchmarks(["--profile-time", "1", "sort"], env=environment(prof, PROF=recorder), cwd=prof.folder)
-    lines = [line for line in result.stderr.splitlines() if line.startswith("prof")]
-    assert len(lines) == 1 and lines[0].startswith("prof-criterion: no profiles: ") and reason in lines[0]
+    lines = [line for line in result.stderr.splitlines() if line.startswith(("prof", "criterion-with-prof"))]
+    assert len(lines) == 1 and lines[0].startswith("criterion-with-prof: no profiles: ") and reason in lines[0]
     assert result.stderr.count("Profiling for") == 1
     assert not profile(prof, "sort").exists()
 
@@ -95,14 +95,14 @@ def test_a_profile_that_cannot_be_written_is_missing_alone(prof, benchmarks):
     folder.mkdir(parents=True)
     (folder / "profile.pb.gz").mkdir()
     result = benchmarks(["--profile-time", "1", "sort|words"], env=environment(prof), cwd=prof.folder)
-    assert result.stderr.count("prof-criterion: a profile is missing: ") == 1
+    assert result.stderr.count("criterion-with-prof: a profile is missing: ") == 1
     assert share(profile(prof, "words"), "count_words") > 0.95
 
 
 def test_measuring_starts_no_recorder(prof, benchmarks):
     result = benchmarks(["--warm-up-time", "0.1", "--measurement-time", "0.1", "--sample-size", "10", "sort"],
                         env=environment(prof, PROF="/missing"), cwd=prof.folder)
-    assert "prof-criterion" not in result.stderr
+    assert "criterion-with-prof" not in result.stderr
 
 
 def test_a_region_of_a_program_is_sampled_alone(prof, client):

@@ -1,4 +1,4 @@
-"""A damaged or missing file loses the names of its module, never the profile."""
+"""A damaged or missing file costs only the symbols of its module, never the profile."""
 
 import shutil
 import struct
@@ -60,7 +60,7 @@ def test_a_program_deleted_or_replaced_while_it_runs_keeps_its_names(prof, root,
 
 
 def test_a_program_deleted_before_its_end_is_named(prof, target):
-    """Before prof symbolizes, the file is deleted and the process has ended."""
+    """The file is deleted and the process has ended before prof symbolizes."""
     copy = prof.folder / "brief"
     shutil.copy(target("shares"), copy)
     stacks = prof.record("--", "sh", "-c", f"{copy} 0.4; rm {copy}").stacks
@@ -68,7 +68,7 @@ def test_a_program_deleted_before_its_end_is_named(prof, target):
 
 
 def test_a_library_truncated_while_it_is_recorded_loses_only_its_own_names(prof, target):
-    """A copy of it with the same build-id, which runs later, keeps its names."""
+    """A copy of it with the same build-id, which runs later, keeps its symbols."""
     first, second, other = prof.folder / "first.so", prof.folder / "second.so", target("plugin_two.so")
     for copy in first, second:
         shutil.copy(target("plugin_one.so"), copy)

@@ -1,4 +1,4 @@
-"""Names and lines from debuginfod servers: those of Debian's server, and what hostile ones can do."""
+"""Symbols and lines from debuginfod servers: Debian's server, and the behaviour of hostile servers."""
 
 import http.server
 import os
@@ -64,7 +64,7 @@ def build_id(path):
 
 
 class Stripped:
-    """A program without symbols, and beside it a directory with its debug file."""
+    """A program without symbols, and a directory with its debug file next to it."""
 
     def __init__(self, folder, name="work", *flags):
         whole = folder / f"{name}.whole"
@@ -85,7 +85,7 @@ def stripped(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def recording(stripped, tmp_path_factory):
-    """A perf.data of that program."""
+    """A perf.data of the stripped program."""
     folder = tmp_path_factory.mktemp("recording")
     result = Prof(folder)("record", "-q", "-F", "499", "-o", folder / "perf.data", stripped.program)
     assert result.returncode == 0, result.stderr
@@ -119,7 +119,8 @@ def answers(url):
 
 
 def serve(directory, known, folder):
-    """Debian's debuginfod for that directory, once it knows that build-id, and its URL. It takes another port if one is taken meanwhile."""
+    """Starts Debian's debuginfod for that directory, and returns it and its URL when it knows that build-id. Uses
+    another port if one is already in use."""
     limit = time.monotonic() + TIME_LIMIT_S
     while True:
         with socket.socket() as free:
@@ -147,7 +148,7 @@ def server(started, tmp_path):
 
 @pytest.fixture(scope="module")
 def url(stripped, tmp_path_factory):
-    """Of a server that has the debug file of the program."""
+    """The URL of a server that has the debug file of the program."""
     address, process = serve(stripped.served, stripped.build_id, tmp_path_factory.mktemp("of-server"))
     yield address
     end_group(process)
@@ -155,7 +156,7 @@ def url(stripped, tmp_path_factory):
 
 
 def convert(prof, recording, cache, url, *words, **options):
-    """The stacks of a recording, converted, and what was said."""
+    """Returns the stacks of a converted recording, and the messages."""
     result = prof.run("convert", recording, "-o", "out.folded", *words, env=environment(cache, url), **options)
     return Stacks.read(prof.folder / "out.folded"), result.stderr
 
@@ -229,7 +230,7 @@ def test_files_of_the_cache_belong_to_the_user(user, recording, stripped, url, o
 
 
 class Hostile(http.server.ThreadingHTTPServer):
-    """A server that answers as it likes; notes what it is asked for."""
+    """A server with arbitrary answers. It stores the requests."""
 
     daemon_threads = True
 
@@ -266,7 +267,7 @@ class Hostile(http.server.ThreadingHTTPServer):
 
 @pytest.fixture
 def hostile():
-    """hostile(answer) starts a server that answers so."""
+    """hostile(answer) starts a server with this answer."""
     servers = []
 
     def start(answer):
@@ -332,7 +333,7 @@ def promise_10_gb(handler, outer):
 
 
 class SendsSources:
-    """Answers with the debug file of a program, and to what asks for a source with `source(handler, outer)`."""
+    """Answers with the debug file of a program. Requests for a source are answered by `source(handler, outer)`."""
 
     def __init__(self, program, source):
         self.program, self.source = program, source
@@ -350,7 +351,7 @@ class SendsSources:
 
 
 def stream(handler, outer):
-    """Says no length."""
+    """Sends no length."""
     handler.send_response(200)
     handler.send_header("Content-Type", "application/octet-stream")
     handler.end_headers()
@@ -378,7 +379,7 @@ SAYINGS = {
 
 
 def time_for(answer):
-    """No other answer than these is a question of time."""
+    """Only these answers need time."""
     return ["--debuginfod-time", "1"] if answer in (hang, trickle) else []
 
 
@@ -447,7 +448,7 @@ def test_no_server_is_asked_without_being_named(prof, recording, cache, hostile)
 
 @pytest.fixture(scope="module")
 def moved(tmp_path_factory):
-    """A stripped program whose source is not where its debug information says, and its perf.data."""
+    """A stripped program whose source is not where its debug information names it, and its perf.data."""
     folder = tmp_path_factory.mktemp("moved")
     program = Stripped(folder, "moved", f"-fdebug-prefix-map={folder}=/build/gone")
     result = Prof(folder)("record", "-q", "-F", "499", "-o", folder / "perf.data", program.program)

@@ -6,11 +6,11 @@ import re
 import pytest
 
 FAST = ["-F", "1999"]
-SECONDS = "0.5"  # of CPU time: some 1,000 samples
+SECONDS = "0.5"  # CPU time; about 1,000 samples
 
 
-def may_hurry():
-    """Whether real-time threads are allowed. Without them most deep stacks stay incomplete on a busy machine."""
+def may_poll_fast():
+    """Returns True if real-time threads are allowed. Without them, most deep stacks stay incomplete on a busy machine."""
     policy, parameter = os.sched_getscheduler(0), os.sched_getparam(0)
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
@@ -20,9 +20,9 @@ def may_hurry():
     return True
 
 
-NEARLY_ALL = 0.9 if may_hurry() else 0
-# Of stacks of a megabyte, whose copier rests as long as it has copied.
-MOST = 0.5 if may_hurry() else 0
+NEARLY_ALL = 0.9 if may_poll_fast() else 0
+# The share of complete stacks of a megabyte, whose copier is throttled for as long as it has copied.
+MOST = 0.5 if may_poll_fast() else 0
 
 
 def test_a_stack_of_a_hundred_kilobytes_is_unwound(prof, target):
@@ -46,7 +46,7 @@ def test_a_copy_of_one_kilobyte_is_enough(prof, target):
 
 
 def test_a_handler_on_its_own_stack_leads_through_the_interrupted_function_to_the_root(prof, target):
-    """The sample's copy is of the handler's stack (sigaltstack); copiers read the interrupted one."""
+    """The sample copies the handler's stack (sigaltstack). Copiers read the interrupted one."""
     stacks = prof.record(*FAST, "--", target("signals_own_stack"), SECONDS).stacks
     chain = ("interrupted", "__restore_rt", "on_trap", "__restore_rt", "on_illegal", "work", "spin")
     whole = stacks.count(lambda frames: "_start" in frames and frames[-9:] == ("main", "spend", *chain))

@@ -1,5 +1,5 @@
-"""perf.data of Linux 6.19 and later: the user half of a call chain comes in a record of its own, when the thread
-returns to user space (perf record --call-graph fp,defer)."""
+"""perf.data of Linux 6.19 and later: the user half of a call chain is in a record of its own, which is written when the
+thread returns to user space (perf record --call-graph fp,defer)."""
 
 import re
 
@@ -14,13 +14,13 @@ USER = [0x1010, 0x1120, 0x1230]
 KERNEL_FRAME = "[kernel.kallsyms+0xffffffff81000010]"
 WHOLE = ("app", "[app+0x22f]", "[app+0x11f]", "[app+0x10]", KERNEL_FRAME)
 TRUNCATED = ("app", "[truncated]", KERNEL_FRAME)
-HALVES_MISSING = re.compile(r"(\d+) stacks lack their user part")
-STRAYS = re.compile(r"ignored (\d+) user parts of stacks that belong to no sample")
+HALVES_MISSING = re.compile(r"(\d+) stacks have no user frames")
+STRAYS = re.compile(r"ignored (\d+) user call chains that belong to no sample")
 
 
 @pytest.fixture(params=["file", "pipe"])
 def convert(prof, tmp_path, request):
-    """The stacks of records that follow START, and prof's messages."""
+    """Returns the stacks of records that follow START, and prof's messages."""
 
     def run(records, **options):
         data, folded = tmp_path / "perf.data", tmp_path / "out.folded"
@@ -52,8 +52,8 @@ def test_the_halves_may_be_rounds_apart(convert):
 
 
 def test_halves_that_are_missing_or_belong_to_nothing_cost_only_themselves(convert):
-    """One that never comes, also at the end of its thread, two without a sample, one that claims to be longer than it is, and one
-    whose cookie is cut off."""
+    """One half that never comes, also at the end of its thread; two without a sample; one with a length beyond its
+    record; and one whose cookie is truncated."""
     stacks, messages = convert([user_half(100, 5, 1, USER), user_half(100, 6, 2, USER),
                                 sample(100, 10, kernel_half(7)), sample(100, 30, kernel_half(8)), user_half(100, 40, 8, USER),
                                 sample(101, 50, kernel_half(9)), exited(101, 60),

@@ -17,14 +17,14 @@ RECORDINGS = 5
 
 
 def write(folder, name, stacks):
-    """Folded stacks of a process `app`."""
+    """Writes folded stacks of a process `app`."""
     path = folder / name
     path.write_text("".join(f"app;{stack} {count}\n" for stack, count in sorted(stacks.items())))
     return path
 
 
 def side(folder, name, stacks, recordings=RECORDINGS):
-    """Several recordings, whose functions differ by a permille or two."""
+    """Writes several recordings, whose functions differ by one or two permille."""
     return [write(folder, f"{name}.{number}.folded", {stack: count + count * (number % 3 - 1) // 1000 for stack, count in stacks.items()})
             for number in range(recordings)]
 
@@ -52,7 +52,7 @@ def same(tmp_path):
 
 @pytest.fixture
 def slow(tmp_path):
-    """parse() takes half as long again: 1,000 of 5,000 samples more."""
+    """parse() takes 1.5 times as long: 1,000 of 5,000 samples more."""
     return write(tmp_path, "slow.folded", {**QUIET, "_start;main;parse": 3000})
 
 
@@ -68,7 +68,7 @@ def slows(tmp_path):
 
 @pytest.fixture
 def diff(prof):
-    """diff(...) is the output of a comparison that must succeed; with as_json, parsed JSON."""
+    """diff(...) returns the output of a comparison, which must succeed; with as_json, as parsed JSON."""
 
     def run(*arguments, as_json=False, status=0):
         result = prof("diff", *arguments, *["--json"] * as_json)
@@ -95,7 +95,7 @@ def test_the_function_that_takes_longer_is_named(diff, olds, slows):
 
 @pytest.fixture
 def tenants(tmp_path):
-    """Two recordings of two processes; in the second one a uses twice as much."""
+    """Two recordings of two processes. In the second one, a uses twice as much."""
 
     def record(name, a, b):
         for number in range(RECORDINGS):
@@ -147,7 +147,7 @@ def test_equal_programs_have_no_significant_change(diff, olds, sames):
 
 @pytest.mark.parametrize("how", ["samples", "share"])
 def test_one_recording_on_a_side_is_a_guess_and_no_verdict(prof, diff, old, olds, slow, slows, how):
-    """Twice as slow or not: how much runs of the same program differ is unknown."""
+    """The program is twice as slow, but it is unknown how much its runs differ."""
     for arguments in ((old, slow), sides(olds, [slow]), sides([old], slows)):
         text = diff("--normalize", how, *arguments)
         assert re.search(r"^cannot be judged with one recording on a side" + (r": \+20\.0 % ± [\d.]+ % \(a guess\)" if how == "samples" else "$"),
@@ -163,7 +163,7 @@ def test_one_recording_on_a_side_is_a_guess_and_no_verdict(prof, diff, old, olds
 
 
 def test_an_interval_that_is_wider_than_the_limit_does_not_pass(prof, tmp_path):
-    """Runs that differ by a third show no difference of 5 %, and do not exclude it."""
+    """Runs that differ by a third neither show nor exclude a difference of 5 %."""
     noisy = [[write(tmp_path, f"{name}{i}.folded", {**QUIET, "_start;main;parse": 2000 + 1500 * i}) for i in range(3)] for name in "ab"]
     result = prof("diff", "-q", "--normalize", "samples", "--fail-if", "slower>5%", *sides(*noisy))
     assert result.returncode == 2
@@ -264,29 +264,83 @@ def test_a_format_that_shows_no_differences_is_refused(prof, old, slow):
     assert not (prof.folder / "diff.pb.gz").exists()
 
 
-@pytest.mark.parametrize("how, parse, lex", [("samples", "▲ 20  parse", "▼ 18  lex"), ("share", "▲ 19  parse", "▼ 18  lex")])
-def test_the_page_shows_growth_in_red_and_decrease_in_blue(prof, browser, old, tmp_path, how, parse, lex):
-    new = write(tmp_path, "new.folded", {**QUIET, "_start;main;parse": 3000, "_start;main;lex": 1000})
-    assert prof("diff", "-q", "--normalize", how, "-o", "diff.html", old, new).returncode == 0
-    page = browser.open(f"file://{tmp_path}/diff.html")
-    page.until("document.documentElement.dataset.ready")
-    drawn = dict(page.value("""prof.graph.boxes.node.filter((node) => node >= 0)
-        .map((node) => [prof.graph.nameOf(node), prof.graph.fillOf(node)])"""))
-    red, blue = ([int(drawn[name][at:at + 2], 16) for at in (1, 3, 5)] for name in (parse, lex))
-    assert red[0] > red[2] + 50 and blue[2] > blue[0] + 50
-    assert page.problems == []
-    page.close()
+@pytest.fixture
+def diff_page(prof, browser, tmp_path):
+    """Opens the page of a comparison, which must have no problems."""
+    opened = []
+
+    def show(*arguments):
+        assert prof("diff", "-q", "-o", "diff.html", *arguments).returncode == 0
+        opened.append(browser.open(f"file://{tmp_path}/diff.html"))
+        opened[-1].until("document.documentElement.dataset.ready")
+        return opened[-1]
+
+    yield show
+    for page in opened:
+        assert page.problems == []
+        page.close()
 
 
-def test_the_page_of_a_pure_slow_down_has_no_blue(prof, browser, old, slow, tmp_path):
-    """Nothing but parse() has changed, however much smaller the shares of the others are."""
-    assert prof("diff", "-q", "--normalize", "samples", "-o", "diff.html", old, slow).returncode == 0
-    page = browser.open(f"file://{tmp_path}/diff.html")
-    page.until("document.documentElement.dataset.ready")
-    names = page.value("prof.graph.boxes.node.filter((node) => node >= 0).map((node) => prof.graph.nameOf(node))")
-    assert "▲ 20  parse" in names and "=  lex" in names and not any("▼" in name for name in names)
-    assert page.problems == []
-    page.close()
+BOXES = """prof.graph.boxes.node.filter((node) => node >= 0).map((node) => [prof.graph.nameOf(node), prof.graph.fillOf(node)])"""
+
+
+def texts(page, selector):
+    return page.value(f"[...document.querySelectorAll('{selector}')].filter((element) => element.offsetParent).map((element) => element.innerText.trim())")
+
+
+@pytest.mark.parametrize("how, parse, lex", [("samples", "▲ +20.0  parse", "▼ -18.0  lex"), ("share", "▲ +18.8  parse", "▼ -18.4  lex")])
+def test_the_page_shows_growth_in_orange_and_decrease_in_blue(diff_page, olds, tmp_path, how, parse, lex):
+    news = side(tmp_path, "new", {**QUIET, "_start;main;parse": 3000, "_start;main;lex": 1000})
+    drawn = dict(diff_page("--normalize", how, *sides(olds, news)).value(BOXES))
+    orange, blue = ([int(drawn[name][at:at + 2], 16) for at in (1, 3, 5)] for name in (parse, lex))
+    assert orange[0] > orange[2] + 100 and blue[2] > blue[0] + 100
+
+
+def test_the_page_of_a_pure_slow_down_has_no_blue(diff_page, olds, slows):
+    """Only parse() has changed, however much smaller the shares of the others are."""
+    names = [name for name, _ in diff_page("--normalize", "samples", *sides(olds, slows)).value(BOXES)]
+    assert "▲ +20.0  parse" in names and "=  lex" in names and not any("▼" in name for name in names)
+
+
+def test_the_page_opens_on_the_verdict_and_the_changed_functions(diff_page, olds, slows):
+    page = diff_page("--normalize", "samples", *sides(olds, slows))
+    assert re.fullmatch(r"More: \+20\.0 % ± \d\.\d % samples", page.value("document.getElementById('title').textContent"))
+    assert page.value("document.title").startswith("More: +20.0 %")
+    assert page.value("document.getElementById('subtitle').textContent") == "parse +20.0 points"
+    assert "old: 4,998 per recording, 24,990 samples, old.0.folded and 4 more" in page.value("document.getElementById('went').textContent")
+    page.until("document.querySelector('#details li') !== null")
+    assert re.fullmatch(r"▲ \+20\.0 ± \d\.\d\s*parse", texts(page, "#details li")[0])
+    assert "6,000" not in page.value("document.getElementById('state').textContent")
+    page.press_on("#tab-functions")
+    rows = page.until("prof.table.body.rows.length && [...prof.table.body.rows].map((row) => [...row.cells].map((cell) => cell.innerText))")
+    assert re.fullmatch(r"▲ \+20\.0 ± \d\.\d", rows[0][0]) and rows[0][1:3] == ["40.0%", "60.0%"] and rows[0][4] == "parse"
+    page.press_on("#tab-calls")
+    assert "▲ +20.0" in texts(page, "#call-tree .change")
+
+
+def test_the_page_of_one_recording_per_side_marks_nothing_as_proven(diff_page, old, slow):
+    page = diff_page("--normalize", "samples", old, slow)
+    assert page.value("document.getElementById('title').textContent").startswith("Cannot be judged with one recording on a side")
+    assert page.value("document.getElementById('subtitle').textContent").startswith("perhaps parse +20.0 points")
+    assert "perhaps more than before" in texts(page, "#legend span") and "▲" not in page.value("document.body.innerText")
+
+
+def test_equal_programs_have_a_pale_page(diff_page, olds, sames):
+    page = diff_page("--normalize", "samples", *sides(olds, sames))
+    assert page.value("document.getElementById('title').textContent").startswith("No significant change")
+    fills = [[int(fill[at:at + 2], 16) for at in (1, 3, 5)] for _, fill in page.value(BOXES)]
+    assert all(max(fill) - min(fill) < 50 for fill in fills)
+
+
+def test_the_page_has_no_control_without_a_function(diff_page, olds, slows):
+    page = diff_page("--normalize", "samples", *sides(olds, slows))
+    page.press_on("#options summary")
+    shown = texts(page, "#options label")
+    assert "Full names" in shown and "Inlined functions" not in shown
+    assert page.value("[...document.getElementById('measure').options].map((option) => option.text)") == ["Widths: new", "Widths: old"]
+    assert page.value("[...document.getElementById('group').options].map((option) => option.value)") == ["none", "name", "process"]
+    for control in ("timeline", "states", "time-kinds", "memory-kinds"):
+        assert page.value(f"document.getElementById('{control}').offsetParent") is None
 
 
 def record(prof, name, *command):
@@ -321,7 +375,7 @@ def test_recordings_of_running_processes_are_compared_by_shares(prof, diff, serv
 
 def test_folded_stacks_compare_with_anything_and_the_event_may_be_chosen(prof, diff, target):
     prof.run("record", "-q", "-e", "cpu-clock", "-e", "page-faults", "-o", "one.folded", "-o", "two.pb.gz", target("shares"), "0.3")
-    # What was not sampled counts as samples in folded stacks alone.
+    # Only in folded stacks, unsampled time counts as samples.
     folded = prof.folder / "one.folded"
     folded.write_text("".join(line for line in folded.read_text().splitlines(True) if "[not sampled]" not in line))
     comparison = diff("one.folded", "two.pb.gz", as_json=True)
@@ -348,7 +402,8 @@ def test_files_without_an_event_in_common_are_not_compared(prof, target):
 ])
 def test_an_error_is_one_line_and_status_2(prof, old, arguments):
     (prof.folder / "damaged.pb.gz").write_bytes(b"\x1f\x8b\x08\x00damaged")
-    (prof.folder / "begun.data").write_bytes(b"PERFILE2\x10" + bytes(7))  # of a pipe, cut off behind the header: no event
+    # from a pipe, truncated after the header, so it has no event
+    (prof.folder / "begun.data").write_bytes(b"PERFILE2\x10" + bytes(7))
     result = prof("diff", *arguments)
     assert result.returncode == 2 and result.stdout == ""
     assert 0 < len(result.stderr.splitlines()) <= 2
@@ -370,7 +425,7 @@ def test_colours_are_printed_on_request(prof, olds, slows):
 
 
 def write_pprof(folder, name, event, unit, functions, samples=()):
-    """A pprof profile of one event, and of the numbers of samples if they are given."""
+    """Writes a pprof profile of one event, with numbers of samples if they are given."""
     strings = ["", event, unit, "samples", "count", *functions]
     message = profile_message()(string_table=strings)
     message.sample_type.add(type=1, unit=2)
@@ -382,6 +437,61 @@ def write_pprof(folder, name, event, unit, functions, samples=()):
         message.sample.add(location_id=[id], value=[weight, *samples[id - 1:id]])
     (folder / name).write_bytes(message.SerializeToString())
     return folder / name
+
+
+def test_time_that_was_not_sampled_is_no_function_that_grew(diff, tmp_path):
+    olds, news = ([write_pprof(tmp_path, f"{name}{number}.pb", "cpu", "nanoseconds", {"work": 10**9, "[kernel]": kernel * 10**6, "[not sampled]": 10**8},
+                               (1000 + number, 0, 0)) for number in range(2)] for name, kernel in (("old", 300), ("new", 600)))
+    text = diff("--normalize", "time", *sides(olds, news))
+    assert "slower: +21.4 %" in text
+    assert "+21.4 points were not sampled and belong to no function: 28.6 % before, 50.0 % after" in text
+    assert not re.search(r"\[kernel\]|\[not sampled\]", text)
+    assert "points were not sampled" in diff("--normalize", "time", "--markdown", *sides(olds, news))
+    comparison = diff("--normalize", "time", *sides(olds, news), as_json=True)
+    assert [row["name"] for row in comparison["functions"]] == ["work"] and comparison["stacks"] == []
+    assert comparison["unsampled"] == {"before": pytest.approx(0.286, abs=0.001), "after": pytest.approx(0.5, abs=0.001)}
+    shares = diff("--normalize", "share", *sides(olds, news), as_json=True)
+    assert shares["unsampled"]["after"] == pytest.approx(0.412, abs=0.001)
+
+
+def write_elapsed(path, parts):
+    """Writes elapsed time. parts: {(function, number of running threads): seconds}."""
+    functions = sorted({function for function, _ in parts})
+    message = profile_message()(string_table=["", "elapsed", "nanoseconds", "parallelism", "samples", "count", *functions])
+    message.sample_type.add(type=4, unit=5)
+    message.sample_type.add(type=1, unit=2)
+    for id, _ in enumerate(functions, 1):
+        message.function.add(id=id, name=5 + id)
+        message.location.add(id=id).line.add(function_id=id)
+    for (function, running), seconds in parts.items():
+        message.sample.add(location_id=[1 + functions.index(function)], value=[100, round(seconds * 1e9)]).label.add(key=3, num=running)
+    path.write_bytes(message.SerializeToString())
+    return path
+
+
+ELAPSED = {("load_index", 1): 0.5, ("search", 2): 2, ("commit", 0): 0.5}
+
+
+@pytest.mark.parametrize("change, words", [
+    ({("load_index", 1): 1.1, ("search", 2): 2.2}, "800 ms longer: +600 ms in load_index, which ran alone"),
+    ({("commit", 0): 2.5}, "2.00 s longer: +2.00 s in commit, while no thread ran"),
+    ({(f"pass_{i}", 1): 0.1 for i in range(8)}, "800 ms longer: +800 ms while one thread ran"),
+    ({("search", 2): 1.5, ("search", 1): 0.1}, "400 ms shorter: -500 ms in search, which ran with other threads")])
+def test_the_function_that_makes_the_run_longer_is_named_with_the_threads_that_ran(prof, diff, tmp_path, change, words):
+    olds, news = ([write_elapsed(tmp_path / f"{name}{number}.pb", {part: seconds * (0.999 + 0.001 * number) for part, seconds in parts.items()})
+                   for number in range(3)] for name, parts in (("old", ELAPSED), ("new", ELAPSED | change)))
+    assert words in diff("--normalize", "time", *sides(olds, news))
+    assert words in html.unescape(diff("--normalize", "time", "--markdown", *sides(olds, news)))
+    assert "elapsed time" in diff("--normalize", "time", "-e", "elapsed", *sides(olds, news))
+    assert " longer" not in diff("--normalize", "time", *sides(olds, olds))
+    assert re.search(r" (longer|shorter): ", diff("--normalize", "time", olds[0], news[0]))
+
+
+def test_elapsed_time_without_the_number_of_threads_is_compared_like_other_events(diff, tmp_path):
+    olds, news = ([write_pprof(tmp_path, f"{name}{number}.pb", "elapsed", "nanoseconds", {"work": seconds * 10**9}, [100]) for number in range(2)]
+                  for name, seconds in (("old", 2), ("new", 3)))
+    text = diff("--normalize", "time", *sides(olds, news))
+    assert "slower: +50.0 %" in text and " longer" not in text
 
 
 @pytest.mark.parametrize("is_coarse", [(True, False), (False, True), (True, True)])

@@ -1,4 +1,4 @@
-"""prof diff of two directories: a row per benchmark, and conditions that a CI checks."""
+"""prof diff of two directories: a row per benchmark, and conditions that a CI job checks."""
 
 import json
 import random
@@ -15,13 +15,13 @@ RECORDINGS = 5
 
 
 def write_all(folder, name, parse=2000, rest=1000, recordings=RECORDINGS):
-    """Several recordings of a benchmark, which differ a little."""
+    """Writes several recordings of a benchmark, which differ a little."""
     for number in range(recordings):
         write(folder, f"{name}.{number}.folded", parse + 10 * (number % 5 - 2), rest)
 
 
 def write(folder, name, parse=2000, rest=1000):
-    """Folded stacks of a benchmark."""
+    """Writes folded stacks of a benchmark."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"app;main;parse {parse}\napp;main;emit {rest}\n")
@@ -45,7 +45,7 @@ def head(tmp_path):
 
 @pytest.fixture
 def compare(prof):
-    """compare(…) is the parsed JSON of a comparison by samples."""
+    """compare(…) returns the parsed JSON of a comparison by samples."""
 
     def run(*arguments, status=0):
         result = prof("diff", "--normalize", "samples", "--json", *arguments)
@@ -56,7 +56,7 @@ def compare(prof):
 
 
 def write_run(path, stacks):
-    """A profile of prof's own, of a command from start to end: number of samples of 1 ms by stack, root first."""
+    """Writes a prof profile of a command from start to end: number of samples of 1 ms by stack, root first."""
     message = profile_message()(string_table=["", "samples", "count", "cpu", "nanoseconds", RUN], comment=[5])
     message.sample_type.add(type=1, unit=2)
     message.sample_type.add(type=3, unit=4)
@@ -157,7 +157,8 @@ def test_other_files_are_ignored(compare, base, head):
 
 
 def test_the_more_benchmarks_the_larger_a_significant_change(compare, tmp_path):
-    """9 percent are significant of one benchmark, not of 200 whose noise does not show the noise of this one."""
+    """9 percent are significant for one benchmark, but not for one of 200 whose noise does not show the noise of this
+    one."""
     for side, parse in (("a", 20000), ("b", 22700)):
         for number in range(3):
             write(tmp_path / side, f"x.{number}.folded", parse=parse + 500 * number, rest=10000)
@@ -263,7 +264,7 @@ def test_names_do_not_control_the_terminal(prof, tmp_path):
 
 
 def test_what_a_harness_repeats_for_a_fixed_time_is_compared_by_shares(prof, tmp_path):
-    """Even if the profiles are of whole commands, as `prof cargo bench` makes them."""
+    """Even if the profiles are of whole commands, as made by `prof cargo bench`."""
     for side, parse in (("a", 2000), ("b", 2600)):
         harness = "criterion::bencher::Bencher<M>::iter"
         write_run(tmp_path / side / "lex.pb", {("main", harness, "parse"): parse, ("main", "emit"): 900})
@@ -276,14 +277,14 @@ def test_what_a_harness_repeats_for_a_fixed_time_is_compared_by_shares(prof, tmp
 
 
 def estimates(nanoseconds, error=0.001):
-    """As criterion writes them, with a standard error."""
+    """Estimates in criterion's format, with a standard error."""
     return json.dumps({"mean": {"point_estimate": 1.0, "standard_error": 0.1},
                        "slope": {"point_estimate": nanoseconds, "standard_error": nanoseconds * error}})
 
 
 @pytest.fixture
 def criterion(tmp_path):
-    """Two directories as criterion and its profilers leave them: parsing takes 100 and 125 ns, for 3 seconds."""
+    """Two directories in the layout of criterion and its profilers: parsing takes 100 and 125 ns, for 3 seconds."""
     for side, nanoseconds in (("a", 100), ("b", 125)):
         harness = "criterion::bencher::Bencher<M>::iter"
         for recording in range(3):

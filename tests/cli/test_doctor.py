@@ -1,4 +1,4 @@
-"""prof doctor: what limits profiles of a machine, a process or a file, and what helps."""
+"""prof doctor: limits of profiles of a machine, a process or a file, and their fixes."""
 
 import json
 import os
@@ -53,8 +53,40 @@ def test_the_worst_comes_first_and_each_finding_has_its_command_below(prof):
     assert "helps: export DEBUGINFOD_URLS=https://debuginfod." in result.stdout
 
 
+def fixes(result):
+    return [line for line in result.stdout.splitlines() if not line.startswith("#")]
+
+
+def test_fix_prints_what_root_has_to_change_for_users_whoever_asks(root, prof, ordinary, paranoid):
+    paranoid(2)
+    for each in prof, ordinary:
+        result = each.run("doctor", "--fix")
+        assert fixes(result)[0] == "sysctl kernel.perf_event_paranoid=1"
+        assert "sudo prof doctor --fix --yes" in result.stderr
+
+
+def test_fix_runs_the_lines_only_with_yes_and_as_root(root, prof, ordinary, paranoid, tmp_path):
+    """Programs of these names stand for those that change the machine."""
+    paranoid(2)
+    for name in "sysctl", "mount":
+        (tmp_path / name).write_text('#!/bin/sh\necho "ran ${0##*/} $*"\n', encoding="ascii")
+        (tmp_path / name).chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "DEBUGINFOD_URLS": "https://example.org"}
+    refused = ordinary("doctor", "--fix", "--yes", env=environment)
+    assert refused.returncode == 1 and "sudo prof doctor --fix --yes" in refused.stderr and "ran " not in refused.stdout
+    assert "ran sysctl kernel.perf_event_paranoid=1" in fixes(prof.run("doctor", "--fix", "--yes", env=environment))
+    (tmp_path / "sysctl").write_text("#!/bin/sh\nexit 1\n", encoding="ascii")
+    failed = prof("doctor", "--fix", "--yes", env=environment)
+    assert failed.returncode == 1 and "sysctl kernel.perf_event_paranoid=1: this command failed" in failed.stderr
+
+
+@pytest.mark.parametrize("words", [["--yes"], ["--fix", "1"], ["--fix", "--json"]])
+def test_fix_is_for_the_machine(prof, words):
+    assert prof("doctor", *words).returncode == 2
+
+
 def test_a_recording_lists_its_stripped_program_first_with_its_share(prof, target, tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path))  # perf, run by other tests, keeps copies of programs in it
+    monkeypatch.setenv("HOME", str(tmp_path))  # its cache has copies of programs made by perf in other tests
     program = stripped(target("shares"), tmp_path)
     assert prof("record", "-o", "in.pb.gz", "-o", "in.data", "--", program, "0.3").returncode == 0
     for file in "in.pb.gz", "in.data":
@@ -66,7 +98,7 @@ def test_a_recording_lists_its_stripped_program_first_with_its_share(prof, targe
         assert finding(answer, "names")["state"] == "missing"
     text = prof("doctor", "in.pb.gz").stdout
     assert f"exported symbols  {program}\n" in text and "helps: build it with -g" in text
-    # Its debug file comes after the recording; then another program has its name.
+    # Its debug file is added after the recording. Then another program takes its name.
     debug = tmp_path / "debug/.build-id" / worst["build_id"][:2] / f"{worst['build_id'][2:]}.debug"
     debug.parent.mkdir(parents=True)
     subprocess.run(["objcopy", "--only-keep-debug", target("shares"), debug], check=True)

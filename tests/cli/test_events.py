@@ -1,4 +1,4 @@
-"""Events: PMUs with their terms, machines of several kinds of CPU, and what perf makes of the same words."""
+"""Events: PMUs with their terms, machines with several kinds of CPU, and a comparison with perf's parser."""
 
 import os
 import re
@@ -17,7 +17,7 @@ HYBRID = {"cpu_core": {"type": 4, "cpus": 0, "formats": FORMATS}, "cpu_atom": {"
 
 
 def make_pmus(folder, pmus):
-    """A directory as /sys/bus/event_source/devices."""
+    """Makes a directory like /sys/bus/event_source/devices."""
     for name, pmu in pmus.items():
         files = {key: value for key, value in pmu.items() if key not in ("formats", "events")}
         files |= {f"format/{term}": bits for term, bits in pmu.get("formats", {}).items()}
@@ -31,7 +31,7 @@ def make_pmus(folder, pmus):
 
 @pytest.fixture
 def on_hybrid(tmp_path):
-    """The environment in which prof is on a machine whose CPU 0 is big; lacks: the kind without a counter."""
+    """The environment of a prof on a machine whose CPU 0 is a big core. lacks: the kind without a counter."""
     if (os.cpu_count() or 1) < 2 or not {0, 1} <= os.sched_getaffinity(0):
         lacking("a second CPU")
     library = BUILD / "tests" / "targets" / "libhybrid.so"
@@ -81,7 +81,7 @@ def test_an_event_of_a_package_needs_the_whole_machine(prof, on_hybrid, tmp_path
 
 
 def test_an_event_may_have_its_own_rate_name_and_call_graph(prof, target):
-    """One of 499 Hz and one of 20 ms; without a call graph a stack is one frame."""
+    """One event with 499 Hz and one with 20 ms. Without a call graph, a stack has one frame."""
     events = ["-e", "cpu-clock/freq=499/", "-e", "cpu-clock/period=20000000,name=seldom,call-graph=no/u"]
     profile = prof.record("-F", "19", *events, "--", target("shares"), "0.5").pprof
     seldom = [name for name, _ in profile.sample_types()].index("seldom")
@@ -91,7 +91,7 @@ def test_an_event_may_have_its_own_rate_name_and_call_graph(prof, target):
     assert profile.total() > 50, "far more than 19 Hz"
 
 
-# The words of an event, and what is not compared with perf: it sets exclude_guest by modifiers that have nothing to do with guests.
+# Events, and attributes that are not compared: perf sets exclude_guest for modifiers that do not concern guests.
 SPECS = {
     "machine": ["cpu-clock", "cpu-clock:u", "cpu-clock:k", "cpu-clock:h", "cpu-clock:uk", "cpu-clock//u", "faults", "cs", "cycles", "cycles:u",
                 "cycles:ppp", "cycles:P", "cycles:G", "cycles/period=100000/", "cycles/freq=50,name=mine/uk", "r1a8", "r1a8:k",
@@ -114,7 +114,7 @@ MEMBERS = {"type": "type", "config": "config", "{ bp_addr, config1 }": "config1"
 
 
 def on_machine(name, folder, *command):
-    """Runs a command where sysfs has the PMUs of that machine."""
+    """Runs a command with the PMUs of that machine in sysfs."""
     if name != "machine":
         if os.geteuid() != 0:
             pytest.skip("mounting a directory over sysfs needs root")
@@ -124,7 +124,8 @@ def on_machine(name, folder, *command):
 
 
 def attributes_of_perf(perf, machine, folder, spec):
-    """The first attributes that perf asks the kernel to sample with (before, it may try what the kernel has); None: it refuses the words."""
+    """The first attributes with which perf asks the kernel to sample (earlier ones may probe the kernel), or None if it
+    refuses the event."""
     text = on_machine(machine, folder, perf, "record", "-vv", "-o", "perf.data", "-e", spec, "true").stderr
     for block in re.findall(r"perf_event_attr:\n(.*?)\n-----", text, re.DOTALL):
         members = dict(re.match(r"\s*(.*?)\s{2,}(.*)", line).groups() for line in block.splitlines())

@@ -39,7 +39,7 @@ def check_column(table, column, below, *others):
 
 
 def check_tables(file):
-    """Each index leads to a row: a wrong one makes the viewer hang."""
+    """Checks that each index refers to a row. A wrong index makes the viewer hang."""
     shared, strings = file["shared"], len(file["shared"]["stringArray"])
     for name, table in shared.items():
         if name != "stringArray":
@@ -100,6 +100,17 @@ def test_inlined_frames_share_an_address_and_have_a_depth(recording):
             assert frames["address"][row - 1] == frames["address"][row]
 
 
+def test_the_categories_are_the_kinds_of_the_html_report(recording):
+    file, _ = recording
+    shared = file["shared"]
+    names = [category["name"] for category in file["meta"]["categories"]]
+    kinds = {}
+    for function, category, depth in zip(*(shared["frameTable"][key] for key in ("func", "category", "inlineDepth"))):
+        kinds.setdefault(names[category], set()).add((shared["stringArray"][shared["funcTable"]["name"][function]], depth > 0))
+    assert ("main", False) in kinds["user"] and all(is_inlined for _, is_inlined in kinds["inlined"])
+    assert kinds.keys() <= {"user", "inlined", "kernel", "unsymbolized", "note"}
+
+
 def test_forks_execs_and_exits_are_markers(recording):
     kinds = Counter(data["type"] for thread in recording[0]["threads"] for data in thread["markers"]["data"])
     assert kinds["fork"] >= 2 and kinds["exec"] >= 2 and kinds["exit"] >= 2
@@ -116,7 +127,7 @@ def test_a_profile_without_timestamps_is_complete(recording, recorder):
 
 @pytest.fixture
 def profiler_cli(client, node_package, prof, started):
-    """Queries in node to Mozilla's loader, once it has loaded the file; a wrong file would make it spin."""
+    """Queries Mozilla's loader in node after it has loaded the file. An invalid file would make it loop."""
     node, package = client("node"), node_package("@firefox-devtools/profiler-cli")
     version = int(re.match(r"v(\d+)", subprocess.run([node, "--version"], capture_output=True, text=True).stdout)[1])
     if version < 20:
@@ -185,7 +196,7 @@ def test_a_wait_takes_no_cpu_time_and_is_a_marker(waits):
                for thread in file["threads"]
                for data, begin, end, category in zip(*(thread["markers"][key] for key in (
                    "data", "startTime", "endTime", "category"))) if data["type"] == "wait"]
-    assert all(0 <= begin <= end and category == "Waiting" for _, begin, end, category in markers)
+    assert all(0 <= begin <= end and category == "waiting" for _, begin, end, category in markers)
     assert {"[nanosleep]", "[read pipe]", "[poll]"} <= {reason for reason, *_ in markers}
 
 

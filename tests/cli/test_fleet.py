@@ -1,4 +1,4 @@
-"""contrib/fleet/three-machines: machines that are recorded continuously and push to one OpenTelemetry Collector."""
+"""contrib/fleet/three-machines: continuously recorded machines that push to one OpenTelemetry Collector."""
 
 import os
 import re
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.interop
 
 @pytest.fixture
 def namespaces(root):
-    """Skips where network namespaces cannot be made and joined."""
+    """Skips the test if network namespaces cannot be created and joined."""
     tool("ip")
     name = f"prof-try-{os.getpid()}"
     made = subprocess.run(f"ip netns add {name} && ip -n {name} link add bridge0 type bridge && ip -n {name} link add eth0 type veth "

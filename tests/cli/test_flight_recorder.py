@@ -1,4 +1,4 @@
-"""prof record --overwrite: the last seconds are kept in memory, and written when something happens."""
+"""prof record --overwrite: the last seconds are kept in memory, and are written on an event."""
 
 import re
 import signal
@@ -12,7 +12,7 @@ from control_channel import end, weights
 from profiles import Pprof
 from time_limit import TIME_LIMIT_S
 
-# Takes memory when its reader says so.
+# Allocates memory on request.
 MEMORY = "import sys; print('ready', flush=True); sys.stdin.readline(); taken = b'x' * (256 << 20); print('taken', flush=True); sys.stdin.readline()"
 
 
@@ -21,7 +21,7 @@ def files(folder):
 
 
 def next_file(process, folder, before=()):
-    """The first file that is not one of those."""
+    """Returns the first file that is not in `before`."""
     deadline = time.monotonic() + TIME_LIMIT_S
     while not set(files(folder)) - set(before):
         assert process.poll() is None and time.monotonic() < deadline
@@ -35,7 +35,7 @@ def reason(path):
 
 @pytest.fixture
 def flight(phases, controlled):
-    """flight(…) is prof, keeping the last second of a target, and the target."""
+    """flight(…) returns a prof that keeps the last second of a target, and the target."""
 
     def start(*arguments, keep="1s"):
         target = phases()
@@ -53,6 +53,7 @@ def test_a_signal_and_the_end_write_the_last_seconds_alone(prof, flight):
     process, target = flight()
     target("left 0.5")
     target("right 1.5")
+    target.begin("right 1000")  # until both files are written
     process.send_signal(signal.SIGUSR2)
     written = next_file(process, prof.folder)
     assert "SIGUSR2" in stop(process)
@@ -65,7 +66,7 @@ def test_a_signal_and_the_end_write_the_last_seconds_alone(prof, flight):
 
 
 def test_what_is_kept_is_complete(prof, flight):
-    """The wait is longer than the eighth of its time by which the history forgets."""
+    """The wait is longer than an eighth of the kept time, which is the unit in which the history forgets."""
     process, target = flight(keep="20s")
     target("left 0.1")
     target("wait 2.6")
@@ -96,12 +97,12 @@ def test_waiting_is_kept_too(prof, flight):
     waited = time.monotonic() - begun
     target("left 0.2")
     stop(process)
-    # prof knows both ends of a wait to within some ms.
+    # prof knows both ends of a wait to within some milliseconds.
     assert 0.48 < weights(files(prof.folder)[0], "off-cpu")["wait_for"] < waited + 0.02
 
 
 def test_a_busy_target_fires_once(prof, flight):
-    """The condition may fire again when the time that is kept has passed."""
+    """The condition may fire again when the kept time has passed."""
     process, target = flight("--trigger", "cpu>1%", "--trigger", "rss>900G", keep="60s")
     target("wait 1.2")
     assert not files(prof.folder)

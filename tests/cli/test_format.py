@@ -1,4 +1,4 @@
-"""The sources are formatted as .clang-format says."""
+"""The sources must be formatted according to .clang-format."""
 
 import importlib.util
 import re
@@ -13,7 +13,7 @@ from clang_tools import VERSION, files, of_version
 
 @pytest.fixture(scope="module")
 def clang_format():
-    """The program of the Python package, or a distribution's of the same version."""
+    """Returns the program of the Python package, or a distribution's program of the same version."""
     package = importlib.util.find_spec("clang_format")
     own = Path(package.origin).parent / "data" / "bin" / "clang-format" if package else None
     return of_version([own, shutil.which(f"clang-format-{VERSION}"), shutil.which("clang-format")], "clang-format")

@@ -1,4 +1,4 @@
-"""docs/ci: a script and a workflow that fail a change which makes a benchmark slower."""
+"""docs/ci: a script and a workflow that fail if a change makes a benchmark slower."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from time_limit import TIME_LIMIT_S
 
 CI = Path(__file__).parents[2] / "docs" / "ci"
 
-# parse() takes PARSE percent of what it takes in the old version, lex() always the same.
+# parse() takes PARSE percent of its time in the old version. lex() always takes the same time.
 PROGRAM = r"""
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +77,7 @@ def gate(prof, checkouts):
 
 
 def test_a_regression_is_found_and_an_equal_build_passes(gate):
-    """CPU time varies with what else the machine does, but not by half, in recordings that take turns."""
+    """CPU time varies with the load of the machine, but not by 50 % in recordings that take turns."""
     result, rows = gate("gate", "slow/parse ./app parse 50000000", "lex ./app lex 100000000", LIMIT="slower>50%")
     assert result.returncode == 1, result.stdout + result.stderr
     told = [line for line in result.stderr.splitlines() if "more than 50 %" in line]

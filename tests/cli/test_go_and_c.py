@@ -1,4 +1,5 @@
-"""Go and C in one program: a stack has the functions of both, whichever calls the other, on whichever stack they run."""
+"""Go and C in one program: a stack has the functions of both, whichever calls the other, and on whichever stack they
+run."""
 
 import re
 
@@ -10,7 +11,7 @@ BACK = (r"crosscall2 runtime\.cgocallback(\.abi0)? (runtime\.cgocallbackg )+runt
 
 
 def chains(c):
-    """Of the program's three hot functions; c(name): how a function of C is called."""
+    """The call chains of the program's three hot functions. c(name): the displayed name of a C function."""
     to_c = rf"main\._Cfunc_\w+ runtime\.cgocall runtime\.asmcgocall(\.abi0)? ({c(STUB)} )?"
     work = f"{to_c}{c('c_outer')} {c('c_middle')} {c('c_leaf')}"
     back = rf"{MAIN} main\.callsBack {to_c}{c('c_returns')} goBack {BACK}"
@@ -31,6 +32,6 @@ def test_calls_from_go_to_c_and_back_are_one_stack(prof, target, name):
     shares = [share(chain) for chain in chains(in_c)]
     cut = stacks.count(lambda frames: frames[1] == "[truncated]" and leaf.fullmatch(frames[-1])) / total
     assert total > 100 and min(shares) > 0.2, stacks.hottest(30)
-    # The first samples tell where the stacks are, and on a loaded machine some are read too late.
+    # The first samples locate the stacks. On a loaded machine some are read too late.
     assert sum(shares) + cut >= 0.97 and cut < 0.5, stacks.hottest(30)
     assert not stacks.count(lambda frames: frames[1].startswith("main.")), stacks.hottest(100)

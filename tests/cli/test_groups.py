@@ -1,4 +1,4 @@
-"""Groups of events: the samples of the leader tell what the others have counted."""
+"""Groups of events: the samples of the leader contain the counts of the other events."""
 
 import json
 import re
@@ -52,7 +52,7 @@ COUNTS = {"sum": (40, 4000, 10000), "chase": (100, 10000, 2500), "rare": (4, 400
 
 
 def write_counts(path):
-    """A pprof profile of a group, as prof writes it: the samples are those of the leader."""
+    """Writes a pprof profile of a group in prof's format: the samples are those of the leader."""
     strings = ["", "samples", "cycles", "instructions", "count", *COUNTS]
     message = profile_message()(string_table=strings, default_sample_type=2)
     for type in (1, 2, 3):
@@ -74,7 +74,7 @@ RATIOS = {"sum": "2.50", "chase": "0.25", "rare": "-", "main": "-"}
 
 
 def test_a_report_of_cycles_has_the_instructions_per_cycle_of_functions(prof):
-    """Names of other PMUs and modes: tests/unit/test_ipc.c."""
+    """tests/unit/test_ipc.c tests names of other PMUs and modes."""
     profile = write_counts(prof.folder / "counts.pb")
     report = prof("report", "--no-tree", profile).stdout
     assert ipc_of_rows(report) == RATIOS

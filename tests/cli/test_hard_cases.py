@@ -8,20 +8,20 @@ import pytest
 from profiles import ROOTS, assert_rooted, hottest
 
 FAST = ["-F", "1999", "-e", "cpu-clock:u"]
-SECONDS = "0.4"  # of CPU time: some 800 samples
+SECONDS = "0.4"  # CPU time; about 800 samples
 
-# How a thread begins, up to the first function that the program itself has written.
-# (musl's clone() has no name, and memset() before it no size.)
+# The start of a thread, up to the first function of the program's own source. (musl's clone() has no name, and
+# memset() before it has no size.)
 BEGINNING = re.compile(ROOTS.pattern + r"|__libc_start_\w+|start_thread|libc_start_main_stage2|\[libc\.so(\.6)?\+0x[0-9a-f]+\]|memset|"
                        r"main\.main\.gowrap1")
 
 
 class Case(NamedTuple):
     program: str
-    chains: list  # of callers, "…" being the beginning of a thread; they may end in any of these
-    least: float = 0.99  # the share of the samples in their leaves that have one of these chains …
+    chains: list  # callers, where "…" is the start of a thread; they may end in any of these
+    least: float = 0.99  # minimum share of the samples in their leaves that have one of these chains
 
-# … the others say that they are cut.
+# The other samples must be marked as truncated.
 TRUE_OR_CUT = 0.99
 
 
@@ -36,11 +36,11 @@ CASES = [
     Case("noreturn", ["… main spend attempt last_word give_up spin"]),
     *[Case(program, ["… main spend half spin", "… main spend third spin", "… main spend fifth spin"])
       for program in ("shares_32", "shares_32_framed")],
-    # The first sample there has no copy of the stack that was left.
+    # The first sample there lacks the copy of the other stack.
     Case("other_stack", ["… main spend leave switching called_there spin", "switching called_there spin",
                          "… main spend stay spin"]),
     Case("shares_debug_frame", ["… main spend half spin", "… main spend third spin", "… main spend fifth spin"]),
-    # Code without tables is read while the first samples come.
+    # Code without tables is read while the first samples arrive.
     Case("shares_musl", ["… main spend half spin", "… main spend third spin", "… main spend fifth spin"], 0.5),
     Case("shares_musl_static", ["… main spend half spin", "… main spend third spin", "… main spend fifth spin"], 0.5),
     Case("signals", ["… main spend interrupted __restore_rt on_trap __restore_rt on_illegal work spin"]),
@@ -54,7 +54,7 @@ CASES = [
 
 
 def callers(frames):
-    """Without the process name, and with its beginning as one word."""
+    """Returns the frames without the process name, with the start of the thread as one word."""
     rest = list(frames[1:])
     while rest and BEGINNING.fullmatch(rest[0]):
         del rest[0]
@@ -68,7 +68,7 @@ def test_the_hot_functions_have_exactly_their_callers(prof, target, case):
     seen = {chain: stacks.count(lambda frames, chain=chain: callers(frames) == chain) for chain in case.chains}
     in_leaves = stacks.count(lambda frames: frames[-1] in leaves)
     assert in_leaves >= 0.8 * stacks.total > 100, stacks.hottest()
-    # Some CPUs take no interrupt at the single jump of a stub.
+    # Some CPUs do not take interrupts at the single jump of a stub.
     assert all(count or chain.endswith("@plt") for chain, count in seen.items()), seen
     cut = stacks.count(lambda frames: frames[1] == "[truncated]" and frames[-1] in leaves)
     assert sum(seen.values()) >= case.least * in_leaves, stacks.hottest(30)
@@ -100,10 +100,10 @@ def test_exception_handling_is_called_by_the_function_that_throws(prof, target):
 
     thrown = stacks.count(lambda frames: climb in frames)
     assert thrown >= 0.8 * stacks.total > 100, stacks.hottest()
-    # On its way out the C++ runtime overwrites the frame that it returns from with where it lands.
+    # On its way out, the C++ runtime overwrites the frame that it returns from with the address where it lands.
     assert stacks.count(lambda frames: climb in frames and whole(frames)) >= 0.97 * thrown, stacks.hottest()
     high = stacks.count(lambda frames: sum(frame.startswith(climb) for frame in frames) == 20)
-    assert high > 0.2 * stacks.total, stacks.hottest()  # the higher ones, before the first was cleaned up
+    assert high > 0.2 * stacks.total, stacks.hottest()  # the outer frames, before the first one was cleaned up
 
 
 def test_async_functions_are_called_by_the_worker_that_polls_them(prof, client):

@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def readelf(client):
-    """readelf("--symbols", path) is what it prints."""
+    """readelf("--symbols", path) returns its output."""
 
     def run(*arguments):
         return subprocess.run([client("readelf"), "--wide", *map(str, arguments)],

@@ -1,4 +1,4 @@
-"""Heap files of jemalloc and tcmalloc: prof names and weighs what they hold, as their own tools do."""
+"""jemalloc and tcmalloc heap files: prof symbolizes and weights them like their own tools."""
 
 import os
 import re
@@ -24,7 +24,7 @@ def library(name):
 
 
 def run(program, environment):
-    """What the program says that it has allocated: {function: (bytes, blocks)}."""
+    """Returns the amounts that the program reports: {function: (bytes, blocks)}."""
     result = subprocess.run([program, str(ROUNDS)], env={**os.environ, **environment}, check=True, text=True,
                             capture_output=True, timeout=TIME_LIMIT_S)
     lines = map(str.split, result.stdout.splitlines())
@@ -55,7 +55,7 @@ def tcmallocs(allocates, tmp_path_factory):
 
 
 def by_function(prof, path, event):
-    """What functions have allocated themselves, in bytes or blocks."""
+    """Returns the self weights of functions, in bytes or blocks."""
     result = prof.run("convert", path, "-e", event, "-o", "-", "--format", "folded", "--weight", "period")
     sums = dict.fromkeys(FUNCTIONS, 0)
     for line in result.stdout.splitlines():
@@ -68,7 +68,7 @@ def by_function(prof, path, event):
 
 
 def by_tool(name, kind, program, path):
-    """The same of jeprof or google-pprof, in MB, by the whole of functions: allocators are their leaves."""
+    """The same from jeprof or google-pprof, in MB, by total, because allocators are the leaves."""
     text = subprocess.run([tool(name), "--text", f"--{kind}", program, path], check=True, text=True, capture_output=True,
                           timeout=TIME_LIMIT_S).stdout
     sums = dict.fromkeys(FUNCTIONS, 0.0)
@@ -93,7 +93,7 @@ def test_allocators_are_left_out_and_sums_are_those_of_gperftools(prof, tcmalloc
 
 
 def test_numbers_of_jemalloc_are_near_the_true_ones(prof, jemallocs):
-    """Of blocks: it counts their bytes rounded up to its size classes."""
+    """jemalloc rounds the bytes of blocks up to its size classes."""
     path, true = jemallocs
     ours = by_function(prof, path, "alloc_objects")
     for function in FUNCTIONS:
@@ -137,7 +137,7 @@ def test_a_program_that_was_built_anew_is_reported(prof, jemallocs, allocates):
     os.utime(allocates)
     result = prof("report", jemallocs[0])
     os.utime(allocates, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert f"{allocates} has been written to since the heap file was" in result.stderr
+    assert f"{allocates} is newer than the heap file" in result.stderr
 
 
 def test_a_file_without_mappings_keeps_its_addresses(prof, tmp_path):

@@ -1,4 +1,4 @@
-"""Call frame information that claims too much costs its owner's stacks, and nobody else's."""
+"""Excessive call frame information costs only the stacks of its owner."""
 
 import os
 import re
@@ -23,7 +23,7 @@ int main(void) { for (;;) outer(); }
 
 @pytest.fixture
 def program():
-    """program(owner, *options) is the loop, compiled with the options, in a folder of its own."""
+    """program(owner, *options) compiles the loop with the options, in a folder of its own."""
     folders = []
 
     def build(owner, *options):
@@ -43,7 +43,7 @@ def program():
 
 
 def section_header(elf, wanted):
-    """The place of a section's header in the file."""
+    """Returns the offset of a section's header in the file."""
     table, = struct.unpack_from("<Q", elf, 40)
     size, count, names_index = struct.unpack_from("<HHH", elf, 58)
     names, = struct.unpack_from("<Q", elf, table + names_index * size + 24)
@@ -55,7 +55,7 @@ def section_header(elf, wanted):
 
 
 def enlarge(path, section, size):
-    """The section becomes a hole of this size at the end of the file."""
+    """Replaces the section by a hole of this size at the end of the file."""
     elf = bytearray(path.read_bytes())
     start = (len(elf) + 4095) // 4096 * 4096
     struct.pack_into("<QQ", elf, section_header(elf, section) + 24, start, size)
@@ -64,14 +64,14 @@ def enlarge(path, section, size):
 
 
 def fill(path, section, contents):
-    """The section has other contents, at the end of the file."""
+    """Replaces the contents of the section, at the end of the file."""
     elf = bytearray(path.read_bytes())
     struct.pack_into("<QQ", elf, section_header(elf, section) + 24, len(elf), len(contents))
     path.write_bytes(elf + contents)
 
 
 def nops(size):
-    """An .eh_frame whose only program is endless, and covers all addresses."""
+    """An .eh_frame with a single endless program, which covers all addresses."""
     cie = struct.pack("<IBBBBBB", 0, 1, 0, 1, 0x78, 16, 0)
     fde = struct.pack("<IQQ", 4 + len(cie) + 4, 0, 1 << 62) + bytes(size)
     return struct.pack("<I", len(cie)) + cie + struct.pack("<I", len(fde)) + fde
@@ -98,11 +98,11 @@ def assert_recorded(prof, hostile, honest, until_busy):
     assert used < 20
     samples, lost = (int(number.replace(",", "")) for number in
                      re.search(r"([\d,]+) samples, ([\d,]+) lost", recording.result.stderr).groups())
-    # A reader that is kept from its rings loses 97 %.
+    # A reader that cannot read its rings would lose 97 %.
     assert lost < 9 * samples, recording.result.stderr
     ours = recording.stacks.of_process(honest.name)
     whole = recording.stacks.count(lambda frames: frames[0] == honest.name and "main" in frames)
-    # On a busy machine the tables are late: until then stacks are cut, and marked.
+    # On a busy machine the tables are late. Until then stacks are truncated and marked.
     cut = recording.stacks.count(lambda frames: frames[:2] == (honest.name, "[truncated]"))
     assert whole + cut > 0.95 * ours > 10 and whole > cut, recording.stacks.hottest()
     assert recording.stacks.of_process(hostile.name) > 10

@@ -19,7 +19,7 @@ NAMES = ["plain", "</title><script>alert(1)</script>", 'quote " \' \\ & ]]> <![C
 
 @pytest.fixture
 def hostile(prof):
-    """converted("x.svg") is that file, made of a stack of all such names."""
+    """converted("x.svg") is that file, made from a stack of all such names."""
     stack = ";".join(["app", *NAMES]).encode() + b";bad\xff\xc3\xed\xa0\x80 utf-8;control\x01\x1b[31m\x7f"
     (prof.folder / "in.folded").write_bytes(b"app;main 1\n" * 10 + stack + b" 7\n")
 
@@ -114,7 +114,7 @@ int main(int argc, char **argv) { prctl(PR_SET_NAME, argv[0]); rude(); return 0;
 
 @pytest.mark.parametrize("debug, function", [("-g", "rude"), ("-g0", RUDE)])
 def test_no_command_lets_the_names_of_a_program_control_the_terminal(prof, client, debug, function):
-    """Its file, source, thread and, without debug information, its function have control characters in their names."""
+    """Its file, source, thread and (without debug information) function have control characters in their names."""
     (prof.folder / f"{RUDE}.c").write_text(PROGRAM)
     subprocess.run([client("gcc"), debug, "-O1", "-c", "-o", "rude.o", f"{RUDE}.c"], cwd=prof.folder, check=True)
     subprocess.run([client("objcopy"), "--redefine-sym", f"rude={RUDE}", "rude.o"], cwd=prof.folder, check=True)

@@ -1,4 +1,4 @@
-"""prof record --every: minutes become hours."""
+"""prof record --every: segments of minutes are merged into hours."""
 
 import os
 import random
@@ -26,7 +26,7 @@ def ring(tmp_path):
 
 
 def hours_ago(number):
-    """The second in which an hour began that is over, except 0."""
+    """Returns the second in which a past hour started; 0 is the current hour."""
     return int(time.time()) // HOUR * HOUR - number * HOUR
 
 
@@ -46,7 +46,7 @@ def utc(seconds):
 
 @pytest.fixture
 def recorder(prof, ring, started):
-    """A prof that writes a segment per second."""
+    """A prof that writes a segment every second."""
 
     def start(*options):
         return started(prof.start("record", "-q", "-F", "99", "--every", "1s", *options, "-o", f"{ring}/", "--",
@@ -62,7 +62,7 @@ def stop(process):
 
 @pytest.fixture
 def merged(recorder, ring):
-    """Has a prof merge the hours that are over, until none has this many segments."""
+    """Makes a prof merge past hours, until none of them has this many segments."""
 
     def merge(start, count=1, options=()):
         process = recorder(*options)
@@ -99,7 +99,7 @@ def test_the_minutes_of_an_hour_become_one_file(prof, ring, merged, client):
 
 
 def test_a_minute_beside_its_hour_counts_once_and_is_removed(prof, ring, merged, recorder):
-    """A prof was killed before it could remove it."""
+    """prof was killed before it could remove the segment."""
     start = hours_ago(2)
     fill(ring, start, 10)
     minutes = {path: path.read_bytes() for path in segments(ring)}
@@ -116,7 +116,7 @@ def test_a_minute_beside_its_hour_counts_once_and_is_removed(prof, ring, merged,
 
 
 def test_nothing_is_lost_or_counts_twice_whenever_prof_is_killed(prof, ring, recorder, merged):
-    """PROF_KILLS=100 kills it that often."""
+    """PROF_KILLS=100 kills it 100 times."""
     moments = random.Random(7)
     hours = [hours_ago(number) for number in range(3 * KILLS, 1, -1)]
     end = hours_ago(1)
@@ -189,7 +189,7 @@ def test_only_what_was_delivered_is_merged(ring, merged):
 
 
 def test_a_new_segment_never_has_the_name_of_one_that_was_merged(ring, recorder):
-    """The clock was set back into an hour."""
+    """The clock was set back to an hour that was merged."""
     now = int(time.time())
     taken = range(now - 1, now + 100)
     write_merged_segment(ring, taken, {"f": 1})

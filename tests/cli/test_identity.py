@@ -1,4 +1,4 @@
-"""Which file a process runs: a file of one user does not name, or unwind, the program of another."""
+"""The file that a process runs: a file of one user must not be used to symbolize or unwind another user's program."""
 
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ int main(void) { for (;;) %s(); }
 
 @pytest.fixture
 def built():
-    """built(name, function, owner) is a program that calls the function for ever. All have one build-id."""
+    """built(name, function, owner) is a program that calls the function endlessly. All programs have the same build-id."""
     folders = []
 
     def build(name, function, owner):

@@ -1,4 +1,4 @@
-"""The #include lines follow the layers of ARCHITECTURE.md."""
+"""#include lines must follow the layers of ARCHITECTURE.md."""
 
 import re
 from graphlib import TopologicalSorter
@@ -7,10 +7,9 @@ import pytest
 
 from conftest import SOURCE
 
-# Beyond base, which all may include: what each folder of lib/ may. cmd/ may include every stage.
+# The folders that each folder of lib/ may include, in addition to base. cmd/ may include every stage.
 ALLOWED = {
     "base": set(),
-    "output": set(),
     "sandbox": set(),
     "perf": set(),
     "perfdata": {"perf"},
@@ -28,12 +27,15 @@ ALLOWED = {
     "report": {"profile"},
     "probe": {"dwarf", "elf", "proc", "report", "sandbox", "symbol"},
     "format": {"profile", "report"},
+    "output": {"format", "profile"},
+    "segments": {"format", "output", "profile", "symbol"},
     "push": {"format", "output", "profile", "report", "sandbox"},
     "record": {"debuginfod", "heapfile", "inside", "perf", "perfdata", "probe", "proc", "unwind", "profile", "symbol", "tasks", "waiting"},
-    "serve": {"output"},
+    "doctor": {"debuginfod", "elf", "inside", "perf", "proc", "profile", "record", "symbol"},
+    "serve": {"format", "output"},
 }
 
-# Foreign headers, and the files of the tree that may name them.
+# External headers, and the source files that may include them.
 CONFINED = {
     r"linux/(audit|filter|seccomp)\.h": r"lib/(sandbox/syscall_filter|inside/library/hooks)\.c",
     r"linux/bpf\.h": r"lib/symbol/ksym\.c|lib/perf/bpf\.h",
@@ -69,7 +71,7 @@ def stage_of_header(header):
 
 
 def module_of_header(path, header):
-    """The file stem that an include names ("lib/base/error"); None where the header is generated."""
+    """Returns the stem of the file that an include names ("lib/base/error"), or None if the header is generated."""
     for folder in (SOURCE / "lib", SOURCE, path.parent):
         if (folder / header).is_file():
             return str((folder / header).relative_to(SOURCE).with_suffix(""))
@@ -118,7 +120,7 @@ def test_the_session_includes_only_the_record_header_of_perf():
 
 
 @pytest.mark.parametrize("header", CONFINED)
-def test_foreign_headers_stay_where_they_belong(header):
+def test_untrusted_headers_stay_where_they_belong(header):
     for path in FILES:
         name = str(path.relative_to(SOURCE))
         for own, included in includes(path):
@@ -136,13 +138,20 @@ def test_a_file_includes_its_own_header_first():
 def test_only_commands_print_and_exit():
     speaking = re.compile(r"(?<![\w.>])(printf|puts|perror|fprintf\s*\(\s*std\w+|exit|_exit)\s*\(")
     for path in (SOURCE / "lib").rglob("*.c"):
-        if path.name != "alloc.c":  # out of memory ends the program in one place
+        if path.name != "alloc.c":  # running out of memory ends the program in one place
             code = re.sub(r"/\*.*?\*/|\"(\\.|[^\"\\])*\"", "", path.read_text(), flags=re.DOTALL)
-            # Children that end without another program, and ends by signals, from which pid 1 is spared.
-            if path.name in ("launch.c", "java_attach.c", "confined.c", "downloader.c", "sender.c", "profile_job.c", "worker_main.c", "signals.c",
-                             "signal_guard.c", "file.c"):
+            # Children that end without executing another program, and processes that end by signals, from which pid 1
+            # is exempt.
+            if path.name in ("forked_child.c", "worker_main.c", "signal_guard.c"):
                 code = code.replace("_exit(", "")
             assert not speaking.search(code), path
+
+
+def test_only_one_module_forks():
+    """base/forked_child.h defines the rules for children."""
+    forking = re.compile(r"(?<![\w.>])(fork|vfork|_Fork|posix_spawnp?)\s*\(")
+    found = [str(path.relative_to(SOURCE)) for path in FILES if forking.search(re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL))]
+    assert found == ["lib/base/forked_child.c"]
 
 
 def test_no_file_is_named_util_or_the_like():

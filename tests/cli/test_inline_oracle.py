@@ -1,5 +1,5 @@
-"""Names, lines and inlined calls against other readers of DWARF, elfutils among them, at the start, middle and end of every function; and
-Go's own table against its DWARF."""
+"""Compares symbols, lines and inlined calls with other DWARF readers, including elfutils, at the start, middle and end
+of every function. Also compares Go's own table with its DWARF."""
 
 import functools
 import os
@@ -42,7 +42,7 @@ Call = namedtuple("Call", "name path line")
 
 
 def functions(program):
-    """name → [(address, size)], as the symbol table has them."""
+    """name → [(address, size)] from the symbol table."""
     listing = subprocess.run(["nm", "--print-size", "--defined-only", program], check=True, capture_output=True, text=True)
     found = defaultdict(list)
     for fields in map(str.split, listing.stdout.splitlines()):
@@ -57,30 +57,30 @@ def ask(command, addresses):
 
 
 def call(name, place):
-    """place: FILE:LINE, with a column or what binutils say behind it."""
+    """place: FILE:LINE, possibly with a column or text that binutils append."""
     path, line = re.fullmatch(r"(.*?):(\d+|\?)(?::\d+)?(?: \(discriminator \d+\))?", place).groups()
     return Call(name, os.path.normpath(path), int(line.replace("?", "0")))
 
 
 def resolved(program, addresses, *options):
-    """What prof says: for each address its calls, innermost first."""
+    """Returns prof's result: for each address its calls, innermost first."""
     return by_llvm([BUILD / "tests/unit/resolve_addresses", *options, program], addresses)
 
 
 def resolved_by_go(program, addresses):
-    """What prof says without DWARF and symbols."""
+    """Returns prof's result without DWARF and symbols."""
     return by_llvm([BUILD / "tests/unit/resolve_addresses", "--go", program], addresses)
 
 
 def by_llvm(command, addresses):
-    """An empty line behind each address."""
+    """An empty line follows each address."""
     answers = ask(command, addresses).strip("\n").split("\n\n")
     assert len(answers) == len(addresses)
     return [[call(*pair) for pair in zip(lines[::2], lines[1::2])] for lines in map(str.splitlines, answers)]
 
 
 def by_addr2line(command, addresses):
-    """The address before what is said of it."""
+    """The address precedes its calls."""
     answers = re.split(r"^0x[0-9a-f]+\n", ask(command, addresses), flags=re.MULTILINE)[1:]
     assert len(answers) == len(addresses)
     return [[call(*pair) for pair in zip(lines[::2], lines[1::2])] for lines in map(str.splitlines, answers)]
@@ -98,35 +98,35 @@ def binutils(program):
 
 
 def same_name(ours, theirs):
-    """Where there is no linkage name (GCC writes none for what is static) llvm-symbolizer leaves out the namespaces."""
+    """If there is no linkage name (GCC writes none for static functions), llvm-symbolizer omits the namespaces."""
     return ours == theirs or ours.endswith("::" + theirs)
 
 
 def same_path(ours, theirs):
-    """A relative folder that is the unit's own (glibc has them) is put before itself by the others."""
+    """The others prepend the unit's folder to a relative folder that is equal to it (as in glibc)."""
     return ours == theirs or (ours[0] != "/" and theirs.endswith("/" + ours))
 
 
 def same_place(ours, theirs):
-    """Where no line is known llvm-symbolizer says which file the symbol table names."""
+    """If no line is known, llvm-symbolizer prints the file from the symbol table."""
     if ours[1:] == ("??", 0):
         return theirs.line == 0
     return ours.line == theirs.line and same_path(ours.path, theirs.path)
 
 
 def agree(address, ours, theirs, symbols):
-    """The two chains, but for what is known to differ."""
+    """Compares the two chains, except for known differences."""
     if len(ours) != len(theirs):
         return False
-    if ours == [Call("??", "??", 0)]:  # without DWARF it falls back to the symbol table
+    if ours == [Call("??", "??", 0)]:  # without DWARF, it falls back to the symbol table
         return theirs[0].line == 0
     if not all(same_place(our, their) for our, their in zip(ours, theirs)):
         return False
     if not all(same_name(our.name, their.name) for our, their in zip(ours[:-1], theirs[:-1])):
         return False
     our, their = ours[-1], theirs[-1]
-    # It puts the symbol's name (f.part.0, f.llvm.123) in the place of the physical function's, be it one that the
-    # link-time optimizer has made up for a file.
+    # It replaces the name of the physical function by that of the symbol (f.part.0, f.llvm.123), which may be
+    # invented by the link-time optimizer for a file.
     return (our.name == their.name or any(start <= address < start + size for start, size in symbols[their.name])
             or re.fullmatch(r".*\.c\.[0-9a-f]{8}", their.name))
 
@@ -158,10 +158,10 @@ FOLDER = tempfile.TemporaryDirectory()
 
 @functools.lru_cache
 def built(name):
-    """One of PROGRAMS, for all tests of a run."""
+    """Builds one of PROGRAMS, for all tests of a run."""
     compiler, *arguments = PROGRAMS[name]
     program = Path(FOLDER.name) / re.sub(r"\W", "_", name)
-    environment = {**os.environ, "RUSTC_BOOTSTRAP": "1"}  # the version of DWARF is an unstable option until 1.88
+    environment = {**os.environ, "RUSTC_BOOTSTRAP": "1"}  # the version of DWARF is an unstable option before 1.88
     subprocess.run([tool(compiler), *arguments, "-o", program], check=True, capture_output=True, env=environment)
     return program
 
@@ -173,7 +173,7 @@ def test_inline_chains_equal_those_of_llvm_symbolizer_and_elfutils(name):
 
 
 def debug_file(path):
-    """Where a distribution's package has the debug information of a file."""
+    """The place of a file's debug information in a distribution's package."""
     notes = subprocess.run(["readelf", "-n", path], check=True, capture_output=True, text=True).stdout
     found = re.search(r"Build ID: (..)(\w+)", notes)
     name = Path(f"/usr/lib/debug/.build-id/{found[1]}/{found[2]}.debug")
@@ -192,7 +192,7 @@ def test_inline_chains_of_ripgrep(client, oracle):
     assert_agreement(client("rg"), oracle)
 
 
-# binutils have other files for some lines of DWARF 5 (2.40).
+# binutils (2.40) have other files for some lines of DWARF 5.
 @pytest.mark.parametrize("file", [libc, lambda: "/usr/bin/python3"], ids=["libc", "python"])
 def test_inline_chains_of_a_distributions_programs(file):
     assert_agreement(debug_file(file()), llvm_symbolizer)
@@ -225,12 +225,12 @@ def test_debug_information_shared_by_dwz_is_found(client, tmp_path):
 
 
 def without_types(chain):
-    """Before Go 1.21 its table has [...] for the types that generic code was made for."""
+    """Before Go 1.21, its table has [...] for the type arguments of generic code."""
     return [call._replace(name=re.sub(r"\[.*\]", "[...]", call.name)) for call in chain]
 
 
 def comparable(chain):
-    """DWARF does not know what is between functions, nor all of what the compiler has made up itself."""
+    """DWARF does not cover the space between functions, and not all code that the compiler generates itself."""
     return chain[0].name != "??" and all("<autogenerated>" not in call.path and call.line for call in chain)
 
 
@@ -242,7 +242,7 @@ def assert_go_agreement(program, stripped):
     different = [(ours, theirs) for ours, theirs in compared if ours != theirs]
     assert len(compared) > 0.8 * len(pairs)
     assert not [pair for pair in different if [call.name for call in pair[0]] != [call.name for call in pair[1]]]
-    # Which of two lines an instruction belongs to is now and then a matter of taste.
+    # Sometimes it is arbitrary to which of two lines an instruction belongs.
     assert len(different) < 0.001 * len(compared), different[:3]
     assert sum(len(ours) > 2 for ours, _ in compared) > 20, "nothing is inlined"
 

@@ -1,4 +1,4 @@
-"""CPU time by a library in the program (--via inside), and where the kernel refuses perf events."""
+"""In-process sampling of CPU time (--via inside), also where the kernel refuses perf events."""
 
 import json
 import math
@@ -11,7 +11,7 @@ from conftest import NOBODY
 from profiles import Stacks, assert_rooted, assert_share
 
 SHARES = {"half": 0.5, "third": 0.3, "fifth": 0.2}
-SECONDS = "2"  # of CPU time: at the kernel's tick, 200 samples and more
+SECONDS = "2"  # CPU time; at the kernel's tick, at least 200 samples
 
 
 def assert_shares(stacks):
@@ -29,7 +29,7 @@ def without_perf(prof, target, *arguments, number="EPERM", **options):
 def test_the_library_finds_the_true_shares(prof, target):
     recording = prof.record("--via", "inside", "--", target("shares"), SECONDS)
     assert_shares(recording.stacks)
-    assert "by a library in the program" in recording.result.stderr
+    assert "by a preloaded agent" in recording.result.stderr
 
 
 def test_its_shares_are_those_of_perf_events(prof, target):
@@ -44,7 +44,7 @@ def test_its_shares_are_those_of_perf_events(prof, target):
 @pytest.mark.parametrize("via", ["perf", "inside"])
 @pytest.mark.parametrize("outside", [True, False])
 def test_a_time_namespace_shifts_no_sample(prof, target, via, outside):
-    """Of prof and its target, or of the target alone."""
+    """The namespace is of prof and its target, or of the target only."""
     shifted = ["unshare", "--time", "--monotonic", "100000"]
     if subprocess.run([*shifted, "true"], check=False, capture_output=True).returncode != 0:
         pytest.skip("needs time namespaces, and the right to make one")
@@ -61,7 +61,7 @@ def test_the_rate_is_that_of_its_timers_and_the_profile_says_so(prof, target):
     rate = int(re.search(r"CPU time at ([0-9]+) Hz", result.stderr)[1])
     report = json.loads(prof("report", "--json", "out.pb.gz").stdout)
     assert f"at {rate} Hz" in report["remarks"]
-    # Of a second of CPU time; where the CPUs are busy, one sample stands for several periods.
+    # A second of CPU time. If the CPUs are busy, one sample stands for several periods.
     assert 0 < report["quality"]["samples"] < 1.1 * rate
     assert abs(report["all"]["weight"] / 1e9 - 1) < 0.05
 
@@ -90,19 +90,19 @@ def test_threads_keep_their_names_and_roots_without_frames_of_the_library(prof, 
 def test_a_refusal_of_perf_events_is_replaced_by_the_library(prof, target, number):
     result = without_perf(prof, target, "record", "-o", "out.pb.gz", "--", target("shares"), "0.3", number=number)
     assert result.returncode == 0, result.stderr
-    (notice,) = [line for line in result.stderr.splitlines() if "by a library in the program: CPU time at" in line]
+    (notice,) = [line for line in result.stderr.splitlines() if "by a preloaded agent: CPU time at" in line]
     assert "denies perf_event_open" in notice and " Hz" in notice
     assert "half" in prof("report", "out.pb.gz").stdout
 
 
 def test_a_paranoid_level_that_refuses_all_is_replaced_too(ordinary_with_library, paranoid, target):
-    # Debian's and Ubuntu's kernels refuse everything from level 3 on; others know no such level.
+    # Debian's and Ubuntu's kernels refuse everything from level 3 on; others do not have such a level.
     prof = ordinary_with_library
     paranoid(4)
     result = without_perf(prof, target, "record", "-o", "out.pb.gz", "--", prof.bring(target("shares")), "0.3", number="EACCES",
                           user=NOBODY, group=NOBODY, extra_groups=[])
     assert result.returncode == 0, result.stderr
-    assert "kernel.perf_event_paranoid is 4" in result.stderr and "by a library in the program" in result.stderr
+    assert "kernel.perf_event_paranoid is 4" in result.stderr and "by a preloaded agent" in result.stderr
     assert "half" in prof("report", "out.pb.gz").stdout
 
 
@@ -112,13 +112,13 @@ def test_the_refusal_is_an_error_if_perf_is_asked_for(prof, target):
         assert result.returncode == 1, arguments
         assert "denies perf_event_open" in result.stderr
         assert "library" not in result.stderr
-        assert ("without perf events prof record COMMAND samples" in result.stderr) == (arguments[0] != "--via"), arguments
+        assert ("without perf events, prof record COMMAND samples" in result.stderr) == (arguments[0] != "--via"), arguments
 
 
 def test_the_refusal_of_a_process_says_what_works(prof, target, service):
     result = without_perf(prof, target, "record", "-p", service.pid)
     assert result.returncode == 1
-    assert "prof record --alloc COMMAND memory; --alloc -p PID works if prof inside COMMAND has started it" in result.stderr
+    assert "prof record --alloc COMMAND samples memory; --alloc -p PID needs a process that was started with prof inside COMMAND" in result.stderr
 
 
 def test_a_static_program_is_refused_and_not_sampled_in_place_of_perf(prof, target):
@@ -138,10 +138,11 @@ def test_doctor_says_what_works_without_perf_events(prof, target):
 
 
 def test_an_option_that_the_library_cannot_serve_is_refused(prof):
-    for arguments in ("-e", "cycles"), ("-a",), ("--wall",), ("-c", "1000"), ("--call-graph", "fp"), ("-o", "x.data"):
+    for arguments in ("-e", "cycles"), ("-a",), ("--wall",), ("--elapsed",), ("-c", "1000"), ("--call-graph", "fp"), ("-o", "x.data"):
         result = prof("record", "--via", "inside", *arguments, "--", "true")
         assert result.returncode == 2, arguments
         assert "--via inside" in result.stderr
+        assert " -e" not in result.stderr or "-e" in arguments
 
 
 def test_the_command_s_children_are_sampled_as_far_as_they_load_the_library(prof, target):

@@ -1,9 +1,11 @@
-"""libprof-inside.so: what it records, and that programs run as they do without it."""
+"""libprof-inside.so: its records, and that programs behave as without it."""
 
+import os
 import platform
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -24,7 +26,7 @@ def library():
 
 @pytest.fixture
 def run(library, tmp_path):
-    """Runs a command with the library and its file; the result's output is what it has written."""
+    """Runs a command with the library and its file. The result's output is what the command has written."""
 
     def run(file, *command, **options):
         options = {"env": file.environment(library), "cwd": tmp_path, "close_fds": False, "timeout": TIME_LIMIT_S,
@@ -94,6 +96,27 @@ def test_a_process_says_what_it_is_and_maps_and_whose_child_it_is(run, target):
     assert all("x" in line.split()[1] for line in text.splitlines())
 
 
+def test_memory_that_becomes_executable_is_told(run):
+    program = """
+import ctypes, mmap
+memory = ctypes.CDLL(None)
+memory.mmap.restype = ctypes.c_size_t
+address = memory.mmap(None, ctypes.c_size_t(8192), 3, 0x22, -1, ctypes.c_size_t(0))
+assert memory.mprotect(ctypes.c_size_t(address + 4096), ctypes.c_size_t(4096), 5) == 0
+code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_EXEC)
+print(f"{address + 4096:016x}-{address + 8192:016x}")
+"""
+    with InsideFile(alloc_period=1 << 19) as file:
+        result = run(file, sys.executable, "-c", program)
+        assert result.returncode == 0, result.stderr
+        text = [record.fields["text"] for record in file.records() if record.type == MAPS]
+    protected = [line for line in text if line.startswith(result.stdout.strip())]
+    assert [line.split()[1:] for line in protected] == [["r-xp", "00000000", "00:00", "0"]]
+    mapped = text[text.index(protected[0]) + 1].split()[0]
+    start, end = (int(address, 16) for address in mapped.split("-"))
+    assert end - start == 4096
+
+
 def test_cpu_time_is_recorded_with_all_registers_and_sums_up(run, target):
     with InsideFile(cpu_hz=250, drain=True) as file:
         assert run(file, target("shares"), 1).returncode == 0
@@ -103,18 +126,54 @@ def test_cpu_time_is_recorded_with_all_registers_and_sums_up(run, target):
     assert all(len(registers) in (17, 33) for registers, _ in (record.stack for record in samples))
 
 
+# how the target loads a library: whether it succeeds, whether the hooks see its allocations, and the number of
+# counted calls
+LOADS = {
+    "plain": (1, True, 0), "base": (1, True, 0), "itself": (1, False, 0), "if_loaded": (0, False, 0),
+    "deepbind": (1, False, 1), "base_deepbind": (1, False, 1), "namespace": (1, False, 1),
+}
+
+
+@pytest.mark.parametrize("how", LOADS)
+def test_libraries_that_the_hooks_do_not_reach_are_counted_and_found_by_their_caller(run, target, how):
+    has_library, is_seen, calls = LOADS[how]
+    with InsideFile(alloc_period=1) as file:
+        result = run(file, target("loads"), how)
+        assert (result.returncode, result.stdout, result.stderr) == (0, f"{how} {has_library}\n", "")
+        assert any(record.type == ALLOC and record.fields["size"] == 5000 for record in file.records()) == is_seen
+        assert file.counters()["unhooked_loads"] == calls
+
+
+@pytest.mark.parametrize("how", ["plain", "base", "deepbind", "namespace"])
+def test_a_first_call_of_the_loader_is_that_of_its_caller(run, library, target, how):
+    """Without a file, the library must not have called anything before the program does."""
+    with InsideFile() as file:
+        result = run(file, target("loads"), how, env={**os.environ, "LD_PRELOAD": str(library)})
+        assert (result.returncode, result.stdout, result.stderr) == (0, f"{how} 1\n", "")
+        assert not file.counters()["unhooked_loads"]
+
+
+@pytest.mark.parametrize("options, missing", [(("--alloc",), "allocations"), (("--via", "inside"), "threads")])
+def test_the_summary_says_which_libraries_the_hooks_do_not_reach(prof, target, options, missing):
+    def summary(*loads):
+        return prof.run("record", *options, "-o", "out.pb.gz", "--", target("loads"), *loads).stderr
+
+    assert re.search(f"2 calls of dlopen.* with RTLD_DEEPBIND or of dlmopen.*: {missing} ", summary("deepbind", "plain", "namespace"))
+    assert "dlopen" not in summary("plain", "base")
+
+
 def test_a_file_of_another_version_or_namespace_is_left_alone(run, target):
     for offset in 0, 8, 12:
         with InsideFile(alloc_period=1) as file:
             file.memory[offset] ^= 1
             assert run(file, target("hooks")).returncode == 0
             assert not file.records()
-            assert file.counters()["foreign"] == (1 if offset == 12 else 0)
+            assert file.counters()["untrusted"] == (1 if offset == 12 else 0)
 
 
 def test_a_thread_whose_lane_is_full_goes_on_in_the_others_and_never_waits(run, target):
     with InsideFile(alloc_period=1) as file:
-        result = run(file, target("allocates"), 200000)  # nobody reads
+        result = run(file, target("allocates"), 200000)  # the file is not read
         assert result.returncode == 0, result.stderr
         assert file.counters()["lost"] > 100000
         assert not any(file.owners())
@@ -160,7 +219,7 @@ def test_allocations_under_confinement_are_recorded_in_their_order(run, target, 
 
 @pytest.mark.parametrize("mode", ("filtered_by_prctl", "filtered_by_seccomp"))
 def test_a_child_under_a_filter_is_recorded_with_its_parent_and_its_own_number(run, target, mode):
-    with InsideFile(alloc_period=1 << 16) as file:  # so few that all have room
+    with InsideFile(alloc_period=1 << 16) as file:  # few enough that all have room
         assert run(file, target("hostile"), mode).returncode == 0
         parent, child = (record for record in file.records() if record.type == START)
         assert (child.fields["parent"], child.fields["comm"], child.tid) == (parent.pid, "", child.pid)
@@ -187,10 +246,10 @@ def test_a_program_can_load_as_many_libraries_with_memory_of_threads_as_without(
 
 @pytest.mark.parametrize("how", [("--alloc=4k",), ("--via", "inside"), ("--via", "inside", "--alloc=4k")])
 def test_a_program_that_writes_over_all_that_is_shared_harms_nobody(prof, target, how):
-    """Also the writer's own hooks read what it has written."""
+    """The writer's own hooks also read the overwritten data."""
     result = prof("record", *how, "-o", "out.pb.gz", "--", target("hostile"), "garbage", timeout=TIME_LIMIT_S)
     assert (result.returncode, result.stdout.splitlines()[-1]) == (0, "garbage 0"), result
-    assert "the program has written over what it shares with prof" in result.stderr
+    assert re.search(r"the program overwrote the shared buffer \d+ times", result.stderr)
     assert prof("report", "out.pb.gz").returncode == 0
 
 

@@ -13,7 +13,7 @@ from until_busy import wait
 
 @pytest.fixture
 def recording(prof, started, target):
-    """prof, recording a program that would run for long, in one process group as under a shell."""
+    """A prof that records a long-running program, in one process group as in a shell."""
     script = f"echo running; exec {target('shares')} 50"
     process = started(prof.start("record", "-o", "out.folded", "-o", "out.pb.gz", "--", "sh", "-c", script))
     assert process.stdout.readline() == "running\n"
@@ -34,7 +34,7 @@ def assert_written(prof):
 def test_interrupt_from_the_terminal_writes_the_profile(prof, recording):
     os.killpg(recording.pid, signal.SIGINT)
     _, errors = recording.communicate(timeout=TIME_LIMIT_S)
-    assert recording.returncode == -signal.SIGINT, errors  # as the command ended
+    assert recording.returncode == -signal.SIGINT, errors  # with the status of the command
     assert_written(prof)
 
 

@@ -1,4 +1,4 @@
-"""Stacks of Java programs, whose compiled code keeps no frame pointers, and the names of that code."""
+"""Stacks of Java programs, whose compiled code has no frame pointers, and the symbols of that code."""
 
 import contextlib
 import os
@@ -48,7 +48,7 @@ public class Chain {
 CALLERS = {"innermost": {"area", "thrower", "catcher", "lambda$lambda$0"}, "area": {"recurse"},
            "recurse": {"recurse", "main"}, "thrower": {"catcher"}, "catcher": {"main"}, "lambda": {"main"}}
 
-# Names of compiled methods come when the program ends.
+# Names of compiled methods are written when the program ends.
 NAMES = ["-XX:+UnlockDiagnosticVMOptions", "-XX:+DumpPerfMapAtExit", "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Chain*.*"]
 
 pytestmark = pytest.mark.interop
@@ -63,13 +63,13 @@ def classes(tmp_path_factory):
 
 
 def method(frame):
-    """The method of the program, or None."""
+    """Returns the method of the program, or None."""
     name = frame.split("(")[0].split(" ")[-1]
     return name.rpartition(".")[2] if name.startswith("Chain") else None
 
 
 def wrong_calls(stacks):
-    """Calls from one compiled method of the program to another that it does not contain."""
+    """Returns calls from one compiled method of the program to another one that it does not call."""
     calls = [(method(caller), method(callee)) for frames in stacks.counts for caller, callee in zip(frames, frames[1:])]
     known = [call for call in calls if all(call)]
     assert known, stacks.hottest()
@@ -81,14 +81,14 @@ def test_java_stacks_reach_their_root(prof, classes, mode):
     stacks = prof.record("-F", "499", "--", tool("java"), *NAMES, *mode, "-cp", classes, "Chain").stacks
     truncated = stacks.count(lambda frames: "[truncated]" in frames)
     assert truncated <= 0.02 * stacks.total, stacks.hottest()
-    # Code that HotSpot compiles again takes the place of other code, so that a sample can get the name of either.
+    # When HotSpot compiles code again, it replaces other code, so that a sample can get the name of either.
     if mode != ["-Xint"]:
         assert len(wrong_calls(stacks)) <= 0.01 * stacks.total, wrong_calls(stacks)
 
 
-# --- Names of a running program: --java -----------------------------------------------------------
+# --- Names of a running program -------------------------------------------------------------------
 
-AT_ONCE = "-XX:TieredStopAtLevel=1"  # compiles a method once, and soon
+AT_ONCE = "-XX:TieredStopAtLevel=1"  # compiles a method only once, and soon
 
 
 @pytest.fixture
@@ -108,7 +108,8 @@ def chain(classes, started):
 
 
 def java_of(process):
-    """The virtual machine, which unshare and a shell may have started; the process itself as long as it is not there."""
+    """Returns the virtual machine, which unshare and a shell may have started, or the process itself if it does not
+    exist yet."""
     pid = process.pid
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         while children := Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split():
@@ -117,14 +118,15 @@ def java_of(process):
 
 
 def wait_until_compiled(process, seconds=1.2):
-    """When the machine has used that much CPU time, it has compiled its methods."""
+    """After this much CPU time, the machine has compiled its methods."""
     while cpu_seconds(java_of(process)) < seconds:
         assert process.poll() is None
         time.sleep(0.01)
 
 
 def ask(prof, *pids, options=("--java",), seconds=0.3, then=":"):
-    """A recording until each of the processes has used that much CPU time, and how long it took after that."""
+    """Records until each of the processes has used this much CPU time. Returns the recording and how long it took after
+    that."""
     until = f'for pid; do "{sys.executable}" "{UNTIL_BUSY}" $pid {seconds}; done; {then}; date +%s.%N'
     recording = prof.record(*options, "-F", "499", "-p", ",".join(map(str, pids)), "--", "sh", "-c", until, "sh", *map(str, pids))
     recording.extra_s = time.time() - float(recording.result.stdout)
@@ -132,7 +134,7 @@ def ask(prof, *pids, options=("--java",), seconds=0.3, then=":"):
 
 
 def assert_named(recording, pid, named=True):
-    """Whether the code that the process compiled at run time has names."""
+    """Asserts that the code that the process compiled at run time is symbolized, or is not."""
     all_samples = compiled = unnamed = 0
     for sample in recording.pprof.message.sample:
         if recording.pprof.labels(sample).get("pid") == pid and sample.value[0]:
@@ -149,24 +151,38 @@ def attach_files(pid):
     return list(Path("/tmp").glob(f".attach_pid{pid}"))
 
 
-def test_a_running_program_is_asked_for_the_names_of_its_compiled_code_only_with_the_option(prof, chain):
-    """It needs no options for that, and goes on as before."""
+def was_asked(process):
+    return Path(f"/tmp/.java_pid{process.pid}").exists() or Path(f"/tmp/perf-{process.pid}.map").exists()
+
+
+def test_a_running_program_is_asked_for_the_names_of_its_compiled_code_unless_that_is_turned_off(prof, chain):
+    """The program needs no options for that, and continues unchanged."""
     process = chain()
     wait_until_compiled(process)
-    recording = ask(prof, process.pid, options=())
+    recording = ask(prof, process.pid, options=("--java=no",))
     assert_named(recording, process.pid, named=False)
-    assert f"process {process.pid} made at run time has no names: for Java" in recording.result.stderr
+    assert "of the samples are in Java, whose functions have no names" in recording.result.stderr
     assert "--java" in recording.result.stderr and "-XX:+DumpPerfMapAtExit" in recording.result.stderr
-    assert not Path(f"/tmp/.java_pid{process.pid}").exists() and not Path(f"/tmp/perf-{process.pid}.map").exists()
-    for _ in range(2):
-        recording = ask(prof, process.pid)
+    assert not was_asked(process)
+    for options in (), ("--java",), ("--java=auto",):
+        recording = ask(prof, process.pid, options=options)
         assert_named(recording, process.pid)
         assert "--java" not in recording.result.stderr
         assert process.poll() is None and attach_files(process.pid) == []
 
 
+def test_the_program_of_another_user_is_asked_only_with_the_option(root, prof, chain):
+    process = chain(AT_ONCE, user=NOBODY, group=NOBODY, extra_groups=[])
+    wait_until_compiled(process)
+    recording = ask(prof, process.pid, options=())
+    assert_named(recording, process.pid, named=False)
+    assert "--java: process" not in recording.result.stderr
+    assert not was_asked(process)
+    assert_named(ask(prof, process.pid), process.pid)
+
+
 def test_a_program_that_prof_started_is_asked_before_it_is_ended(prof, classes, started, channel):
-    process = started(prof.start("record", "--java", "-F", "499", "--control", channel.how, "-o", "out.folded", "--",
+    process = started(prof.start("record", "-F", "499", "--control", channel.how, "-o", "out.folded", "--",
                                  tool("java"), AT_ONCE, "-cp", classes, "Chain", "on"))
     channel("ping")
     wait_until_compiled(process)
@@ -177,11 +193,11 @@ def test_a_program_that_prof_started_is_asked_before_it_is_ended(prof, classes, 
 
 
 def test_programs_are_asked_with_the_rights_of_their_users_where_they_are_and_as_they_allow(root, prof, chain, tmp_path):
-    """-Xrs: SIGQUIT would kill it. With the mechanism disabled it would print the stacks of its threads."""
+    """With -Xrs, SIGQUIT would kill it. With the mechanism disabled, it would print the stacks of its threads."""
     outputs = {option: open(tmp_path / option, "wb") for option in ("-Xrs", "-XX:+StartAttachListener", "-XX:+DisableAttachMechanism")}
     processes = [chain(AT_ONCE, option, out=out) for option, out in outputs.items()]
     user = chain(AT_ONCE, user=NOBODY, group=NOBODY, extra_groups=[])
-    # It has a /tmp and a process id of its own.
+    # It has its own /tmp and process id.
     contained = chain(AT_ONCE, before=["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c",
                                        'mount -t tmpfs none /tmp && "$0" "$@"; :'])
     for process in *processes, user, contained:
@@ -198,7 +214,7 @@ def test_programs_are_asked_with_the_rights_of_their_users_where_they_are_and_as
         assert process.poll() is None and (tmp_path / option).read_text() == "", option
 
 
-# Claims to be a Java virtual machine. Arguments: its libjvm.so, what it does on SIGQUIT, a path.
+# A fake Java virtual machine. Arguments: its libjvm.so, its reaction to SIGQUIT, a path.
 FAKE = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -300,7 +316,7 @@ int main(int argc, char **argv)
 
 @pytest.fixture(scope="module")
 def fakes(tmp_path_factory):
-    """A directory with the fake, and a libjvm.so that exports what HotSpot's does."""
+    """A directory with the fake, and a libjvm.so that exports the symbols of HotSpot's."""
     if os.uname().machine != "x86_64":
         pytest.skip("the fake has machine code for x86-64")
     folder = tmp_path_factory.mktemp("fakes")
@@ -314,7 +330,8 @@ def fakes(tmp_path_factory):
 
 @pytest.fixture
 def fake(fakes, started):
-    """fake(kind) runs it: its code, from the end of its standard input on; its standard error has "quit" for each SIGQUIT."""
+    """fake(kind) starts it. It runs its code from the end of its standard input on. Its standard error has "quit" for
+    each SIGQUIT."""
     found = []
 
     def start(kind, path="", **how):
@@ -333,18 +350,18 @@ def fake(fakes, started):
 
 
 def quits(process):
-    """How often the fake got SIGQUIT. Ends it."""
+    """Ends the fake and returns how often it got SIGQUIT."""
     assert process.poll() is None
     process.kill()
     return process.stderr.read().count("quit")
 
 
 TIME_LIMIT_OF_ANSWERS_S = 3
-# kind → why there are no names, and how often it gets SIGQUIT
+# kind → why there are no symbols, and how often it gets SIGQUIT
 FAKES = {
     "default": ("does not handle SIGQUIT", 0),  # it would be killed
     "own handler": ("does not handle SIGQUIT", 0),  # for which the signal has another meaning
-    "stopped": ("is stopped; its compiled code may lack names", 0),  # it would print the stacks of its threads when it goes on
+    "stopped": ("is stopped; its compiled code may lack symbols", 0),  # it would print the stacks of its threads when it goes on
     "silent": ("does not answer", 1),
     "pipe": ("does not answer", 1),
     "mute": ("does not answer", 0),
@@ -352,15 +369,15 @@ FAKES = {
     "full": ("does not answer", 0),
     "garbage": ("(cannot list its code|does not answer)", 0),
     "closes": ("(cannot list its code|does not answer)", 0),
-    "foreign trigger": ("cannot be asked", 0),  # it would not believe that, and print the stacks of its threads
+    "untrusted trigger": ("cannot be asked", 0),  # it would not trust the file, and print the stacks of its threads
     "link": ("", None),
     "link of a user": ("", None),
 }
 
 
-def test_what_only_claims_to_be_a_virtual_machine_gets_no_signal_it_does_not_know_and_costs_the_time_limit_once(
+def test_a_fake_virtual_machine_gets_no_unknown_signal_and_costs_the_limit_once(
         root, prof, fake, tmp_path):
-    """Also the links: root's prof would otherwise talk to what only root may talk to."""
+    """Applies also to links: root's prof must not connect to sockets that only root can connect to."""
     path = tmp_path / "socket"
     with socket.socket(socket.AF_UNIX) as secret:
         secret.bind(str(path))
@@ -368,13 +385,14 @@ def test_what_only_claims_to_be_a_virtual_machine_gets_no_signal_it_does_not_kno
         secret.listen()
         secret.settimeout(0)
         nobody = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
-        processes = {kind: fake(kind.removesuffix(" of a user"), str(path), **(nobody if kind in ("link of a user", "foreign trigger") else {}))
+        processes = {kind: fake(kind.removesuffix(" of a user"), str(path), **(nobody if kind in ("link of a user", "untrusted trigger") else {}))
                      for kind in FAKES}
-        trigger = Path(f"/tmp/.attach_pid{processes['foreign trigger'].pid}")
+        trigger = Path(f"/tmp/.attach_pid{processes['untrusted trigger'].pid}")
         trigger.write_text("")
         for process in processes.values():
             process.stdin.close()
-        recording = ask(prof, *(process.pid for process in processes.values()), seconds=0.02, then=f"kill -STOP {processes['stopped'].pid}")
+        stop = 'kill -STOP {0}; until grep -q "^State:.T" /proc/{0}/status; do sleep 0.01; done'.format(processes["stopped"].pid)
+        recording = ask(prof, *(process.pid for process in processes.values()), seconds=0.02, then=stop)
         trigger.unlink()
         with pytest.raises(BlockingIOError):
             secret.accept()
@@ -386,5 +404,5 @@ def test_what_only_claims_to_be_a_virtual_machine_gets_no_signal_it_does_not_kno
             process.send_signal(signal.SIGCONT)
             wait(process.pid, 0.05)
         assert signals is None or quits(process) == signals, kind
-    # One after the other they would take much longer.
+    # One after the other, they would take much longer.
     assert recording.extra_s < TIME_LIMIT_OF_ANSWERS_S * sum(why == "does not answer" for why, _ in FAKES.values())

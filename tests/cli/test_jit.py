@@ -1,8 +1,10 @@
-"""Names of code that programs compile at run time: jitdumps (node --perf-prof, python -X perf_jit) and perf maps."""
+"""Symbols of code that programs compile at run time: jitdumps (node --perf-prof, python -X perf_jit) and perf maps."""
 
+import json
 import re
 import shutil
 import subprocess
+import sys
 from collections import defaultdict
 
 import pytest
@@ -33,7 +35,7 @@ NODE = """
 
 
 def jit_frames(stacks):
-    """The frames of JIT code, named or not, of folded stacks with their kinds."""
+    """Returns the frames of JIT code, symbolized or not, in folded stacks with their kinds."""
     return [frame for frames in stacks.counts.elements() for frame in frames if frame.endswith("_[j]")]
 
 
@@ -53,9 +55,9 @@ def dumped(tmp_path_factory):
 
 
 def test_functions_that_had_one_address_one_after_the_other_have_their_own_names(prof, dumped):
-    """Those that are reported late are in tests/unit/test_jitdump.c."""
+    """tests/unit/test_jitdump.c tests functions that are reported late."""
     assert_shares(dumped[1].stacks)
-    # The lines of a map have no times: when they were written is known to 10 ms.
+    # The lines of a map have no times. The time of writing is known to 10 ms.
     assert_shares(prof.record("-F", "999", "--", TARGET, "1", "map").stacks, 0.03)
 
 
@@ -88,9 +90,9 @@ def test_the_lines_of_the_code_are_shown_and_it_stays_jit_code_in_a_profile(dump
         for line in location.line:
             function = pprof.functions[line.function_id]
             lines[pprof.strings[function.name]].add((pprof.strings[function.filename], line.line))
-    # A CPU may see both instructions of the loop as one: then only the first has samples.
+    # A CPU may see both instructions of the loop as one: then only the first has samples. The one before it has no line.
     for name, first in ("first", 10), ("second", 20):
-        assert set() < lines[name] <= {("recompiled.jit", first), ("recompiled.jit", first + 1)}
+        assert set() < lines[name] - {("", 0)} <= {("recompiled.jit", first), ("recompiled.jit", first + 1)}
     assert lines["moved"] == {("", 0)}
     prof.run("convert", "record.pb.gz", "--annotate", "-o", "again.folded")
     assert {"first_[j]", "second_[j]", "moved_[j]"} == set(jit_frames(Stacks.read(prof.folder / "again.folded")))
@@ -110,7 +112,7 @@ def test_the_instructions_of_jit_code_are_annotated_as_long_as_its_dump_is_there
     listing = prof("annotate", "record.pb.gz", "first", "--asm")
     moved.rename(dump)
     assert listing.returncode != 0
-    assert dump.name in listing.stderr and "keep the jitdumps" in listing.stderr
+    assert dump.name in listing.stderr and "keep the jitdump files" in listing.stderr
 
 
 @pytest.fixture
@@ -171,7 +173,7 @@ def test_code_that_is_registered_for_debuggers_has_its_names_and_all_its_callers
 
 
 def test_registered_code_that_replaces_other_code_has_its_own_names_and_frames(prof):
-    """When an object was replaced is not known exactly."""
+    """The time when an object was replaced is not known exactly."""
     stacks = prof.record("-F", "999", "--", REGISTERED, "1", "replaced").stacks
     for name in "first", "second":
         share = stacks.share("main", f"run_{name}", f"{name}_outer", f"{name}_inner")
@@ -182,3 +184,45 @@ def test_registered_code_that_replaces_other_code_has_its_own_names_and_frames(p
 def test_code_that_is_not_registered_has_no_names(prof):
     recording = prof.record("-F", "999", "--", REGISTERED, "0.5", "unregistered")
     assert UNNAMED.search(str(recording.stacks.hottest())), recording.stacks.hottest()
+
+
+BUSY = {"Node.js": "const end = process.cpuUsage().user + 500000; while (process.cpuUsage().user < end) Math.sqrt(end);",
+        "Python": "import time\nwhile time.process_time() < 0.5: pass"}
+
+
+def lines_about(name, text):
+    return [line for line in text.splitlines() if f"of the samples are in {name}, whose functions have no names: " in line]
+
+
+@pytest.mark.parametrize("name, option", [("Node.js", "start it with node --perf-basic-prof"), ("Python", "python3 -X perf")])
+def test_a_runtime_without_names_has_a_line_with_its_share_and_what_names_its_functions(prof, client, tmp_path, name, option):
+    program = tmp_path / "program"
+    program.write_text(BUSY[name], encoding="ascii")
+    command = client("node") if name == "Node.js" else sys.executable
+    summary = prof.run("record", "-o", "out.pb.gz", "-o", "out.html", "--", command, program).stderr
+    report = prof.run("report", "out.pb.gz").stdout
+    for text in summary, report:
+        [line] = lines_about(name, text)
+        assert float(re.search(r"([\d.]+) %", line)[1]) > 50 and option in line
+    assert "JIT code of process" not in summary
+    doctor = json.loads(prof.run("doctor", "--json", "out.pb.gz").stdout)
+    [finding] = [each for each in doctor["findings"] if each["subject"] == "runtime"]
+    assert f"are in {name}" in finding["what"] and option in finding["command"]
+
+
+def test_a_runtime_that_lists_its_functions_has_no_such_line(prof, client, tmp_path):
+    program = tmp_path / "program"
+    program.write_text(BUSY["Node.js"], encoding="ascii")
+    summary = prof.run("record", "-o", "out.pb.gz", "--", client("node"), "--perf-basic-prof", "--interpreted-frames-native-stack", program).stderr
+    assert not lines_about("Node.js", summary + prof.run("report", "out.pb.gz").stdout)
+
+
+def test_doctor_reports_the_runtime_of_a_process(prof, client, started, until_busy):
+    endless = "for (;;) Math.sqrt(2)"
+    for options, state in ([], "limited"), (["--perf-basic-prof"], "ok"):
+        process = started(subprocess.Popen([client("node"), *options, "-e", endless], cwd=prof.folder))
+        subprocess.run(until_busy(process.pid), check=True)
+        doctor = json.loads(prof.run("doctor", "--json", process.pid).stdout)
+        [finding] = [each for each in doctor["findings"] if each["subject"] == "runtime"]
+        assert finding["state"] == state and "Node.js" in finding["what"]
+        assert state == "ok" or "--perf-basic-prof" in finding["command"]

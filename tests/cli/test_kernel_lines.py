@@ -1,5 +1,5 @@
 """--kernel-lines: files, lines and inlined functions of a kernel and its modules, from files with debug information.
-The kernels are small programs that are linked to a kernel's address, their recordings written by hand."""
+The kernels are small programs linked at a kernel's address, and their recordings are synthetic."""
 
 import functools
 import gzip
@@ -75,7 +75,7 @@ def functions(path):
 
 @pytest.fixture
 def system(tmp_path):
-    """/usr/lib/debug, and what is in it."""
+    """/usr/lib/debug and its contents."""
     return System(tmp_path)
 
 
@@ -98,7 +98,7 @@ class System:
         return functions(self.module)
 
     def recording(self, pcs, kernel_id=ID, symbol="_text", programs=()):
-        """Of another machine: each pc is sampled once."""
+        """A recording of another machine, in which each pc is sampled once."""
         records = [perf_data.kernel_mmap(LINKED_AT + SLIDE, 0x100000, f"[kernel.kallsyms]{symbol}", LINKED_AT + SLIDE),
                    perf_data.kernel_mmap(MODULE_AT, 0x1000, MODULE_FILE), perf_data.comm(100, 1, "app")]
         records += programs
@@ -209,7 +209,7 @@ def test_a_wrong_compressed_module_gives_no_lines(prof, system, damage):
 
 
 def test_sections_that_share_no_address_are_told_apart_and_modules_are_shown(prof, system):
-    """In a relocatable file all begin at 0."""
+    """In a relocatable file all sections start at 0."""
     module = system.link_module()
     pcs = pcs_of(module["first_part"], MODULE_AT)
     out, _ = convert(prof, system, pcs)
@@ -219,7 +219,7 @@ def test_sections_that_share_no_address_are_told_apart_and_modules_are_shown(pro
 
 
 def test_bpf_programs_are_named_by_their_recording(prof, system):
-    """Also those that were unloaded before its end, and those between the modules."""
+    """Including programs that were unloaded before its end, and those between the modules."""
     at = MODULE_AT + 0x800
     programs = [perf_data.kernel_symbol(1, at, 0x40, "bpf_prog_0123456789abcdef_first"),
                 perf_data.kernel_symbol(2, at, 0x40, "bpf_prog_0123456789abcdef_first", removed=True),

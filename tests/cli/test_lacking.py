@@ -1,4 +1,4 @@
-"""A tool that is missing is named: the test is skipped, and fails where PROF_REQUIRE_CLIENTS is set."""
+"""A missing tool is named: the test is skipped, or fails if PROF_REQUIRE_CLIENTS is set."""
 
 import os
 import subprocess
@@ -34,7 +34,7 @@ def test_that_opens_a_file():
 
 @pytest.fixture
 def outcomes(tmp_path):
-    """outcomes(variable=value) is what pytest says of TESTS under the rules of this folder."""
+    """outcomes(variable=value) returns pytest's report for TESTS with the conftest of this folder."""
 
     def run(**environment):
         (tmp_path / "test_tools.py").write_text(TESTS, encoding="utf-8")

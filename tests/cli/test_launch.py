@@ -98,13 +98,13 @@ def test_a_period_takes_a_sample_every_n_events(prof, target):
     assert pprof.sample_types() == [("samples", "count"), ("cpu", "nanoseconds")]
     assert pprof.message.period == 2000000
     samples, ns = (sum(sample.value[value] for sample in pprof.message.sample) for value in (0, 1))
-    assert abs(samples - 300) < 4 * math.sqrt(300) + 30, samples  # the rest is of the start of the program
+    assert abs(samples - 300) < 4 * math.sqrt(300) + 30, samples  # the others are from the start of the program
     assert 0.6 < ns / 0.6e9 < 1.4
 
 
 def test_software_events_are_sampled_by_their_period_too(prof):
     recording = prof.record("-e", "page-faults", "-c", "20", "--", "sh", "-c", "ls / >/dev/null")
-    # A weight without samples is of [not sampled].
+    # A weight without samples belongs to [not sampled].
     values = [sample.value for sample in recording.pprof.message.sample if sample.value[0]]
     samples, faults = map(sum, zip(*values))
     assert samples > 0 and faults == 20 * samples

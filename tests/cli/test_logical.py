@@ -61,16 +61,50 @@ def test_the_report_shows_the_functions_of_the_program(prof, stacks):
     assert prof("report", "in.folded", "--logical").stdout == SHOWN
 
 
-def test_a_hint_leads_to_the_view_where_most_of_a_stack_is_code_of_runtimes(prof):
-    glue = [f"tokio::runtime::f{number}" for number in range(8)]
-    hint = "{} of {} frames of the hottest stack are code of runtimes: prof report --logical folds it\n"
+def stack_of(glue, own):
+    """A folded stack with this many frames of a runtime and of the program."""
+    names = [*(f"tokio::runtime::f{number}" for number in range(glue)), *(f"shop::f{number}" for number in range(own))]
+    return ";".join(names) + " 1\n"
 
-    for frames, shown in ([*glue, "shop::crunch"], True), ([*glue[1:], "shop::crunch"], False), \
-                         ([*glue, *(f"shop::f{number}" for number in range(8))], False):
-        (prof.folder / "in.folded").write_text(";".join(frames) + " 1\n", encoding="utf-8")
-        report = prof("report", "in.folded").stdout
-        assert (hint.format(8, len(frames)) in report) == shown
-        assert "--logical" not in prof("report", "in.folded", "--logical").stdout
+
+@pytest.mark.parametrize("glue, own, is_folded", [(8, 7, True), (8, 8, False), (4, 1, True), (3, 1, False)])
+def test_the_view_is_the_default_of_the_report_if_most_frames_are_a_runtimes(prof, glue, own, is_folded):
+    (prof.folder / "in.folded").write_text(stack_of(glue, own), encoding="utf-8")
+    shown = prof("report", "in.folded").stdout
+    line = f"logical view: {glue} of {glue + own} frames per stack folded; --logical=no shows them\n"
+
+    assert (line in shown) == (f"shop::f0 [{glue} folded]" in shown) == is_folded
+    assert ("tokio::runtime::f0" in shown) != is_folded
+    assert shown.replace(line, "") == prof("report", "in.folded", f"--logical={'yes' if is_folded else 'no'}").stdout
+
+
+def test_the_view_can_be_turned_off(prof, stacks):
+    (prof.folder / "in.folded").write_text(stack_of(8, 1), encoding="utf-8")
+    shown = prof("report", "in.folded", "--logical=no").stdout
+
+    assert "tokio::runtime::f0" in shown and "logical" not in shown
+    assert 'unknown choice "maybe" (yes, no)' in prof("report", "in.folded", "--logical=maybe").stderr
+
+
+def test_a_function_of_a_runtime_can_be_named(prof):
+    (prof.folder / "in.folded").write_text(stack_of(8, 1), encoding="utf-8")
+
+    for option in "--callers", "--callees", "--focus", "--ignore":
+        assert "logical view" not in prof("report", "in.folded", option, "f1").stdout
+    assert "tokio::runtime::f0" in prof("report", "in.folded", "--callers", "tokio::runtime::f1").stdout
+
+
+def test_outputs_for_programs_have_every_frame(prof):
+    (prof.folder / "in.folded").write_text(stack_of(8, 1), encoding="utf-8")
+    report = json.loads(prof("report", "in.folded", "--json").stdout)
+    prof("convert", "in.folded", "-o", "out.folded", "-o", "out.pb.gz")
+    prof("convert", "out.pb.gz", "-o", "again.folded")
+    changes = json.loads(prof("diff", "in.folded", "in.folded", "--json").stdout)["functions"]
+
+    assert "logical" not in report and len(report["calls"]) == 9
+    for name in "out.folded", "again.folded":
+        assert (prof.folder / name).read_text(encoding="utf-8") == stack_of(8, 1)
+    assert any(function["name"] == "tokio::runtime::f0" for function in changes)
 
 
 def test_json_has_the_number_of_folded_calls(prof, stacks):

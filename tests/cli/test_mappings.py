@@ -1,5 +1,5 @@
-"""Code that is mapped in unusual ways: text that was moved to memory, mappings that no record tells of, the vdso of
-32-bit processes."""
+"""Code that is mapped in unusual ways: text that was moved to memory, mappings without a record, the vdso of 32-bit
+processes."""
 
 import subprocess
 from pathlib import Path

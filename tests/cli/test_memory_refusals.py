@@ -1,5 +1,5 @@
-"""What cannot be seen of a program's memory is said before the program starts, with what works instead; what programs
-are refused for is in tests/unit/test_inside_refusal.c."""
+"""Limits of recording a program's memory are reported before the program starts, with an alternative.
+tests/unit/test_inside_refusal.c tests which programs are refused."""
 
 import os
 import shutil
@@ -28,7 +28,7 @@ int main(void)
 
 @pytest.fixture
 def build(prof):
-    """Compiles a C program that says that it has run; the result is its path in prof's folder."""
+    """Compiles a C program that prints that it has run. The result is its path in prof's folder."""
 
     def build(*words, source=""):
         (prof.folder / "app.c").write_text(ALLOCATES + source)
@@ -77,7 +77,7 @@ def test_a_program_with_the_library_of_address_sanitizer_is_refused(prof, build)
 
 def test_an_allocator_that_is_linked_in_is_noticed_and_the_program_runs(prof, build):
     program = build(source="void *tc_malloc(size_t size) { return malloc(size); }\n")
-    assert_noticed(prof, "./app has tcmalloc linked in, whose blocks are not seen", "HEAPPROFILE=", program)
+    assert_noticed(prof, "./app has tcmalloc linked in, whose allocations are not recorded", "HEAPPROFILE=", program)
     assert prof("record", "-q", "--alloc", "-o", "out.pb.gz", program).stderr == ""
     own = """
         static char room[1 << 28], *at = room;
@@ -99,7 +99,7 @@ def test_the_summary_says_what_was_allocated_and_what_is_in_use_or_why_there_is_
     assert result.returncode == 0
     assert "no allocation was sampled: " in result.stderr and "--alloc=1k" in result.stderr
     program = build(source="void *kept;\n__attribute__((constructor)) static void keep(void) { kept = malloc(64 << 20); }\n")
-    # Root's prof opens the file of a process that has ended as nobody would.
+    # Root's prof opens the file of a process that has ended as user nobody would.
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         program = shutil.copy(prof.folder / program, folder)

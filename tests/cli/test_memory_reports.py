@@ -1,4 +1,4 @@
-"""Profiles of memory: what lives, by function, class of size and lifetime; pprof files as Go writes them."""
+"""Memory profiles: memory in use by function, size bucket and lifetime, and pprof files in Go's format."""
 
 import gzip
 import json
@@ -59,7 +59,7 @@ class Heap:
 
 @pytest.fixture
 def heap(prof):
-    """A profile that prof has recorded: it says how good it is."""
+    """A profile that prof has recorded. It contains its quality."""
     Heap().write(prof.folder / "heap.pb.gz", SAMPLES, ["prof: samples=17 lost=0 truncated=0"])
     return "heap.pb.gz"
 
@@ -94,7 +94,7 @@ def test_leaks_say_if_nothing_lives(prof):
 def test_leaks_of_a_profile_without_memory_say_how_to_record_it(prof):
     result = prof("report", "--leaks", SOURCE / "tests" / "golden" / "go_cpu.pb.gz")
     assert result.returncode == 1
-    assert "does not say what memory was in use" in result.stderr and "prof record --alloc" in result.stderr
+    assert "does not contain memory in use" in result.stderr and "prof record --alloc" in result.stderr
 
 
 def test_leaks_choose_the_event_themselves(prof, heap):

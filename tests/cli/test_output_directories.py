@@ -1,4 +1,4 @@
-"""Directories that prof writes into, and what other users can do to them meanwhile."""
+"""Directories that prof writes to, and changes that other users make at the same time."""
 
 import ctypes
 import os
@@ -27,7 +27,8 @@ def give_away(path):
 
 @pytest.fixture
 def archive(root, tmp_path):
-    """Root's own: an old segment, one that a merged one contains, and what a killed prof has left. Nothing may touch it."""
+    """Root's own files: an old segment, a segment that a merged one contains, and a file left by a killed prof. They
+    must not be touched."""
     folder = tmp_path / "private" / "archive"
     folder.mkdir(parents=True, mode=0o700)
     write_merged_segment(folder, [1_577_840_400, 1_577_844_000], {"f": 2})
@@ -49,7 +50,7 @@ def contents(folder):
 
 
 def events(watch):
-    """(mask, name) of each."""
+    """Returns (mask, name) for each event."""
     try:
         data = os.read(watch, 1 << 20)
     except BlockingIOError:
@@ -86,7 +87,7 @@ def test_own_links_lead_to_the_directory(prof, tmp_path):
 
 
 def test_segments_of_others_are_neither_read_nor_removed_nor_counted(prof, theirs, tmp_path):
-    """Also not a hard link, which could be of any file, nor what is no file."""
+    """Neither hard links, which could be to any file, nor anything that is not a regular file."""
     private = tmp_path / "private.pb.gz"
     private.write_bytes(bytes(1000))
     old = time.time() - 7200
@@ -105,7 +106,7 @@ def test_segments_of_others_are_neither_read_nor_removed_nor_counted(prof, their
 
 
 class Exchanger(threading.Thread):
-    """Exchanges two names again and again."""
+    """Exchanges two names repeatedly."""
 
     def __init__(self, one, other):
         super().__init__()
@@ -128,7 +129,7 @@ class Exchanger(threading.Thread):
 
 @pytest.fixture
 def exchanged(archive, theirs):
-    """A directory, and a link to another one that can take its name."""
+    """A directory, and a link to another one that can replace it."""
     ring, lure = theirs / "profiles", theirs / "lure"
     ring.mkdir()
     lure.symlink_to(archive)

@@ -28,7 +28,7 @@ def test_one_run_writes_several_outputs_of_the_same_samples(prof, target):
 
 def test_two_events_with_the_same_name_are_separate_in_every_output(prof, target):
     outputs = ("x.firefox.json.gz", "y.perf.txt", "z.pb.gz", "s.speedscope.json", "p.html", "v.svg", "f.folded", "n.ndjson", "r.data")
-    # Without copies of stacks: a full ring would lose the second of two samples at the same time.
+    # Without copies of stacks, because a full ring would lose the second of two samples at the same time.
     prof.run("record", "-e", "cpu-clock", "-e", "cpu-clock", "--call-graph", "fp",
              *(argument for output in outputs for argument in ("-o", output)), target("shares"), "0.3")
     pprof = Pprof.read(prof.folder / "z.pb.gz")
@@ -165,11 +165,11 @@ def test_a_device_that_another_user_could_have_put_there_is_not_written_into(pro
     os.chown(shared, owner, OTHER)
     shared.chmod(mode)
     result = prof("record", "-o", place, "true")
-    assert result.returncode == 1 and "another user could have put there" in result.stderr
+    assert result.returncode == 1 and "another user could have created" in result.stderr
 
 
 def test_strangers_are_not_trusted_in_a_user_namespace_that_does_not_know_root(prof, root):
-    """It shows nobody as the owner of all that is theirs, and of root's /."""
+    """In it, everything of these users and root's / belongs to nobody."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o1777)
@@ -213,7 +213,7 @@ def test_an_old_file_that_cannot_be_kept_does_not_cost_the_profile(prof, target)
 @pytest.mark.parametrize("name", ["x.folded", "x.data"])
 def test_if_the_directory_has_gone_the_profile_is_written_elsewhere(prof, target, name):
     (prof.folder / "gone").mkdir()
-    # rmdir(1) alone can end before a sample is taken.
+    # rmdir(1) alone could end before a sample is taken.
     result = prof("record", "-o", f"gone/{name}", "sh", "-c", f"rmdir gone; exec {target('shares')} 0.2")
     assert result.returncode == 1 and "No such file or directory" in result.stderr
     rescued, = os.listdir(prof.folder)
@@ -222,8 +222,41 @@ def test_if_the_directory_has_gone_the_profile_is_written_elsewhere(prof, target
     assert stat.S_IMODE((prof.folder / rescued).stat().st_mode) == 0o600
 
 
+@pytest.fixture
+def of_root(ordinary):
+    """A directory of root in the one of the ordinary user."""
+    folder = ordinary.folder / "of_root"
+    folder.mkdir()
+    folder.chmod(0o755)
+    return folder
+
+
+def test_a_directory_that_cannot_be_written_to_is_an_error_that_says_what_to_do(ordinary, of_root):
+    result = ordinary("record", "-o", "of_root/out.folded", "touch", "ran")
+    assert result.returncode == 1
+    assert result.stderr == ("prof: create of_root/out.folded: Permission denied\n"
+                             "  give -o a file in a directory that you can write to\n")
+    result = ordinary("record", "-o", "a/b/out.folded", "touch", "ran")
+    assert result.returncode == 1
+    assert result.stderr == ("prof: open a/b/out.folded: No such file or directory\n"
+                             "  create its directory first: mkdir -p a/b\n")
+    assert sorted(os.listdir(ordinary.folder)) == ["of_root", "prof"]
+
+
+def test_the_file_of_another_user_in_a_shared_directory_is_kept(ordinary, of_root):
+    of_root.chmod(0o1777)
+    (of_root / "out.folded").write_text("before", encoding="ascii")
+    result = ordinary("record", "-o", "of_root/out.folded", "true")
+    assert result.returncode == 1
+    assert "prof: write of_root/out.folded: Operation not permitted\n  give -o a file in a directory" in result.stderr
+    assert os.listdir(of_root) == ["out.folded"]
+    assert (of_root / "out.folded").read_text(encoding="ascii") == "before"
+    rescued, = set(os.listdir(ordinary.folder)) - {"of_root", "prof"}
+    assert f" in ./{rescued} instead" in result.stderr
+
+
 def test_a_limit_of_file_sizes_is_an_error_and_leaves_no_file(prof, target):
-    """And the command has the usual action of SIGXFSZ."""
+    """The command gets the default action of SIGXFSZ."""
     write = "head -c 100000 /dev/zero > large"
     script = f"ulimit -f 1; exec {prof.binary} record -o n.html bash -c '{target('shares')} 0.2; {write}; echo $?'"
     result = subprocess.run(["bash", "-c", script], cwd=prof.folder, check=False, timeout=TIME_LIMIT_S,
@@ -266,7 +299,7 @@ def test_a_full_disk_leaves_the_old_file_as_it_was_and_does_not_affect_the_other
     fill(full_disk)
     result = prof("record", "-o", full_disk / "out.pb.gz", "-o", "out.folded", "--", target("shares"), "0.1")
     assert result.returncode == 1
-    assert "No space left on device" in result.stderr
+    assert "No space left on device\n  free disk space, or give -o a file on another disk\n" in result.stderr
     assert (full_disk / "out.pb.gz").read_text() == "before"
     assert sorted(os.listdir(full_disk)) == ["filling", "out.pb.gz"]
     assert Stacks.read(prof.folder / "out.folded").total > 0
@@ -298,7 +331,7 @@ def test_numbered_outputs_are_different_ones_and_kept_side_by_side(prof):
 
 
 def test_a_closed_stdout_is_not_reused_for_another_file(prof, target):
-    """Without a stdout, the first file that is opened must not take its place and get the stacks twice."""
+    """Without a stdout, the first file that is opened must not get its number and the stacks a second time."""
     script = f"exec {prof.binary} record -o out.folded -- {target('shares')} 0.2 >&-"
     result = subprocess.run(["sh", "-c", script], cwd=prof.folder, check=False, timeout=TIME_LIMIT_S)
     assert result.returncode == 0
@@ -321,7 +354,7 @@ def test_a_closed_stdout_is_an_error_if_it_is_an_output(prof):
 
 
 def test_another_name_of_stdout_is_stdout(prof, target):
-    """A file there is written to, not replaced; and the command does not write between the stacks."""
+    """An existing file is written to, not replaced, and the command must not write between the stacks."""
     with open(prof.folder / "stacks", "w", encoding="utf-8") as file:
         result = prof("record", "-o", "/dev/stdout", "--", "sh", "-c", f"echo words; exec {target('shares')} 0.3",
                       capture_output=False, stdout=file, stderr=subprocess.PIPE)
@@ -331,7 +364,7 @@ def test_another_name_of_stdout_is_stdout(prof, target):
 
 
 def test_a_recording_of_poor_quality_fails_on_request_after_the_output_of_the_command(prof, target):
-    """The functions of a stripped program have no names."""
+    """The functions of a stripped program are unsymbolized."""
     for condition, status in ("truncated>1%", 0), ("unknown>0.5%", 1), ("unknown>100%", 0):
         result = prof("record", "-q", "-o", "out.folded", "--fail-if", "lost>90%", "--fail-if", condition,
                       target("shares_stripped"), "0.2")

@@ -1,4 +1,4 @@
-"""The HTML page in a real browser, used by mouse and keyboard."""
+"""The HTML report in a real browser, used with mouse and keyboard."""
 
 import gzip
 import json
@@ -25,7 +25,7 @@ shop;thread_start 10
 
 @pytest.fixture
 def show(prof, browser):
-    """show(folded stacks) is the page of them, without problem or request by the end of the test."""
+    """show(folded stacks) opens their page, which must have had no problems or requests at the end of the test."""
     pages = []
 
     def open_page(folded=None, hash="", **how):
@@ -61,26 +61,33 @@ def recorded(prof, recording_of_threads, show):
 
 @pytest.fixture
 def waiting(show, prof, client):
-    """The page of a server that waits: `show` of the data that web/tests/waiting.mjs makes."""
+    """The page of a server that waits: `show` with the data of web/tests/waiting.mjs."""
     write_page(prof, client, "waiting.mjs")
     return show
 
 
 @pytest.fixture
+def elapsed(show, prof, client):
+    """The page of two threads with elapsed time: `show` with the data of web/tests/elapsed.mjs."""
+    write_page(prof, client, "elapsed.mjs")
+    return show
+
+
+@pytest.fixture
 def hours(show, prof, client):
-    """The page of three hours: `show` of the data that web/tests/hours.mjs makes."""
+    """The page of three hours: `show` with the data of web/tests/hours.mjs."""
     write_page(prof, client, "hours.mjs")
     return show
 
 
 def memory_page(show, prof, client, *words):
-    """The page of a program that allocates: `show` of the data that web/tests/memory.mjs makes."""
+    """The page of a program that allocates: `show` with the data of web/tests/memory.mjs."""
     write_page(prof, client, "memory.mjs", *words)
     return show()
 
 
 def write_page(prof, client, script, *words):
-    """page.html with the data that a script of web/tests makes."""
+    """Writes page.html with the data of a script in web/tests."""
     (prof.folder / "in.folded").write_text("a 1\n")
     assert prof("convert", "in.folded", "-o", "page.html").returncode == 0
     data = subprocess.run([client("node"), SOURCE / "web" / "tests" / script, *words], check=True, capture_output=True, text=True,
@@ -90,7 +97,7 @@ def write_page(prof, client, script, *words):
 
 
 def boxes(page):
-    """The drawn boxes of the flame graph: name → [x, y, width], in the page's coordinates, and their nodes."""
+    """The drawn boxes of the flame graph: name → [x, y, width] in the page's coordinates, and their nodes."""
     return page.value("""(() => {
         const graph = prof.graph, at = graph.canvas.getBoundingClientRect();
         return Object.fromEntries(graph.boxes.node.map((node, i) => [node, i]).filter(([node]) => node >= 0).map(([node, i]) =>
@@ -116,7 +123,7 @@ def crumbs(page):
 
 
 def widths(page):
-    """The share of each function of the width of all."""
+    """Returns the width of each function relative to the width of all."""
     all_boxes = boxes(page)
     return {name: round(width / all_boxes["all"][2], 2) for name, (_, _, width) in all_boxes.items()}
 
@@ -183,9 +190,69 @@ def test_a_search_can_keep_only_the_matching_samples(show):
     page.value("document.getElementById('only').dispatchEvent(new Event('change'))")
     page.until("prof.tree().total(0) === 80")
     assert "log" not in boxes(page)
-    until_state(page, "without what matches log")
+    until_state(page, "without matches of log")
     page.value("prof.go({only: 'hidden', q: 'serve|next'})")
     assert widths(page) == {"all": 1, "main": 0.9, "read": 0.4, "log": 0.2, "write": 0.2, "thread_start": 0.1}
+
+
+DEEP = ";".join(["shop", *(f"f{i}" for i in range(60)), "needle", "eye"])
+
+
+def hits(page):
+    """The listed functions that match the search, with their shares."""
+    return page.value("[...document.querySelectorAll('#hits li')].map((item) => [item.querySelector('.share')?.textContent, item.querySelector('button').textContent])")
+
+
+def until_visible(page, name):
+    """Waits until the box of a function is in the visible part of the graph."""
+    page.until(f"""(() => {{ const graph = prof.graph, i = graph.boxes.node.findIndex((node) => node >= 0 && graph.nameOf(node) === {json.dumps(name)});
+        const y = i < 0 ? -1 : graph.top(graph.boxes.depth[i]); return y >= 0 && y + 20 <= graph.height; }})()""")
+
+
+def test_a_search_scrolls_to_its_first_hit_and_lists_its_hits_with_their_shares(show):
+    page = show(f"{DEEP} 60\nshop;f0;needle 30\nshop;other 10\n")
+    page.press_on("#search")
+    page.write("needle|eye")
+    until_visible(page, "eye")
+    page.until("document.querySelectorAll('#hits li').length === 2")
+    assert hits(page) == [["90.0%", "needle"], ["60.0%", "eye"]]
+    page.key("ArrowDown")
+    page.key("ArrowDown")
+    page.until("document.activeElement.textContent === 'eye'")
+    page.key("Enter")
+    until_state(page, "eye: 60.0% total")
+    page.press_on("#search")
+    page.value("document.getElementById('search').select()")
+    page.write("f\\d+")
+    page.until("document.querySelectorAll('#hits li').length === 11")
+    assert hits(page)[0] == ["90.0%", "f0"] and hits(page)[-1] == [None, "50 more functions"]
+
+
+def test_a_search_steps_through_its_hits_in_each_view(show):
+    page = show(f"{DEEP} 60\nshop;f0;needle 30\nshop;other 10\n", hash="#view=calls&q=needle")
+    current = "document.querySelector('#call-tree [aria-selected=true]')"
+    at = f"(({{y, bottom}}) => {current}.textContent.endsWith('needle') && y >= 0 && bottom <= innerHeight && Number({current}.ariaLevel))({current}.getBoundingClientRect())"
+    page.key("n")
+    page.until(f"{at} > 60")
+    until_state(page, "1 of 2 · needle: 60.0% total")
+    page.key("n")
+    page.until(f"{at} < 6")
+    until_state(page, "2 of 2 · needle: 30.0% total")
+    page.value("prof.go({view: 'functions', q: 'needle|eye', fn: -1})")
+    page.key("n")
+    page.until("prof.full[prof.state.fn] === 'eye'")
+    page.key("n")
+    page.until("prof.full[prof.state.fn] === 'needle'")
+
+
+def test_the_kept_matches_are_a_filter_that_can_be_removed(show):
+    page = show(SHOP, hash="#q=log&only=matches")
+    filters = "[...document.querySelectorAll('#steps button')].map((filter) => filter.textContent)"
+    assert page.value(filters) == ["only matches of log ×"]
+    assert page.value("prof.tree().total(0)") == 20
+    page.press_on("#steps button")
+    page.until("prof.tree().total(0) === 100")
+    assert page.value(filters) == [] and page.value("prof.state.q") == "log"
 
 
 def menu(page):
@@ -255,6 +322,78 @@ def test_the_time_order_shows_each_thread_from_its_first_to_its_last_sample(reco
     page.until("document.querySelector('#crumbs [aria-current]').textContent === 'all'")
 
 
+SHARED = """\
+shop;_start;__libc_main;main;serve;read 40
+shop;_start;__libc_main;main;serve;write 30
+shop;_start;__libc_main;main;log 30
+"""
+
+
+def test_callers_that_all_samples_share_are_one_row_that_a_click_opens(show):
+    page = show(SHARED)
+    row = "_start → … → main, 3 frames"
+    assert widths(page) == {"all": 1, row: 1, "serve": 0.7, "read": 0.4, "write": 0.3, "log": 0.3}
+    tops = {name: top for name, (_, top, _) in boxes(page).items()}
+    assert tops["serve"] - tops[row] == tops[row] - tops["all"]
+    page.value("prof.graph.canvas.focus()")
+    for _ in range(2):
+        page.key("ArrowDown")
+    until_state(page, "serve: 70.0% total")
+    page.key("ArrowUp")
+    until_state(page, "main: 100.0% total")
+    click_box(page, row)
+    page.until("location.hash.includes('shared=shown')")
+    assert widths(page) == {"all": 1, "_start": 1, "__libc_main": 1, "main": 1, "serve": 0.7, "read": 0.4, "write": 0.3, "log": 0.3}
+    page.value("prof.go({fn: -1})")
+    until_state(page, "100 samples (100.0%)")
+    page.value("prof.go({shared: 'folded', view: 'calls'})")
+    rows = "[...document.querySelectorAll('#call-tree [role=treeitem] .name')].map((name) => name.textContent)"
+    assert page.value(rows) == ["all", row, "serve", "read", "write", "log"]  # opened up to the hottest
+    page.value("document.querySelectorAll('#call-tree [role=treeitem]')[1].click()")
+    page.until("location.hash.includes('shared=shown')")
+    assert page.value(rows)[:4] == ["all", "_start", "__libc_main", "main"]
+
+
+def test_a_search_opens_the_row_of_shared_callers_if_its_hit_is_in_it(show):
+    page = show(SHARED)
+    x, y, _ = boxes(page)["_start → … → main, 3 frames"]
+    page.move(x + 50, y + 8)
+    page.until("document.getElementById('tip').innerText.startsWith('_start → … → main, 3 frames')")
+    page.key("/")
+    page.write("^__libc")
+    page.until("document.getElementById('found').textContent.startsWith('100.0%')")
+    page.key("Enter")
+    page.until("prof.state.shared === 'shown'")
+    assert "__libc_main" in boxes(page)
+    page.value("prof.go({shared: 'folded', view: 'calls', q: '^(log|__libc)'})")
+    page.value("document.getElementById('search').focus()")
+    for _ in range(2):
+        page.key("Enter")
+    page.until("prof.state.shared === 'shown' && document.querySelector('#call-tree .match') !== null")
+
+
+def lists(page):
+    """The lists in the panel: title → [[share, function]]."""
+    return page.value("""Object.fromEntries([...document.querySelectorAll('#details h2 + ol')].map((list) =>
+        [list.previousSibling.textContent, [...list.children].map((item) => [...item.children].map((part) => part.textContent))]))""")
+
+
+def test_the_panel_has_the_hottest_own_functions_and_callers_and_callees_of_the_selected_one(show):
+    page = show(SHOP)
+    page.until("document.querySelectorAll('#details li').length > 0")
+    assert lists(page)["Your hottest functions, with the library code they call"][0] == ["40.0%", "read"]
+    click_box(page, "serve")
+    page.until("document.getElementById('details').classList.contains('chosen')")
+    assert lists(page) == {"Callers": [["70.0%", "main"]], "Callees": [["70.0%", "next"]]}
+
+
+def test_the_panel_has_what_the_selected_function_waits_for(waiting):
+    page = waiting()
+    click_box(page, "serve")
+    page.until("document.getElementById('details').classList.contains('chosen')")
+    assert lists(page)["Waits"] == [["30.0%", "[mutex held by worker-2 in commit]"], ["20.0%", "[recv socket]"], ["10.0%", "[runnable]"]]
+
+
 def test_a_table_of_functions_leads_to_callers_and_callees(show):
     page = show(SHOP)
     page.press_on("#tab-functions")
@@ -278,16 +417,39 @@ def test_a_table_of_functions_leads_to_callers_and_callees(show):
     page.until("document.getElementById('details').innerText.includes('70.0%')")
 
 
+def test_long_names_and_paths_keep_their_end_and_a_hover_shows_them_whole(show, prof):
+    name = "shop::storage::engine::LogStructuredMergeTree::compact_the_levels"
+    path = "/home/user/.cargo/registry/src/storage-1.0/src/merge.rs"
+    message = profile_message()(string_table=["", "samples", "count", name, path])
+    message.sample_type.add(type=1, unit=2)
+    message.function.add(id=1, name=3, filename=4, start_line=7)
+    message.location.add(id=1).line.add(function_id=1, line=9)
+    message.sample.add(location_id=[1], value=[1])
+    (prof.folder / "in.pb.gz").write_bytes(gzip.compress(message.SerializeToString()))
+    assert prof("convert", "in.pb.gz", "-o", "page.html").returncode == 0
+    page = show()
+    cell = "document.querySelector('#function-table tbody tr .file')"
+    page.value("prof.go({view: 'functions'})")
+    assert page.until(f"{cell} && {cell}.textContent") == "…/storage-1.0/src/merge.rs:7"
+    assert page.value(f"{cell}.title") == f"{path}:7"
+    button = "document.querySelector('#details .name')"
+    assert page.until(f"{button} && {button}.title") == name
+    right = f"(({{right}}) => right)({button}.lastChild.getBoundingClientRect())"
+    assert page.value(f"{button}.lastChild.textContent") == "compact_the_levels"
+    assert page.value(f"{button}.lastChild.scrollWidth <= {button}.lastChild.clientWidth")  # the scopes are cut instead
+    assert page.value(f"{button}.firstChild.scrollWidth > {button}.firstChild.clientWidth && {right} <= innerWidth")
+
+
 def test_the_call_tree_is_usable_by_keyboard(show):
     page = show(SHOP, hash="#view=calls")
     rows = "[...document.querySelectorAll('[role=tree] [role=treeitem]')]"
     focused = "document.activeElement.getAttribute('aria-label')"
     page.value(f"{rows}[0].focus()")
     page.key("End")
-    page.until(f"{focused}.startsWith('thread_start')")
+    page.until(f"{focused}.endsWith(' thread_start')")
     page.key("Home")
     page.key("ArrowRight")
-    page.until(f"{focused} === 'main, total 90.0%, self 0%'")
+    page.until(f"{focused} === '90.0% 0% main'")
     assert page.value("document.activeElement.getAttribute('aria-expanded')") == "true"
     assert page.value("document.activeElement.getAttribute('aria-level')") == "2"
     page.key("ArrowLeft")
@@ -458,7 +620,7 @@ def test_source_lines_have_shares_and_their_text_only_on_request(prof, target, s
 
 
 def test_only_files_with_names_of_source_files_get_into_the_page(prof, show):
-    """A profile from someone else may name any file."""
+    """A profile from another person may name any file."""
     names = {"plain.c": True, "vector": False, "passwd": False, ".netrc": False, "key.pem": False, "notes.txt": False}
     (prof.folder / "include" / "c++" / "12").mkdir(parents=True)
     paths = {prof.folder / name: shown for name, shown in names.items()} | {prof.folder / "include" / "c++" / "12" / "vector": True}
@@ -501,7 +663,9 @@ def test_the_page_is_written_even_if_nothing_can_open_it(prof):
 COMPARISON = """
 import { gzipSync } from "node:zlib";
 import { encode } from "%s/web/tests/encode.mjs";
-const bytes = encode({ info: { compares: true }, events: [{ name: "after", oneValue: true }, { name: "before", oneValue: true }], samples: [
+const changes = { parse: [[0.2, 0.6, 0.02, 2], [0.2, 0.6, 0.02, 2]], write: [[0.4, 0.2, 0.02, 2], [0.4, 0.2, 0.02, 2]],
+    gone: [[0.2, 0, 0.02, 2], [0.2, 0, 0.02, 2]] };
+const bytes = encode({ info: { compares: true, comparison: { changes } }, events: [{ name: "after", oneValue: true }, { name: "before", oneValue: true }], samples: [
     { stack: ["main", "parse"], samples: 60 }, { stack: ["main", "parse"], event: 1, samples: 20 },
     { stack: ["main", "write"], samples: 20 }, { stack: ["main", "write"], event: 1, samples: 40 },
     { stack: ["main", "same"], samples: 20 }, { stack: ["main", "same"], event: 1, samples: 20 },
@@ -519,17 +683,17 @@ def test_a_comparison_shows_what_changed_in_words_and_colours(prof, client, show
     text = (prof.folder / "page.html").read_text()
     (prof.folder / "page.html").write_text(re.sub('(id="data">)[^<]*', rf"\g<1>{node.stdout}", text))
     page = show()
-    assert set(boxes(page)) == {"all", "=  main", "▲ 40  parse", "=  same", "▼ 20  write"}
+    assert set(boxes(page)) == {"all", "=  main", "▲ +40.0  parse", "=  same", "▼ -20.0  write"}
     fills = page.value("Object.fromEntries(prof.graph.boxes.node.map((node) => [prof.graph.nameOf(node), prof.graph.fillOf(node)]))")
-    red, blue = (tuple(int(fills[name][at:at + 2], 16) for at in (1, 3, 5)) for name in ("▲ 40  parse", "▼ 20  write"))
-    assert red[0] > red[2] and blue[2] > blue[0]
+    orange, blue = (tuple(int(fills[name][at:at + 2], 16) for at in (1, 3, 5)) for name in ("▲ +40.0  parse", "▼ -20.0  write"))
+    assert orange[0] > orange[2] and blue[2] > blue[0]
     page.press_on("#tab-functions")
     page.press_on("[data-column=change] button")
     page.until("document.querySelector('#function-table tbody tr').innerText.includes('parse')")
-    assert "▼ 20" in page.value("[...document.querySelectorAll('#function-table tr')].find((row) => row.innerText.includes('gone')).innerText")
+    assert "▼ -20.0 ± 2.0" in page.value("[...document.querySelectorAll('#function-table tr')].find((row) => row.innerText.includes('gone')).innerText")
     page.key("1")
     page.value("prof.go({event: 1})")
-    assert widths(page)["▼ 20  gone"] == 0.2
+    assert widths(page)["▼ -20.0  gone"] == 0.2
 
 
 BAD_NAMES = [
@@ -600,6 +764,61 @@ def test_every_control_has_an_accessible_name(show):
     assert page.value("document.getElementById('state').getAttribute('role')") == "status"
 
 
+def problems_of_axe(page, package):
+    """The rules of axe that the page violates, with the first element of each."""
+    page.value((package("axe-core") / "axe.min.js").read_text() + "; true")
+    return page.value("""axe.run(document, {resultTypes: ['violations']}).then(({violations}) => violations.map(({id, impact, nodes}) =>
+        [impact, id, nodes[0].html.slice(0, 200), nodes[0].failureSummary]))""")
+
+
+@pytest.mark.parametrize("scheme, width", [("light", 1280), ("dark", 1280), ("light", 390)])
+def test_axe_finds_no_problem_in_any_view(waiting, node_package, scheme, width):
+    page = waiting(scheme=scheme, width=width)
+    for change in ("{}", "{view: 'functions', fn: 3, q: 'e'}", "{view: 'calls', fn: -1}", "{view: 'graph', shape: 'order', only: 'matches', colours: 'module'}"):
+        page.value(f"prof.go({change}); prof.showDetails()")  # which is otherwise filled a moment later
+        assert problems_of_axe(page, node_package) == [], change
+
+
+def test_axe_finds_no_problem_in_a_heat_map_and_in_the_help(hours, node_package):
+    page = hours()
+    assert problems_of_axe(page, node_package) == []
+    page.press_on("#help")
+    assert problems_of_axe(page, node_package) == []
+
+
+# Controls that the Tab key must reach. Others are reached by arrow keys within their list, tree or table.
+CONTROLS = """[...document.querySelectorAll('a, button, input, select, summary, [tabindex]')].filter((element) =>
+    element.checkVisibility({checkVisibilityCSS: true}) && !element.disabled && element.tabIndex >= 0)"""
+
+
+def test_a_keyboard_tour_reaches_every_control_once_and_shows_where_it_is(waiting):
+    page = waiting()
+    page.until("document.getElementById('details').childElementCount > 0")
+    controls = page.value(f"({CONTROLS}).map((element, i) => element.dataset.tour = i)")
+    stops = []
+    for _ in controls:
+        page.key("Tab")
+        stops.append(page.value("Number(document.activeElement.dataset.tour ?? -1)"))
+        shown = page.value("""(({matches, x, y, right, bottom, outline}) => [matches, x >= 0 && y >= 0 && right <= innerWidth && bottom <= innerHeight, outline])({
+            matches: document.activeElement.matches(':focus-visible'), outline: getComputedStyle(document.activeElement).outlineStyle,
+            ...document.activeElement.getBoundingClientRect().toJSON()})""")
+        assert shown == [True, True, "solid"], page.value("document.activeElement.outerHTML.slice(0, 200)")
+    assert stops == sorted(controls)
+    others = page.value(f"""[...document.querySelectorAll('button[tabindex="-1"]')].filter((element) => element.checkVisibility() &&
+        !element.closest('[role=tablist], [role=tree], tbody, #lane-names')).map((element) => element.outerHTML)""")
+    assert others == []
+
+
+def test_the_lanes_are_one_stop_of_the_tab_key(waiting):
+    page = waiting()
+    page.value("document.querySelector('#lane-names button').focus()")
+    page.key("ArrowDown")
+    page.key("Enter")
+    page.until("prof.state.threads === '12'")
+    page.until("document.activeElement === document.querySelectorAll('#lane-names button')[1] && document.activeElement.ariaPressed === 'true'")
+    assert page.value("[...document.querySelectorAll('#lane-names button')].map(({tabIndex}) => tabIndex)") == [-1, 0]
+
+
 def test_a_page_of_100_000_nodes_opens_at_once(show):
     lines = (f"p;main;f{i % 10};g{i % 1000};h{i} {1 + i % 7}" for i in range(100_000))
     page = show("\n".join(lines) + "\n")
@@ -615,7 +834,7 @@ def test_a_click_on_the_rest_box_shows_the_boxes_that_were_too_narrow(show):
     page.move(x + width * 0.75, y + 28)
     page.until("document.getElementById('tip').textContent.startsWith('5,000 frames too narrow to draw')")
     page.click(x + width * 0.75, y + 28)
-    page.until("document.querySelector('#crumbs [aria-current]').textContent === 'narrow ones'")
+    page.until("document.querySelector('#crumbs [aria-current]').textContent === 'narrow frames'")
     assert widths(page)["main"] == 1
     page.value("prof.graph.canvas.focus()")
     page.key("Backspace")
@@ -658,6 +877,26 @@ def test_a_key_and_a_switch_show_the_logical_view(show):
     assert widths(page)["tokio::runtime::run"] == 0.9
 
 
+MOSTLY_RUNTIME = """\
+shop;start_thread;std::rt::a;std::rt::b;tokio::runtime::run;tokio::runtime::poll;shop::handler;shop::crunch 60
+shop;start_thread;std::rt::a;std::rt::b;tokio::runtime::run;tokio::runtime::poll;shop::handler;malloc 40
+"""
+
+
+def test_a_page_opens_on_the_logical_view_if_most_frames_are_glue(show):
+    page = show(MOSTLY_RUNTIME)
+    assert widths(page) == {"all": 1, "shop::handler": 1, "shop::crunch": 0.6, "malloc": 0.4}
+    assert page.value("document.getElementById('logical').checked")
+    assert page.value("document.getElementById('logical-label').textContent.trim()") == "Logical folds 5 of 7 frames"
+    until_state(page, "100 samples (100.0%)")
+    page.press_on("#logical")
+    page.until("location.hash.includes('logical=off')")
+    assert set(boxes(page)) == {"all", "start_thread → … → shop::handler, 6 frames", "shop::crunch", "malloc"}
+    until_state(page, "100 samples (100.0%)")
+    page.key("L")
+    page.until("location.hash === ''")
+
+
 def test_the_logical_view_is_in_the_address_and_its_folded_calls_can_be_opened(show):
     page = show(RUNTIME, hash="#logical=on&view=calls")
     assert "shop::handler [3 folded]" in page.value("document.getElementById('call-tree').textContent")
@@ -671,7 +910,7 @@ def test_the_logical_view_is_in_the_address_and_its_folded_calls_can_be_opened(s
 
 
 def test_lanes_and_header_show_the_sums_of_the_rows_in_the_terminal(prof, ordinary, paranoid, show, target):
-    paranoid(2)  # what the kernel does is not sampled
+    paranoid(2)  # kernel code is not sampled
     command = f"{ordinary.bring(target('threads'))}; ls -l /usr/bin; ls -l /usr/bin"
     ordinary.run("record", "-F", "99", "-o", "page.html", "-o", "x.pb.gz", "--", "/bin/sh", "-c", command)
     for name in "page.html", "x.pb.gz":
@@ -681,9 +920,10 @@ def test_lanes_and_header_show_the_sums_of_the_rows_in_the_terminal(prof, ordina
     assert sum(row["total"]["weight"] for row in report["rows"]) == whole
     assert any(row["total"]["weight"] and not row["total"]["samples"] for row in report["rows"])
     page = show()
-    lanes = page.value("prof.timeline.lanes.map(({name, id, share}) => [name, id, share])")
-    assert sorted((name, id, pytest.approx(share)) for name, id, share in lanes) == sorted(
-        (row["name"], str(row["tid"]) if row["tid"] >= 0 else "", row["total"]["weight"] / whole) for row in report["rows"])
+    lanes = page.value("prof.timeline.lanes.map(({threads, share}) => [threads.map((thread) => prof.profile.threads[thread].tid), share])")
+    for tids, share in lanes:
+        assert share == pytest.approx(sum(row["total"]["weight"] for row in report["rows"] if row["tid"] in tids) / whole)
+    assert {row["tid"] for row in report["rows"] if row["total"]["samples"]} <= {tid for tids, _ in lanes for tid in tids}
     until_state(page, "(100.0%)")
     assert page.value("prof.tree().total(0)") == whole
 
@@ -691,53 +931,105 @@ def test_lanes_and_header_show_the_sums_of_the_rows_in_the_terminal(prof, ordina
 def test_the_page_is_small(prof):
     (prof.folder / "in.folded").write_text("a;b 1\n")
     assert prof("convert", "in.folded", "-o", "page.html").returncode == 0
-    assert (prof.folder / "page.html").stat().st_size <= 193_000
+    assert (prof.folder / "page.html").stat().st_size <= 200_000
 
 
 def lane(page, row, share):
-    """A place in a lane: of its thread at that share of the shown time."""
+    """Returns a position in the lane of a thread, at that share of the shown time."""
     x, y, width = page.value("(({x, y}) => [x, y, prof.timeline.width])(document.getElementById('lane-canvas').getBoundingClientRect())")
     return x + width * share, y + 44 + 18 * row + 9
 
 
 def sums(page):
-    return page.value("[...document.querySelectorAll('#state-sums span')].map((item) => item.textContent)")
+    return page.value("[...document.querySelectorAll('#state-sums button')].map((item) => item.textContent)")
 
 
 def test_a_switch_shows_cpu_time_waiting_or_both(waiting):
     page = waiting()
     assert page.value("document.getElementById('measure').hidden")
     assert page.value("document.querySelector('#time-kinds [aria-pressed=true]').textContent") == "Both"
-    assert widths(page) == {"all": 1, "main": 1, "serve": 1, "work": 0.5, "[wanted a CPU]": 0.1, "take": 0.3, "[mutex held by worker-2 in commit]": 0.3,
+    assert widths(page) == {"all": 1, "main": 1, "serve": 1, "work": 0.5, "[runnable]": 0.1, "take": 0.3, "[mutex held by worker-2 in commit]": 0.3,
                             "fetch": 0.2, "[recv socket]": 0.2}
     page.press_on("[data-measure=cpu]")
     page.until("location.hash.includes('event=1')")
     assert widths(page) == {"all": 1, "main": 1, "serve": 1, "work": 1}
     until_state(page, "8 s (100.0%)")
     page.key("e")
-    page.until("document.querySelector('#time-kinds [aria-pressed=true]').textContent === 'Waiting'")
+    page.until("document.querySelector('#time-kinds [aria-pressed=true]').textContent === 'Off-CPU'")
     assert widths(page)["take"] == 0.5 and widths(page)["work"] == 0.17
     until_state(page, "12 s (100.0%)")
 
 
 def test_the_head_of_a_page_of_waiting_says_where_the_time_went(waiting):
     page = waiting()
-    assert page.value("document.getElementById('went').textContent") == "of 5020 thread-seconds 8 CPU, 2 wanted a CPU, 5010 waiting"
-    assert sums(page) == ["running 8 s", "wanted a CPU 2 s", "locks, threads 6 s", "network 4 s"]
+    assert page.value("document.getElementById('went').textContent") == "5020 thread-seconds: 8 on CPU, 2 runnable, 5010 waiting"
+    assert sums(page) == ["running 8 s", "runnable 2 s", "locks, threads 6 s", "network 4 s", "idle 5,000 s hidden"]
 
 
 def test_idle_threads_are_hidden_until_they_are_asked_for(waiting):
     page = waiting()
     lanes = "[...document.querySelectorAll('#lane-names bdi')].map((name) => name.textContent)"
     assert page.value(lanes) == ["worker-1", "worker-2"]
-    assert page.value("document.getElementById('idle-words').textContent") == "1 idle thread hidden"
     until_state(page, "filtered: 20 s of 5,020 s")
-    page.press_on("#idle")
+    page.press_on("#state-sums button:last-child")
     page.until(f"{lanes}.length === 3")
+    assert sums(page)[-1] == "idle 5,000 s"
     assert page.value(lanes)[2] == "pool × 500 threads"
     until_state(page, "5,020 s (100.0%)")
     page.key("d")
     page.until(f"{lanes}.length === 2")
+
+
+def test_a_header_says_what_the_percentages_of_the_lanes_are(waiting):
+    page = waiting()
+    header = "document.querySelector('#lane-names .head').innerText.split(/\\s*\\n\\s*/).join(': ')"
+    shares = "[...document.querySelectorAll('#lane-names button small')].map((text) => text.textContent)"
+    assert page.value(header) == "2 threads: % of wall time"
+    assert page.value(shares) == ["11 · 0.20%", "12 · 0.20%"]
+    page.press_on("[data-measure=cpu]")
+    page.until(f"{header} === '2 threads: % of CPU time'")
+    assert page.value(shares) == ["11 · 50.0%", "12 · 50.0%"]
+
+
+@pytest.mark.parametrize("width, height", [(1400, 900), (1280, 720), (1920, 1080)])
+def test_the_lanes_take_at_most_a_third_of_the_first_screen(show, prof, client, width, height):
+    write_page(prof, client, "waiting.mjs", "40")
+    page = show(width=width, height=height)
+    assert page.value("prof.timeline.lanes.length") == 42
+    top, bottom = page.value("[document.getElementById('timeline').getBoundingClientRect().top, document.getElementById('states').getBoundingClientRect().bottom]")
+    assert bottom - top <= height / 3
+
+
+def test_the_entries_of_legends_are_filters(waiting):
+    page = waiting()
+    page.press_on("#state-sums button:nth-child(3)")
+    until_state(page, "6 s (100.0%)")
+    until_state(page, "only locks, threads")
+    assert sums(page) == ["running 8 s", "runnable 2 s", "locks, threads 6 s", "network 4 s", "idle 5,000 s hidden"]
+    page.press_on("#state-sums button:nth-child(4)", modifiers=("control",))
+    until_state(page, "10 s (100.0%)")
+    page.key("u")
+    until_state(page, "20 s (100.0%)")
+    page.press_on("#legend button")
+    until_state(page, "only user")
+    assert page.value("document.querySelector('#legend button').ariaPressed") == "true"
+    until_state(page, "8 s (100.0%)")
+    page.press_on("#legend button")
+    until_state(page, "20 s (100.0%)")
+
+
+def test_on_a_phone_the_controls_are_one_row_and_the_graph_has_two_thirds_of_the_screen(show, prof, client):
+    write_page(prof, client, "waiting.mjs", "40")
+    page = show(width=390, height=844)
+    top, bottom = page.value("(({top, bottom}) => [top, bottom])(prof.graph.canvas.getBoundingClientRect())")
+    assert min(bottom, 844) - top >= 844 * 2 / 3
+    visible = "[...document.querySelectorAll('nav.bar :is(button, select, summary)')].filter((control) => control.checkVisibility())"
+    assert page.value(f"new Set({visible}.map((control) => Math.round(control.getBoundingClientRect().bottom / 10))).size") == 1
+    page.press_on("#options summary")
+    page.press_on("#options [data-measure=cpu]")
+    page.until("prof.state.event === 1")
+    page.resize(1280, 800)
+    page.until("document.querySelector('nav.bar > #time-kinds') !== null && document.querySelector('#timeline > .bar #threads') !== null")
 
 
 def test_a_lane_tells_what_its_thread_did(waiting):
@@ -746,11 +1038,11 @@ def test_a_lane_tells_what_its_thread_did(waiting):
     tip = "document.getElementById('tip').innerText"
     page.until(f"!document.getElementById('tip').hidden && {tip}.includes('running')")
     page.move(*lane(page, 0, 0.65))
-    page.until(f"{tip}.includes('3 s of locks, threads, from 5 s to 8 s')")
+    page.until(f"{tip}.includes('locks, threads for 3 s, from 5 s to 8 s')")
     words = page.value(tip)
     assert words.startswith("worker-1 (11)") and "[mutex held by worker-2 in commit]" in words and "take ← serve ← main" in words
     page.move(*lane(page, 1, 0.95))
-    page.until(f"{tip}.includes('short times of network: together 2 s within 4 s')")
+    page.until(f"{tip}.includes('network for 2 s of 4 s, in short intervals')")
 
 
 def test_the_lanes_have_the_colours_of_the_reasons(waiting):
@@ -773,9 +1065,9 @@ def test_a_drag_takes_a_range_and_parts_of_waits_count(waiting):
     page.until("location.hash.includes('to=')")
     assert page.value("prof.state.threads") == ""
     page.value("prof.go({from: 6000000, to: 7000000})")
-    assert sums(page) == ["running 1 s", "locks, threads 1 s", "network 500 ms"]
+    assert sums(page) == ["running 1 s", "locks, threads 1 s", "network 500 ms", "idle 500 s hidden"]
     page.value("prof.go({from: 8500000, to: 9500000})")
-    assert sums(page) == ["network 1.5 s"]
+    assert sums(page) == ["network 1.5 s", "idle 500 s hidden"]
     page.press_on("#whole")
     page.until("!prof.range()")
 
@@ -788,6 +1080,89 @@ def test_a_drag_over_lanes_takes_their_threads_too(waiting):
     until_state(page, "20 s (100.0%)")
 
 
+def measure(page, name):
+    page.press_on(f"[data-measure={name}]")
+    page.until(f"document.querySelector('[data-measure={name}]').ariaPressed === 'true'")
+
+
+def colour_at(page, x, y):
+    """Returns the colour of a place in the lanes."""
+    return page.value(f"""(() => {{ const {{canvas}} = prof.timeline, {{x, y}} = canvas.getBoundingClientRect();
+        const copy = document.createElement("canvas"), context = copy.getContext("2d", {{willReadFrequently: true}});
+        [copy.width, copy.height] = [canvas.width, canvas.height];
+        context.drawImage(canvas, 0, 0);
+        return [...context.getImageData({x} - x, {y} - y, 1, 1).data].slice(0, 3); }})()""")
+
+
+def swatch(page, state):
+    return page.value(f"getComputedStyle(document.querySelector('#state-sums .swatch.{state}')).backgroundColor.match(/\\d+/g).map(Number)")
+
+
+def test_buttons_show_elapsed_time_and_the_critical_path(elapsed):
+    page = elapsed()
+    header = "document.querySelector('#lane-names .head').innerText.split(/\\s*\\n\\s*/).join(': ')"
+    assert page.value("document.getElementById('measure').hidden")
+    until_state(page, "16 s (100.0%)")
+    measure(page, "elapsed")
+    until_state(page, "10 s (100.0%)")
+    assert widths(page)["work"] == 0.2 and widths(page)["part"] == 0.4 and widths(page)["rest"] == 0.2
+    assert page.value(header) == "0 to 2 running: 2 threads: % of elapsed time"
+    page.key("e")
+    page.until("document.querySelector('[data-measure=path]').ariaPressed === 'true'")
+    assert widths(page) == {"all": 1, "start_thread": 0.6, "part": 0.6, "main": 0.4, "prepare": 0.2, "rest": 0.2, "[nanosleep]": 0.2}
+    assert page.value(header) == "2 threads: % of critical path"
+
+
+def test_a_page_without_elapsed_time_has_no_buttons_for_it(waiting):
+    page = waiting()
+    assert page.value("[...document.querySelectorAll('#time-kinds button:not([hidden])')].map((button) => button.textContent)") == ["CPU", "Off-CPU", "Both"]
+
+
+def test_elapsed_time_is_filtered_by_the_number_of_running_threads(elapsed):
+    page = elapsed()
+    assert page.value("document.getElementById('running-sums').hidden")
+    measure(page, "elapsed")
+    entries = "[...document.querySelectorAll('#running-sums button')].map((entry) => entry.textContent)"
+    assert page.value(entries) == ["no thread 20.0%", "1 thread 40.0%", "2 threads 40.0%"]
+    page.press_on("#running-sums button:nth-of-type(2)")
+    until_state(page, "4 s (100.0%)")
+    until_state(page, "only 1 thread")
+    assert page.value(entries) == ["no thread 20.0%", "1 thread 40.0%", "2 threads 40.0%"]
+    page.press_on("#running-sums button:nth-of-type(3)", modifiers=("control",))
+    until_state(page, "8 s (100.0%)")
+    page.value("prof.go({from: 4000000, to: 7000000})")
+    assert page.value(entries) == ["1 thread 33.3%", "2 threads 66.7%"]
+
+
+def test_the_strip_over_the_lanes_shows_how_many_threads_ran(elapsed):
+    page = elapsed()
+    measure(page, "elapsed")
+    running = swatch(page, "running")
+    top, middle = ({second: colour_at(page, lane(page, 0, second / 10)[0], lane(page, -1, 0)[1] + y) for second in (1, 4, 7, 9)} for y in (-12, 0))
+    assert [top[second] == running for second in (1, 4, 7, 9)] == [False, True, False, False]
+    assert [middle[second] == running for second in (1, 4, 7, 9)] == [True, True, True, False]
+
+
+def test_the_lanes_are_bright_where_the_critical_path_was(elapsed):
+    page = elapsed()
+    rows = page.value("prof.timeline.lanes.map(({name}) => name)")
+    main, worker = rows.index("batch"), rows.index("worker")
+    measure(page, "path")
+    running, sleeping, locked = (swatch(page, state) for state in ("running", "sleep", "lock"))
+    assert [colour_at(page, *lane(page, main, share)) for share in (0.1, 0.9)] == [running, sleeping]
+    assert colour_at(page, *lane(page, main, 0.4)) != running and colour_at(page, *lane(page, main, 0.7)) != locked
+    assert [colour_at(page, *lane(page, worker, share)) for share in (0.4, 0.7)] == [running, running]
+    page.move(*lane(page, worker, 0.4))
+    page.until("document.getElementById('tip').innerText.includes('running; on the critical path')")
+    page.move(*lane(page, main, 0.4))
+    page.until("!document.getElementById('tip').innerText.includes('critical path')")
+
+
+def test_the_buttons_of_elapsed_time_fit_in_one_line(elapsed):
+    page = elapsed(width=1400, height=900)
+    assert page.value("document.querySelector('nav.bar').getBoundingClientRect().height") < 60
+
+
 def test_a_search_finds_reasons_of_waits(waiting):
     page = waiting(hash="#q=held%20by")
     page.until("document.getElementById('found').textContent.startsWith('30.0% in 1 place')")
@@ -798,17 +1173,18 @@ def test_a_search_finds_reasons_of_waits(waiting):
 def test_waits_are_in_the_order_of_time(waiting):
     page = waiting(hash="#shape=order")
     assert page.value("prof.shownTree().inOrder && prof.shownTree().total(0)") == 20e9
-    assert {"[wanted a CPU]", "[recv socket]"} <= set(boxes(page))
+    assert {"[runnable]", "[recv socket]"} <= set(boxes(page))
 
 
 def test_a_recording_of_waiting_shows_what_threads_wait_for(prof, target, show):
     prof.run("record", "--wall", "-o", "page.html", "--", target("waits"), "1", "1000", "20000", "mutex", "sleep")
     page = show()
-    assert re.fullmatch(r"of [\d.]+ thread-seconds [\d.]+ CPU, [\d.]+ wanted a CPU, [\d.]+ waiting", page.value("document.getElementById('went').textContent"))
+    assert re.fullmatch(r"[\d.]+ thread-seconds: [\d.]+ on CPU, [\d.]+ runnable, [\d.]+ waiting", page.value("document.getElementById('went').textContent"))
     page.press_on("[data-measure=waiting]")
     page.value("prof.go({threads: 'wants_lock'})")
     assert any(text.startswith("locks, threads ") for text in sums(page))
-    running, wanted, locks, *others = page.value("[...prof.stateSums()]")  # on a busy machine CPUs may be wanted for longer
+    # on a busy machine, threads may be runnable for longer
+    running, wanted, locks, *others = page.value("[...prof.stateSums()]")
     assert locks > max(others), (running, wanted, locks, *others)
     whole = page.value("prof.tree().total(0)")
     halves = [page.value(f"(() => {{ prof.go({{from: {begin}, to: {end}}}); return prof.tree().total(0); }})()")
@@ -850,7 +1226,7 @@ def test_a_range_of_the_line_of_live_memory_has_what_was_allocated_in_it(show, p
 
 
 def cell(page, hour, minute, second):
-    """The middle of a cell of the heat map: that second of that minute."""
+    """Returns the middle of a cell of the heat map: that second of that minute."""
     at = f"((({hour} - 12) * 60 + {minute} - 30) * 60 + {second}) * 1e6"
     return page.value(f"""(() => {{
         const {{map}} = prof, cell = Math.floor(({at} - map.grid.start) / map.grid.rowUs), {{x, y}} = map.canvas.getBoundingClientRect();

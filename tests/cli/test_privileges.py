@@ -15,7 +15,7 @@ from profiles import Stacks, assert_rooted
 from until_busy import wait
 
 MLOCK_KB = Path("/proc/sys/kernel/perf_event_mlock_kb")
-SOMEBODY, ANOTHER, NO_ONE = (5_000_000 + 3 * os.getpid() + number for number in range(3))  # who run nothing else
+SOMEBODY, ANOTHER, NO_ONE = (5_000_000 + 3 * os.getpid() + number for number in range(3))  # unused user ids
 
 
 def test_an_ordinary_user_records_the_user_part_of_their_own_program(ordinary, paranoid, target):
@@ -41,13 +41,13 @@ def test_a_debug_file_that_the_own_group_can_write_to_is_used(ordinary, paranoid
 
 
 def test_little_locked_memory_holds_many_samples(ordinary, paranoid, target):
-    """A user may lock kernel.perf_event_mlock_kb for each CPU, and RLIMIT_MEMLOCK."""
+    """A user may lock kernel.perf_event_mlock_kb for each CPU, plus RLIMIT_MEMLOCK."""
     paranoid(2)
     if int(MLOCK_KB.read_text(encoding="ascii")) != 516 or os.sysconf("SC_PAGESIZE") != 4096:
         pytest.skip("other limits than those of Linux on most machines")
     recording = ordinary.record("-v", "--", ordinary.bring(target("shares")), "0.5", preexec_fn=lock_little)
     assert "ring buffers of 256 KiB" in recording.result.stderr
-    assert "copies of 16 KiB of stack" in recording.result.stderr
+    assert "stack copies of 16 KiB" in recording.result.stderr
 
 
 def lock_little():
@@ -94,7 +94,7 @@ REASONS = {"user": "set-user-ID", "group": "set-group-ID", "capabilities": "file
 
 @pytest.fixture(params=REASONS)
 def protected(request, ordinary, target):
-    """A program that loses its perf events at exec, and the reason that prof has to give."""
+    """A program that loses its perf events at exec, and the reason that prof must print."""
     program = ordinary.bring(target("shares"))
     if request.param == "capabilities":
         os.setxattr(program, "security.capability", CAP_CHOWN)
@@ -117,7 +117,7 @@ def as_script(folder, program):
     lambda folder, program: ["sh", "-c", f"{program} 0.1; :"], lambda folder, program: ["env", program, "0.1"],
 ], ids=["by path", "in PATH", "interpreter", "executed later", "by env"])
 def test_a_program_that_loses_its_events_at_exec_is_explained(ordinary, paranoid, protected, command):
-    """A new user, group or capabilities, or a file that may not be read: the kernel removes the events."""
+    """A new user, group or capabilities, or an unreadable file: the kernel removes the events."""
     paranoid(2)
     program, reason = protected
     environment = {**os.environ, "PATH": f"{ordinary.folder}:{os.environ['PATH']}"}
@@ -163,7 +163,7 @@ def assert_not_dumpable(result):
 
 @pytest.mark.parametrize("dumpable", [[], ["1", "0"]], ids=["user changed", "inspection forbidden"])
 def test_a_process_that_is_not_dumpable_is_refused_with_the_reason(ordinary, paranoid, started, dumpable):
-    """No level of perf_event_paranoid lets its user sample it."""
+    """No level of perf_event_paranoid allows its user to sample it."""
     paranoid(1)
     process = started(subprocess.Popen([sys.executable, "-c", CHANGES_ITS_USER, *dumpable], text=True,
                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE))

@@ -1,4 +1,4 @@
-"""A command whose processes live shorter than the time between two samples, recorded by whole CPUs where that is allowed."""
+"""A command whose processes are shorter than the sampling interval, recorded on whole CPUs if that is allowed."""
 
 import json
 import math
@@ -13,7 +13,7 @@ import pytest
 from conftest import Prof
 from profiles import Stacks, assert_same_but_late
 
-# Starts each program so many times and reports what the kernel counted for all of each, and for itself.
+# Starts each program this many times, and prints the kernel's counts for all runs of each, and for itself.
 RUNS = """
 import json, os, resource, sys
 
@@ -58,7 +58,8 @@ def strangers(programs, started):
 
 
 def assert_sampled(ns, used_ns, rate):
-    """The CPUs' timers do not know when the programs run: the number of samples is within four standard deviations."""
+    """The timers of the CPUs are independent of the programs, so the number of samples must be within four standard
+    deviations."""
     expected = used_ns * rate / 1e9
     assert abs(ns * rate / 1e9 - expected) < 4 * math.sqrt(expected), (ns, used_ns)
 
@@ -70,7 +71,7 @@ def counted(prof, file):
 
 
 def test_short_processes_add_up_to_the_cpu_time_that_they_used(prof, programs, whole_cpus, strangers):
-    """Timers of their own threads would not expire once."""
+    """Timers of their own threads would never expire."""
     recording = prof.record("-F", 199, "--weight", "ns", "--", sys.executable, "-c", RUNS, 120, *programs("short_a", "short_b"))
     used = {name: seconds * 1e9 for name, seconds in json.loads(recording.result.stdout).items()}
     stacks = recording.stacks
@@ -123,8 +124,8 @@ def test_who_may_not_sample_whole_cpus_records_by_threads(ordinary, paranoid, ta
 
 @pytest.mark.parametrize("kind", ["threads", "forks", "switches"])
 def test_what_a_storm_uses_is_in_the_profile_or_said_to_be_missing(prof, whole_cpus, target, kind):
-    """A timer that expires while the kernel switches to the idle task samples that: of threads that switch all the time
-    up to half is missing."""
+    """A timer that expires while the kernel switches to the idle task samples the idle task. Threads that switch all
+    the time lose up to half of their samples this way."""
     storm = "timeout", "0.5", target("storms"), kind
     recording = prof.record("-e", "cpu-clock", "-F", 999, "--weight", "ns", "--", target("script"), "used", 1, *storm)
     used = int((prof.folder / "used").read_text(encoding="ascii").split("all ")[1])
@@ -138,12 +139,13 @@ def test_no_file_is_opened_twice_however_many_processes_map_it(prof, programs, t
     trace = tmp_path / "trace.txt"
     command = [prof.binary, "record", "-F", "999", "-o", "x.folded", "--", sys.executable, "-c", RUNS, "30", *programs("a", "b")]
     prof.binary = shutil.which("strace") or pytest.skip("no strace")
-    # One file for each thread: in a common file a call is split when another thread's comes between. strace stops prof at
-    # these calls alone: slowed down at all of them, prof misses mappings and reads /proc/PID/maps.
+    # One file per thread: in a common file, a call is split if a call of another thread comes in between. strace
+    # stops prof only at these calls: if it were slowed down at all calls, prof would miss mappings and read
+    # /proc/PID/maps.
     assert prof("-ff", "--seccomp-bpf", "-y", "-o", trace, "-e", "trace=openat", *command).returncode == 0
     calls = "".join(file.read_text(errors="replace") for file in tmp_path.glob("trace.txt.*"))
-    # A file that was looked up by its name is opened by its descriptor.
+    # A file that was looked up by its name is opened through its descriptor.
     opened = Counter(re.findall(r'"/proc/self/fd/\d+".* = \d+<(/[^>]+)>', calls))
     assert any(path.endswith("/a") for path in opened) and any("libc.so" in path for path in opened)
-    # A debug file is opened to unwind, and for its names.
+    # A debug file is opened to unwind, and to symbolize.
     assert not [path for path, times in opened.items() if times > 1 + ("/debug/" in path)]

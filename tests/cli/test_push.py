@@ -1,4 +1,4 @@
-"""prof --push: what servers get, and what becomes of a profile that a server does not take."""
+"""prof --push: what servers receive, and what happens to a profile that a server does not accept."""
 
 import base64
 import gzip
@@ -36,11 +36,12 @@ class Answer:
         self.status, self.body, self.headers = status, body, {name.replace("_", "-"): text for name, text in headers.items()}
 
 
-AWAY = Answer(503, Retry_After="3600")  # an hour is more patience than prof has
+AWAY = Answer(503, Retry_After="3600")  # an hour is longer than prof's timeout
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Takes POSTs. Gives the answers of `answers` one after the other, then 200; SILENT is none as long as the server lives."""
+    """A server that takes POSTs. It gives the answers in `answers` one after the other, then 200. SILENT means no
+    answer while the server runs."""
 
     SILENT = Answer(0)
     daemon_threads = True
@@ -117,7 +118,7 @@ def otlp_request(body):
 
 
 def pushed_pprof(protocol, body):
-    """The labels and the profile of a request of Pyroscope or Parca."""
+    """Returns the labels and the profile in a request to Pyroscope or Parca."""
     if protocol == "parca":
         request = json.loads(body)
         assert request["normalized"] is True
@@ -133,7 +134,7 @@ def pushed_pprof(protocol, body):
 
 
 def fields(message, number):
-    """The fields of a protobuf message that has fields of bytes only."""
+    """Returns the fields of a protobuf message that has only fields of bytes."""
     found, at = [], 0
 
     def varint():
@@ -156,7 +157,7 @@ def fields(message, number):
     return found
 
 
-# ---- What servers get ----
+# ---- What servers receive ----
 
 class Otlp:
     """A request with resolved indexes."""
@@ -210,7 +211,7 @@ LABELS = {"comm": "process.executable.name", "thread": "thread.name", "pid": "pr
 
 
 def expected_samples(pprof, value):
-    """What Otlp.samples() has to be for a profile of prof."""
+    """Returns the expected Otlp.samples() of a profile of prof."""
 
     def frame(id):
         location = pprof.locations[id]
@@ -221,7 +222,7 @@ def expected_samples(pprof, value):
             function = pprof.functions[line.function_id]
             lines.append((pprof.strings[function.name], pprof.strings[function.system_name], pprof.strings[function.filename],
                           function.start_line, line.line))
-        # pprof has the address in place of a name, which OTLP lacks.
+        # pprof has the address instead of a name. OTLP does not.
         unnamed = mapping and len(lines) == 1 and lines[0][0].startswith(f"[{os.path.basename(path)}+") or lines[0][0].startswith("[kernel.kallsyms]+")
         return path, build_id, location.address, () if unnamed else tuple(lines)
 
@@ -290,7 +291,7 @@ def test_the_others_get_the_pprof_file_with_labels(prof, server, recorded, proto
 
 
 def assert_the_same_without_threads(pushed, recorded):
-    """Pyroscope makes a series of each set of labels."""
+    """Pyroscope makes a series for each set of labels."""
     pushed.check()
     assert pushed.comments() == recorded.comments() and pushed.sample_types() == recorded.sample_types()
     stacks = [Counter(), Counter()]
@@ -347,7 +348,7 @@ def test_other_answers_are_final_and_said(prof, server, recorded):
         assert words in result.stderr and f"(status {status}): because of that\n" in result.stderr
 
 
-# ---- What is too large is sent in parts ----
+# ---- Large profiles are sent in parts ----
 
 @pytest.fixture
 def large(prof):
@@ -356,7 +357,7 @@ def large(prof):
 
 
 def accepted(server):
-    """The bodies that the server has taken."""
+    """Returns the bodies that the server has accepted."""
     return [body for _, _, body in server.requests if len(body) <= server.limit_bytes]
 
 
@@ -411,7 +412,7 @@ def test_a_server_that_takes_no_part_is_given_up_soon(prof, server, large):
     server.limit_bytes, server.too_large = 1, Answer(413, b"because of that")
     result = pushed_to(prof, large, server, "otlp")
     assert result.returncode == 1 and len(server.requests) <= 7
-    assert "too large for the server, in parts as well" in result.stderr and "(status 413): because of that" in result.stderr
+    assert "too large for the server, even in parts" in result.stderr and "(status 413): because of that" in result.stderr
 
 
 def test_parts_of_a_server_that_goes_away_are_not_called_delivered(prof, server, large):
@@ -443,7 +444,7 @@ def test_what_was_refused_of_a_request_is_said(prof, server, recorded):
     server.answers = [Answer(200, answer)]
     result = push(prof, recorded, server)
     assert result.returncode == 1
-    assert "1 profile refused: no such type" in result.stderr
+    assert "1 profile rejected: no such type" in result.stderr
 
 
 def otlp_response(rejected, words):
@@ -510,7 +511,7 @@ def test_a_server_with_tls_is_believed_only_with_a_known_certificate(prof, serve
     context.load_cert_chain(certificate, key)
     server.socket = context.wrap_socket(server.socket, server_side=True)
     url = server.url("otlp").replace("http:", "https:")
-    result = prof("convert", recorded, "--push", url)  # it is not asked again
+    result = prof("convert", recorded, "--push", url)  # the server is not asked again
     assert result.returncode == 1 and "certificate" in result.stderr and not server.requests
     prof.run("convert", recorded, "--push", url, env={**os.environ, "SSL_CERT_FILE": str(certificate)})
     assert len(server.requests) == 1
@@ -561,7 +562,7 @@ def test_a_directory_is_delivered_once(prof, server, ring):
 
 
 def test_what_an_hour_contains_is_delivered_with_it(prof, server):
-    """A prof was killed before it could remove the minutes that it had merged."""
+    """prof was killed before it could remove the minutes that it had merged."""
     folder = prof.folder / "minutes"
     folder.mkdir()
     start = 1_795_000_000
@@ -653,7 +654,7 @@ def test_one_prof_at_a_time_delivers_a_directory(prof, server, ring):
 
 @pytest.fixture
 def segments(prof, server, phases, controlled, channel):
-    """segments(…) is prof, recording a target that does nothing yet, and the target."""
+    """segments(…) returns a prof that records an idle target, and the target."""
 
     def start(*arguments):
         target = phases()
@@ -718,7 +719,8 @@ service:
 
 @pytest.fixture
 def collector(request, tmp_path):
-    """An OpenTelemetry Collector that prints what it gets: its port, and its output. Its parameter is the most bytes of a request."""
+    """An OpenTelemetry Collector that prints what it receives: its port, and its output. Its parameter is the maximum
+    size of a request in bytes."""
     program, reserved = tool("otelcol"), Server()
     port = reserved.port
     reserved.stop()

@@ -40,13 +40,13 @@ samples: 230
  19.6 %   2.2 %    ├ parse [r]
  17.4 %  17.4 %    │ └ lex
  17.4 %  17.4 %    └ reply → write
-below 1 % left out (--min); [r] recursive
+below 1 % omitted (--min); [r] recursive
 """
 
 
 @pytest.fixture(autouse=True)
 def plain_environment(monkeypatch):
-    """What is set where the tests run is no part of them."""
+    """The environment of the tests must not affect the output."""
     for name in ("COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "PAGER", "LESS"):
         monkeypatch.delenv(name, raising=False)
 
@@ -87,6 +87,19 @@ def rows(shown):
 
 def names(answer):
     return [row["name"] for row in answer["rows"]]
+
+
+def test_the_call_tree_opens_the_hot_path(prof, folded):
+    folded("main;hot;inner;leaf 60\nmain;hot;near 2\nmain;cold;far 3\nmain;cold;large 35\n")
+
+    def functions(*options):
+        tree = prof("report", "in.folded", *options).stdout.partition("calls")[2]
+        return {name for name in ("hot", "leaf", "near", "cold", "large", "far") if re.search(rf"\b{name}\b(?! path)", tree)}
+
+    assert functions() == {"hot", "leaf", "near", "cold", "large"}
+    assert prof("report", "in.folded").stdout.endswith("below 1 % omitted; below 5 % off the hot path (--min)\n")
+    for options in ["--min", "1"], ["--json"]:
+        assert functions(*options) == {*functions(), "far"}
 
 
 def test_the_hottest_functions_and_the_tree_of_their_calls_are_shown(report):
@@ -228,6 +241,35 @@ def test_a_report_has_the_counts_of_the_recording_and_modules_are_selected_by_na
     assert read("--module", "share,nothing")["all"]["samples"] == 0
 
 
+def stackless_files(folder):
+    """Files in which some samples have no frames, and the number of those."""
+    message = profile_message()(string_table=["", "samples", "count", "main"])
+    message.sample_type.add(type=1, unit=2)
+    message.function.add(id=1, name=3)
+    message.location.add(id=1).line.add(function_id=1)
+    message.sample.add(location_id=[1], value=[3])
+    message.sample.add(value=[4])
+    files = {"a.pb.gz": (gzip.compress(message.SerializeToString()), 4),
+             "a.folded": (b"shop;_start;main 3\nshop 2\n; 5\n 5\n", 12),
+             "perf.txt": (b"shop 1 1.0: 1 e: \n\nshop 1 1.5: 1 e: \n\t1 main (/shop)\n\n", 1),
+             "a.heap": (b"heap_v2/1\n  t*: 2: 96 [0: 0]\n@\n  t*: 1: 32 [0: 0]\n@ 0x1234\n  t*: 1: 64 [0: 0]\n", 1)}
+    for name, (data, count) in files.items():
+        (folder / name).write_bytes(data)
+        yield name, count
+
+
+@pytest.mark.parametrize("by", ["function", "file", "line", "module", "process", "thread"])
+def test_rows_add_up_to_the_header_where_samples_have_no_frames(prof, by):
+    for name, count in stackless_files(prof.folder):
+        answer = json.loads(prof.run("report", name, "--json", "--by", by).stdout)
+        assert sum(row["self"]["samples"] for row in answer["rows"]) == answer["all"]["samples"], name
+        assert sum(call["total"]["samples"] for call in answer["calls"] if not call["depth"]) == answer["all"]["samples"], name
+        if by == "function":
+            assert [row["self"]["samples"] for row in answer["rows"] if row["name"] == "[unnamed]"] == [count], name
+        folded = prof.run("convert", "-q", name, "--format", "folded", "-o", "-").stdout.splitlines()
+        assert sum(int(line.split()[-1]) for line in folded if "[unnamed]" in line) == count, name
+
+
 def test_a_sample_without_a_stack_is_in_no_module(prof):
     message = profile_message().FromString(gzip.decompress((SOURCE / "tests/golden/go_cpu.pb.gz").read_bytes()))
     message.sample.add(value=[1000] * len(message.sample_type))
@@ -257,7 +299,7 @@ def test_without_a_file_the_default_file_is_read(prof, folded):
     missing = prof("report")
     assert missing.returncode == 2
     assert "prof record COMMAND" in missing.stderr
-    folded(SHOP, "prof.pb.gz")  # known by its content
+    folded(SHOP, "prof.pb.gz")  # recognized by its contents
     assert prof("report").stdout.splitlines()[1:] == SHOWN.splitlines()[1:]
 
 
@@ -363,7 +405,7 @@ def test_less_exits_immediately_if_the_report_fits_on_the_screen(prof, folded, c
 
 def test_waiting_is_summed_up_and_listed_by_the_functions_that_wait_with_their_reasons(prof, target):
     result = prof.run("record", "--wall", "-o", "run.pb.gz", "--", target("waits"), "1")
-    sentence = r"of [\d.]+ thread-seconds [\d.]+ CPU, [\d.]+ wanted a CPU, [\d.]+ waiting"
+    sentence = r"[\d.]+ thread-seconds: [\d.]+ on CPU, [\d.]+ runnable, [\d.]+ waiting"
     report = prof("report", "run.pb.gz")
     assert re.search(sentence, report.stdout), report.stdout
     assert re.search(sentence, result.stderr), result.stderr
@@ -377,6 +419,17 @@ def test_waiting_is_summed_up_and_listed_by_the_functions_that_wait_with_their_r
         assert rows[function]["reason"] == reason, rows[function]
         assert rows[function]["self"]["weight"] > 0.9 * rows[function]["total"]["weight"], rows[function]
     assert sum(row["self"]["weight"] for row in file["rows"]) == file["all"]["weight"]
-    table = prof("report", "-e", "off-cpu", "run.pb.gz", "--no-tree").stdout
+    table = prof("report", "-e", "off-cpu", "--idle", "run.pb.gz", "--no-tree").stdout
     assert re.search(r"self +total +function +waits in\n", table), table
     assert re.search(r"reads_pipe +\[read pipe\]", table), table
+
+
+def test_idle_time_is_hidden_and_its_sum_shown(prof, target):
+    prof.run("record", "--wall", "-o", "run.pb.gz", "--", target("waits"), "1")
+    hidden, shown = (prof("report", "-e", "off-cpu", *options, "run.pb.gz", "--no-tree").stdout for options in ([], ["--idle"]))
+
+    assert re.search(r"^idle: [\d.]+ .?s of waiting for work hidden; --idle shows it$", hidden, re.M), hidden
+    assert "polls_pipe" not in hidden and "reads_pipe" in hidden
+    assert "polls_pipe" in shown and "idle:" not in shown
+    for options in ["--json"], ["--focus", "."]:
+        assert "polls_pipe" in prof("report", "-e", "off-cpu", *options, "run.pb.gz", "--no-tree").stdout

@@ -39,7 +39,7 @@ def ring(tmp_path):
 
 @pytest.fixture
 def history(ring):
-    """Two days with a segment per hour. From Monday on, parse has twice as much to do."""
+    """Two days with a segment per hour. From Monday on, parse has twice as much work."""
     for hour in range(-24, 24):
         parse = 12 if hour < 0 else 24
         write_segment(ring, MONDAY + hour * HOUR, HOUR,
@@ -99,7 +99,7 @@ def test_all_rows_have_the_labels_of_the_last_one(prof, ring):
 
 def test_segments_that_are_left_out_are_told_once(prof, history):
     next(history.iterdir()).write_bytes(b"\x1f\x8bdamaged")
-    assert convert(prof, history, "-o", "x.ndjson").stderr.count("left out") == 1
+    assert convert(prof, history, "-o", "x.ndjson").stderr.count("omitted") == 1
 
 
 def test_labels_need_rows_or_a_server(prof, history):
@@ -122,7 +122,7 @@ def test_memory_does_not_grow_with_the_number_of_rows(prof, ring):
 
 
 def test_duckdb_names_the_function_whose_share_rose_most(prof, history):
-    """The query of the manual."""
+    """The query in the manual."""
     if not duckdb:
         lacking("the Python package duckdb")
     query = re.search(r"```sql\n(.*?)```", (SOURCE / "docs" / "FLEET.md").read_text(encoding="utf-8"), re.DOTALL)[1]

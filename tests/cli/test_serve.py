@@ -1,4 +1,4 @@
-"""prof serve: profiles over HTTP as Go programs give them, and clients that nobody would want."""
+"""prof serve: profiles over HTTP in the format of Go programs, and misbehaving clients."""
 
 import contextlib
 import gzip
@@ -18,7 +18,7 @@ import urllib.request
 
 import pytest
 
-from conftest import BUILD, NOBODY
+from conftest import BUILD, NOBODY, SOURCE
 from lacking import lacking
 from profiles import Pprof, Stacks
 from time_limit import TIME_LIMIT_S
@@ -28,7 +28,7 @@ PPROF = "/debug/pprof/"
 
 
 class Server:
-    """A running prof serve on a port of its own."""
+    """A running prof serve with a port of its own."""
 
     def __init__(self, process, url):
         self.process = process
@@ -55,7 +55,7 @@ class Server:
         return socket.create_connection((self.host, int(self.port)), timeout=TIME_LIMIT_S)
 
     def ask(self, path):
-        """A connection that has asked, and waits for the answer."""
+        """Returns a connection that has sent a request and waits for the answer."""
         connection = self.connect()
         connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         return connection
@@ -106,7 +106,7 @@ def read_all(connection):
     return data
 
 
-# ---- What Go programs give ----------------------------------------------------------------------------
+# ---- What Go programs serve -----------------------------------------------------------------------------
 
 
 def test_a_profile_is_what_clients_get_from_go_programs(server, service):
@@ -133,6 +133,15 @@ def test_errors_are_as_those_of_go(server):
         assert headers["X-Go-Pprof"] == "1" and headers["Content-Type"] == "text/plain; charset=utf-8"
         assert "Content-Disposition" not in headers
         assert text in body.decode() and body.endswith(b"\n")
+
+
+def test_each_format_that_is_served_is_in_the_manual_and_on_the_index(server):
+    _, _, body = server.get(f"{PPROF}profile?format=x")
+    names = body.decode().strip().partition("(")[2].rstrip(")").split(", ")
+    assert "pprof" in names and "perf.data" not in names
+    manual = (SOURCE / "man/prof-serve.1").read_text(encoding="utf-8")
+    assert re.search(r"^\.B format=(.*)$", manual, re.MULTILINE)[1].replace(r"\fR|\fP", "|").split("|") == names
+    assert f"({', '.join(names)})" in server.get("/", Accept="text/html")[2].decode()
 
 
 def test_a_recording_that_is_refused_says_why(server, service):
@@ -162,7 +171,7 @@ def test_head_records_nothing(server):
     assert (status, headers["Content-Type"], body) == (200, "application/octet-stream", b"")
 
 
-# ---- What else there is -------------------------------------------------------------------------------
+# ---- Other pages -----------------------------------------------------------------------------------------
 
 
 def test_processes_are_chosen_by_name_or_cgroup_and_other_formats_are_served(root, server, service):
@@ -220,7 +229,7 @@ def test_memory_of_a_process_that_prof_inside_has_started_is_recorded(server, pr
         pass
     path = f"{PPROF}profile?seconds=1&event=alloc&pid={program.pid}"
     for _ in range(2):
-        # A client that goes leaves the library idle, for the next one.
+        # When a client disconnects, the library is idle for the next one.
         connection = server.ask(path)
         server.until("prof_serve_recordings_running", 1)
         connection.close()
@@ -250,7 +259,7 @@ def test_metrics_count_what_was_done(server, service):
     assert 1e6 < server.metric("process_resident_memory_bytes") < 1e8
 
 
-# ---- Who is answered ----------------------------------------------------------------------------------
+# ---- Which clients are answered --------------------------------------------------------------------------
 
 
 def test_pages_and_names_of_other_sites_are_refused(server):
@@ -350,14 +359,14 @@ def test_over_tls_who_knows_the_token_is_answered(serve, token, certificate, tmp
     old.maximum_version = ssl.TLSVersion.TLSv1_1
     with pytest.raises((urllib.error.URLError, ssl.SSLError)):
         server.get("/healthz", context=old)
-    # go tool pprof has no option for a token, but a URL has a password.
+    # go tool pprof has no option for a token, but a URL can have a password.
     url = server.url.replace("https://", f"https+insecure://prof:{TOKEN}@")
     top = subprocess.run([client("go"), "tool", "pprof", "-top", url + path], capture_output=True, text=True, check=True,
                          env={**os.environ, "PPROF_TMPDIR": str(tmp_path)}, timeout=TIME_LIMIT_S)
     assert "Type: cpu" in top.stdout and "burn" in top.stdout
 
 
-# ---- Clients that cost something ----------------------------------------------------------------------
+# ---- Expensive clients -----------------------------------------------------------------------------------
 
 
 def test_two_clients_do_not_record_at_once(server, service):
@@ -388,7 +397,7 @@ def test_a_client_that_goes_ends_its_recording(server):
 
 
 def test_a_client_that_has_ended_its_request_gets_the_answer(server):
-    """Its socket is half closed, and still its user's."""
+    """Its socket is half closed, but still belongs to its user."""
     for path, status in (("/healthz", b"200"), (f"{PPROF}profile?seconds=1", b"200")):
         client = server.connect()
         client.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
@@ -401,7 +410,7 @@ def test_a_recording_that_is_killed_is_an_error(server):
     client = server.ask(f"{PPROF}profile?seconds=300")
     server.until("prof_serve_recordings_running", 1)
     os.kill(int(recorders(server)[0]), signal.SIGKILL)
-    assert b"ended from outside" in read_all(client)
+    assert b"another process ended the recording" in read_all(client)
     client.close()
 
 
@@ -430,7 +439,7 @@ def test_huge_requests_are_refused(server):
 
 
 def test_clients_that_say_little_hold_nobody_up_for_long(serve):
-    """Also one that sends steadily; and those that say nothing are closed after 10 s, and then there is room."""
+    """Including clients that send steadily. Silent clients are disconnected after 10 s, and then there is room."""
     slow, crowded = (serve("--listen", "127.0.0.1:0") for _ in range(2))
     connections = [crowded.connect() for _ in range(100)]
     for connection in connections:

@@ -1,4 +1,4 @@
-"""Programs with known call trees and shares (tests/targets): prof reports the true ones."""
+"""Programs with known call trees and shares (tests/targets): prof must report the correct ones."""
 
 import re
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 from profiles import assert_rooted, assert_share
 
 FAST = ["-F", "1999"]
-SECONDS = "0.6"  # of CPU time: some 1,200 samples
+SECONDS = "0.6"  # CPU time; about 1,200 samples
 
 LAYOUTS = ["shares", "shares_dwarf4", "shares_framed", "shares_static", "shares_static_pie", "shares_no_pie",
            "shares_compressed", "shares_bfd", "shares_lld", "shares_mold"]
@@ -40,7 +40,7 @@ def test_a_stripped_program_keeps_its_stacks(prof, target):
 
 
 def test_functions_of_a_stripped_program_are_called_by_their_starts(prof, target):
-    """Those of its call frame information; the places in them stay apart in pprof."""
+    """Starts are those in the call frame information. Addresses in a function stay separate in pprof."""
     program = target("shares_stripped")
     dump = subprocess.run(["readelf", "--debug-dump=frames", program], capture_output=True, text=True, check=True).stdout
     starts = {f"[{program.name}+{int(start, 16):#x}]" for start in re.findall(r" FDE .* pc=(\w+)\.\.", dump)}
@@ -94,7 +94,7 @@ def test_libraries_loaded_at_the_address_of_another_keep_their_own_names(prof, t
     one, two = target("plugin_one.so"), target("plugin_two.so")
     words = [one, "plugin_one_work", two, "plugin_two_work"] * 2
     stacks = prof.record(*FAST, "--", target("opener"), "0.15", *words).stacks
-    assert_complete(stacks, least=0.98)  # opening and closing runs in the dynamic linker
+    assert_complete(stacks, least=0.98)  # the dynamic linker opens and closes libraries
     assert_share(stacks.holding("main", "use", "plugin_one_work", "spend", "burn", "spin"), stacks.total, 0.5)
     assert_share(stacks.holding("main", "use", "plugin_two_work", "spend", "burn", "spin"), stacks.total, 0.5)
 

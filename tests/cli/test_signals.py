@@ -1,4 +1,4 @@
-"""No signal is without effect: prof ends, whatever it waits for, and the command gets what it is due."""
+"""No signal is ignored: prof ends, whatever it waits for, and the command gets the signals that it should get."""
 
 import array
 import fcntl
@@ -23,7 +23,7 @@ PIPE_BYTES = 4096
 
 
 def held_bytes(pipe):
-    """How much is in the pipe."""
+    """Returns the number of bytes in the pipe."""
     count = array.array("i", [0])
     fcntl.ioctl(pipe, termios.FIONREAD, count)
     return count[0]
@@ -42,7 +42,7 @@ def wait_until_full(process, pipe):
 
 
 def send(pid, number):
-    """Returns when another signal no longer counts as the same one: 100 ms after it was taken."""
+    """Returns when another signal is no longer treated as the same one: 100 ms after it was taken."""
     os.kill(pid, number)
     with suppress(FileNotFoundError, ProcessLookupError):
         while int(re.search(r"ShdPnd:\s(\S+)", Path(f"/proc/{pid}/status").read_text(encoding="utf-8"))[1], 16) & 1 << number - 1:
@@ -52,7 +52,8 @@ def send(pid, number):
 
 @pytest.fixture
 def writing(prof, started, target):
-    """writing() is a prof on a terminal, writing more into a pipe than it holds; nobody reads the other end of the pipe."""
+    """writing() is a prof on a terminal that writes more to a pipe than it can hold. The other end of the pipe is not
+    read."""
     opened = []
 
     def start():
@@ -87,7 +88,7 @@ def test_the_third_signal_ends_prof_at_once_although_somebody_reads(writing):
 
 
 def test_one_signal_ends_it_after_a_while_unless_somebody_reads_or_it_was_ctrl_c(writing):
-    """After Ctrl-C a pager may stop reading; another one would end prof."""
+    """After Ctrl-C, a pager may stop reading. A second signal must then end prof."""
     read, interrupted, abandoned = writing(), writing(), writing()
     os.write(interrupted.terminal, b"\x03")
     read.process.send_signal(signal.SIGTERM)
@@ -109,7 +110,7 @@ def test_one_signal_ends_it_after_a_while_unless_somebody_reads_or_it_was_ctrl_c
 
 
 def test_signals_end_the_first_process_of_a_container_too(prof, started, target, root):
-    """The kernel spares it the default action of signals that it sends to itself."""
+    """The kernel does not apply the default action for signals that such a process sends to itself."""
     pipe, write_end = pipe_that_nobody_reads()
     container = started(subprocess.Popen(
         ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", prof.binary, "record", "-q", "-F", "999", "--format", "perf-script",
@@ -124,7 +125,7 @@ def test_signals_end_the_first_process_of_a_container_too(prof, started, target,
 
 
 def start_in_background(prof, started, *words):
-    """A script's background job: without job control the shell starts it with SIGINT ignored."""
+    """A background job of a script: without job control, the shell starts it with SIGINT ignored."""
     script = started(subprocess.Popen(["/bin/sh", "-c", '"$@" & echo $!; wait $!', "sh", *map(str, words)], cwd=prof.folder,
                                       text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                       stderr=subprocess.PIPE, start_new_session=True))

@@ -1,7 +1,7 @@
 """The stacks of sleeping threads are found from their stack pointer and pc alone, and none is wrong.
 
-What /proc/TID/syscall tells of a thread is unwound by tests/truth/sleeping_threads and compared with the chain of
-functions that each thread says before it goes to sleep.
+tests/truth/sleeping_threads unwinds threads from /proc/TID/syscall. The result is compared with the chain of
+functions that each thread prints before it sleeps.
 """
 
 import bisect
@@ -19,13 +19,13 @@ from time_limit import TIME_LIMIT_S
 TOOL = BUILD / "tests" / "truth" / "sleeping_threads"
 THREADS = 15 * 8
 WALKED = r"thread (\d+) of .*\n(?:  from sp.*\n)?  from {}: (\w+), needs (\d+) bytes: (.*)"
-# The functions of the program that say that they are in the chain.
+# The functions of the program that add themselves to the chain.
 NAMES = set(re.findall(r"^static (?:NOINLINE )?(?:void \*?|int )(\w+)\(", (SOURCE / "tests/targets/sleepers.c").read_text(),
                        re.MULTILINE)) - {"jumps", "say", "return_from_others"}
 
 
 class Symbols:
-    """The function at an address of a program."""
+    """Finds the function at an address of a program."""
 
     def __init__(self, path):
         lines = subprocess.run(["nm", path], check=True, text=True, stdout=subprocess.PIPE).stdout.splitlines()
@@ -62,7 +62,7 @@ def asleep(path, *arguments):
 
 
 def walked(path, pid, known):
-    """Of each thread how the walk ended, and the functions of the program on its stack, outermost first."""
+    """Returns, for each thread, how the walk ended, and the program's functions on its stack, outermost first."""
     symbols = Symbols(path)
     text = subprocess.run([TOOL, "-v", str(pid)], text=True, check=False, timeout=TIME_LIMIT_S,
                           stdout=subprocess.PIPE).stdout
@@ -75,19 +75,23 @@ def walked(path, pid, known):
 
 
 def look(path, *arguments, known="sp and pc"):
-    """The number of threads whose stack reached its root, and the wrong ones. A thread may have woken meanwhile."""
+    """The number of threads whose stack reached its root, and the wrong ones. A thread that ran in between is walked again."""
     with asleep(path, *arguments) as (pid, chains):
-        found = walked(path, pid, known)
+        found = {}
+        end = time.monotonic() + TIME_LIMIT_S
+        while not chains.keys() <= found.keys():
+            assert time.monotonic() < end, chains.keys() - found.keys()
+            found = {**walked(path, pid, known), **found}
     wrong = []
     for tid, chain in chains.items():
-        stop, names = found.get(tid, ("root", chain))
+        stop, names = found[tid]
         if names != (chain if stop == "root" else chain[len(chain) - len(names):]):
             wrong.append((stop, names, chain))
-    rooted = sum(found[tid][0] == "root" for tid in chains if tid in found)
+    rooted = sum(found[tid][0] == "root" for tid in chains)
     return rooted, wrong
 
 
-# musl's C library has no call frame information, but symbols.
+# musl's C library has no call frame information, only symbols.
 @pytest.mark.parametrize("arguments", [(), ("stale",)])
 def test_threads_in_code_without_cfi_are_unwound_by_the_code(target, arguments):
     rooted, wrong = look(target("sleepers_musl"), *arguments, known="all registers")
@@ -95,8 +99,8 @@ def test_threads_in_code_without_cfi_are_unwound_by_the_code(target, arguments):
     assert rooted == THREADS
 
 
-# In sleepers a tenth of the stacks have a frame of varying size where no frame below saved the frame pointer, on a
-# stack full of return addresses that are out of date: two chains are possible then.
+# In sleepers, a tenth of the stacks have a frame of variable size where no lower frame has saved the frame pointer,
+# on a stack full of stale return addresses. Two chains are possible then.
 @pytest.mark.parametrize(("name", "least"), [("sleepers", 0.85), ("sleepers_static", 0.85), ("sleepers_musl", 0.85),
                                              ("sleepers_framed", 0.99),
                                              ("sleepers_unoptimized", 0.99)])
@@ -119,5 +123,5 @@ def test_threads_of_go_are_unwound_from_sp_and_pc(target, name):
     threads, from_registers, rooted, wrong = map(int, re.findall(r"\d+", result.splitlines()[-1])[:4])
     assert not wrong, result
     assert threads >= 10
-    # Without CFI nothing says where the monitor (runtime.sysmon) begins, which is called through a pointer.
+    # Without CFI, the start of the monitor (runtime.sysmon), which is called through a pointer, is unknown.
     assert rooted >= from_registers - (name == "parked_stripped")

@@ -1,4 +1,4 @@
-"""speedscope files are valid by its schema, and the application shows them."""
+"""speedscope files must be valid according to its schema, and the application must show them."""
 
 import base64
 import json
@@ -12,7 +12,7 @@ from profiles import Stacks
 
 @pytest.fixture(scope="module")
 def folder(target, tmp_path_factory):
-    """With the outputs of a run."""
+    """A folder with the outputs of a run."""
     prof = Prof(tmp_path_factory.mktemp("speedscope"))
     prof.run("record", "-F", "999", "-o", "run.speedscope.json", "-o", "run.folded", "--", target("threads"), "0.3")
     return prof.folder
@@ -75,7 +75,7 @@ def test_waiting_has_tracks_of_its_own(prof, target, node_package):
 
 
 def open_in_speedscope(browser, package, path):
-    """As its command line does: by a script that hands the file over."""
+    """Opens the file like speedscope's command line: with a script that passes the file."""
     script = path.with_suffix(".js")
     data = base64.b64encode(path.read_bytes()).decode()
     script.write_text(f"speedscope.loadFileFromBase64({json.dumps(path.name)}, {json.dumps(data)})")
@@ -84,12 +84,12 @@ def open_in_speedscope(browser, package, path):
 
 def test_the_application_shows_every_function(recording, folder, browser, node_package):
     page = open_in_speedscope(browser, node_package("speedscope"), folder / "run.speedscope.json")
-    page.until("document.title.startsWith('prof record')")
+    page.until("document.title.startsWith('threads')")
     file, _ = recording
     track = file["profiles"][file["activeProfileIndex"]]
     shown = {frame for sample in track["samples"] for frame in sample}
     names = [track["name"], *(file["shared"]["frames"][frame]["name"] for frame in shown)]
-    page.resize(1280, 400 + 30 * len(names))  # of its table it draws the rows that can be seen
+    page.resize(1280, 400 + 30 * len(names))  # it only draws the visible rows of its table
     page.key("3")
     page.until(f"{json.dumps(names)}.every((name) => document.body.innerText.includes(name))")
     page.close()

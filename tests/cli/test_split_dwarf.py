@@ -1,4 +1,4 @@
-"""Split DWARF (.dwo files, .dwp packages): the same names and lines as of the program that is built without it."""
+"""Split DWARF (.dwo files, .dwp packages): the symbols and lines must be those of a program without it."""
 
 import json
 import os
@@ -21,13 +21,13 @@ COMPILERS = {f"{name}, DWARF {version}": (name, f"-gdwarf-{version}") for name i
 
 
 class Builder:
-    """Builds in one directory, so that paths are the same in every build, and moves what it built into another."""
+    """Builds in one directory, so that paths are the same in every build, and moves the results to another one."""
 
     def __init__(self, client, folder):
         self.client = client
         self.folder = folder
         self.built = folder / "built"
-        self.kept = {}  # what was built: once for all tests
+        self.kept = {}  # results, built once for all tests
         for path in (SOURCE / "tests/cli/split").iterdir():
             shutil.copy(path, folder)
 
@@ -45,7 +45,7 @@ class Builder:
         return self.built / "program"
 
     def moved(self, name):
-        """Everything that was built last."""
+        """Moves everything that was built last."""
         shutil.rmtree(self.folder / name, ignore_errors=True)
         return self.built.rename(self.folder / name) / "program"
 
@@ -60,14 +60,14 @@ def split_files(program):
 
 
 def pack(packer, program):
-    """Into PROGRAM.dwp, the only place where its units are then."""
+    """Moves the program's units into PROGRAM.dwp."""
     subprocess.run([packer, "-e", program.name, "-o", "program.dwp"], check=True, cwd=program.parent, capture_output=True)
     for path in split_files(program):
         path.unlink()
 
 
 def assert_same(split, plain):
-    """The compilers write the same code for both."""
+    """Compilers must write the same code for both."""
     addresses = places(functions(plain))
     assert places(functions(split)) == addresses
     expected = resolved(plain, addresses)
@@ -136,7 +136,7 @@ def test_split_rust_programs_give_the_same_inline_chains(how, version, client, t
     for split in ("off", how):
         folder = tmp_path / split
         folder.mkdir()
-        # The version is an unstable option until 1.88.
+        # The version is an unstable option before 1.88.
         subprocess.run([client("rustc"), f"-Zdwarf-version={version}", "-O", "-g", "--edition=2021", "-Ccodegen-units=4",
                         f"-Csplit-debuginfo={split}", "--remap-path-prefix", f"{folder}=/built", RUST, "-o", "program"],
                        cwd=folder, check=True, env={**os.environ, "RUSTC_BOOTSTRAP": "1"})
@@ -158,7 +158,7 @@ def recording(program):
 
 
 def converted(prof, data):
-    """The outputs with names and with lines, and what prof says."""
+    """Returns the outputs with functions and with lines, and prof's messages."""
     outputs = [prof.folder / f"out{extension}" for extension in (".folded", ".speedscope.json")]
     result = prof.run("convert", data, *(argument for output in outputs for argument in ("-o", output)))
     return [output.read_text(encoding="utf-8") for output in outputs], result.stderr
@@ -176,7 +176,7 @@ def data(prof):
 
 @pytest.mark.parametrize("name", COMPILERS)
 def test_profiles_of_split_programs_are_the_same(name, prof, builder, data):
-    """Through the workers, which have to ask for each file."""
+    """The symbol workers have to ask for each file."""
     compiler, version = COMPILERS[name]
     plain, said = converted(prof, data(builder(compiler, version)))
     assert "shared::mixed" in plain[0] and "lacks" not in said

@@ -1,4 +1,4 @@
-"""Counts beside samples: prof record --stat."""
+"""Event counts in addition to samples: prof record --stat."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""clang-tidy, eslint and the compiler find no mistakes in the sources."""
+"""clang-tidy, eslint and the compiler must find no mistakes in the sources."""
 
 import json
 import os
@@ -23,13 +23,13 @@ def clang_tidy():
 
 
 def compilations():
-    """For each C file of the build its compiler's command, without the directory of this clone."""
+    """Returns, for each C file of the build, its compiler command without the directory of this clone."""
     entries = json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8"))
     return {(BUILD / entry["file"]).resolve(): entry["command"].replace(str(SOURCE), "") for entry in entries}
 
 
 def sources_of_objects():
-    """For each C file that is compiled, the files of the project that its compiler has read, itself among them."""
+    """Returns, for each compiled C file, the project's files that the compiler has read, including itself."""
     listing = subprocess.run(["ninja", "-C", BUILD, "-t", "deps"], capture_output=True, text=True, check=True).stdout
     for block in filter(None, listing.split("\n\n")):
         paths = [(BUILD / line.strip()).resolve() for line in block.splitlines()[1:]]
@@ -38,7 +38,8 @@ def sources_of_objects():
 
 @pytest.fixture(scope="module")
 def clang_tidy_passed():
-    """clang_tidy_passed(path) is a file that is there if clang-tidy has found nothing in the same sources before, in any clone."""
+    """clang_tidy_passed(path) is a file that exists if clang-tidy has found nothing in the same sources before, in any
+    clone."""
     folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "prof" / "clang-tidy"
     folder.mkdir(parents=True, exist_ok=True)
     contents, commands, sources = cache(Path.read_bytes), compilations(), dict(sources_of_objects())
@@ -70,13 +71,13 @@ def test_clang_tidy_finds_nothing(clang_tidy, clang_tidy_passed):
 
 
 def test_without_assertions_the_compiler_warns_of_nothing():
-    """As packages are built: a variable that only an assertion reads is unused there."""
+    """Packages are built like this: a variable that only an assertion reads is unused then."""
     warnings = ""
     for entry in json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8")):
         path = (Path(entry["directory"]) / entry["file"]).resolve()
         if path.is_relative_to(SOURCE / "lib") or path.is_relative_to(SOURCE / "cmd"):
             if "assert(" in path.read_text(encoding="utf-8"):
-                # from -MD on come the files that the compiler writes
+                # arguments from -MD on name output files
                 words = shlex.split(entry["command"])
                 warnings += subprocess.run([*words[:words.index("-MD")], "-DNDEBUG", "-fsyntax-only", path], cwd=entry["directory"],
                                            capture_output=True, text=True, check=False).stderr

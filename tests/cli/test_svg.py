@@ -22,7 +22,7 @@ app;main;print(std::vector<std::pair<int, int> > const&) 20
 
 @pytest.fixture
 def drawing(prof):
-    """The SVG of folded stacks, parsed and as a file."""
+    """Returns the SVG of folded stacks, parsed and as a file."""
 
     def draw(stacks=STACKS):
         path = prof.folder / "flame.svg"
@@ -35,7 +35,7 @@ def drawing(prof):
 
 
 def frames_of(path):
-    """(title, x, width, y) of each frame; x and width in percent."""
+    """Returns (title, x, width, y) of each frame; x and width in percent."""
     root = ElementTree.parse(path).getroot()
     canvas = root.find(f"{SVG}svg[@id='frames']")
     found = []
@@ -46,14 +46,14 @@ def frames_of(path):
     return found
 
 
-def test_every_frame_is_directly_above_its_caller(drawing):
+def test_every_frame_is_directly_below_its_caller(drawing):
     path = []
     for title, x, width, y in frames_of(drawing()):
-        while path and path[-1][2] <= y:
+        while path and path[-1][2] >= y:
             path.pop()
         if path:
-            left, right, below = path[-1]
-            assert y == below - 16, title
+            left, right, above = path[-1]
+            assert y == above + 16, title
             assert left - 0.001 <= x and x + width <= right + 0.001, title
         path.append((x, x + width, y))
 
@@ -87,13 +87,13 @@ def page(drawing, browser):
 
 
 def visible(page):
-    """The names that can be read."""
+    """Returns the readable names."""
     return page.value("""[...document.querySelectorAll("#frames > g:not(.hidden) > text:not(.hidden)")]
                          .map(text => text.textContent)""")
 
 
 def press(page, name):
-    """Clicks on the frame that is called so."""
+    """Clicks on the frame with this name."""
     page.click(*page.value(f"""(() => {{
         const text = [...document.querySelectorAll("#frames > g:not(.hidden) > title")]
             .find(title => title.textContent.startsWith("{name} ("));
@@ -156,7 +156,32 @@ def test_the_hovered_frame_is_described(page):
 def test_the_svg_is_as_wide_as_the_window(page):
     page.resize(600, 500)
     page.until("document.getElementById('frames').getBoundingClientRect().width <= 580")
-    assert any(name.startswith("print(") and "\u2026" in name for name in visible(page))
+    assert visible(page)[0] == "all"
+
+
+def test_boxes_have_short_names_and_titles_full_ones(drawing, browser):
+    name = "<shop::catalog::Index as core::ops::function::FnMut<alloc::string::String>>::call_mut"
+    stacks = f"app;main;{name} 90\napp;main;parse 10\n"
+    text = drawing(stacks).read_text(encoding="utf-8")
+    assert f"<title>{name.replace('<', '&lt;').replace('>', '&gt;')} (90 samples" in text and ">shop::Index::call_mut</text>" in text
+    page = browser.open(f"file://{drawing(stacks)}")
+    assert "shop::Index::call_mut" in visible(page)
+    for term in ("shop::catalog", "Index::call_mut"):
+        page.press_on("#box")
+        page.value("document.getElementById('box').select()")
+        page.write(term)
+        assert page.value("document.getElementById('matched').textContent") == "matched: 90.00%"
+    assert not page.problems
+    page.close()
+
+
+def test_it_opens_on_the_header_the_legend_and_the_widest_frames(drawing, browser):
+    deep = "app;main;" + ";".join(f"f{level}" for level in range(200)) + " 1\napp;main;work 99\n"
+    page = browser.open(f"file://{drawing(deep)}")
+    inside = """(element) => { const {top, bottom} = element.getBoundingClientRect(); return top >= 0 && bottom <= innerHeight; }"""
+    shown = page.value(f"[...document.querySelectorAll('text')].filter({inside}).map((text) => text.textContent)")
+    assert {"user", "all", "app", "main", "work"} <= set(shown)
+    page.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

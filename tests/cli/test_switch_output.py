@@ -1,4 +1,5 @@
-"""prof record --switch-output: several profiles of one recording, without a gap; and what else ends or names files."""
+"""prof record --switch-output: several profiles of one recording without a gap, and other options that end or name
+files."""
 
 import os
 import re
@@ -16,7 +17,7 @@ STAMP = r"\d{8}-\d{8}"
 
 
 def names(folder, extension="pb.gz"):
-    """The profiles in it, oldest first."""
+    """Returns the profiles in the folder, oldest first."""
     return sorted(path for path in folder.iterdir() if re.fullmatch(rf"out\.{STAMP}\.{extension}", path.name))
 
 
@@ -28,7 +29,7 @@ def wait_for(process, condition):
 
 
 def cut(process, folder):
-    """Ends a segment, and returns when its files are there."""
+    """Ends a segment, and returns when its files exist."""
     before = len(names(folder))
     process.send_signal(signal.SIGUSR2)
     wait_for(process, lambda: len(names(folder)) > before)
@@ -40,7 +41,7 @@ def assert_whole(path):
 
 @pytest.fixture
 def recorded(prof, phases, controlled, channel):
-    """recorded(…) is prof, recording a target that does nothing yet, and the target."""
+    """recorded(…) returns a prof that records an idle target, and the target."""
 
     def start(*arguments, output="out.pb.gz", **options):
         target = phases()
@@ -80,7 +81,7 @@ def test_segments_add_up_to_the_time_of_the_program(prof, recorded):
     end(process)
     segments = names(prof.folder)
     assert len(segments) >= 6
-    # What a hypervisor takes away counts for perf's clock, and not for the process.
+    # Time that a hypervisor takes away counts for perf's clock, but not for the process.
     assert used - 0.03 <= sum(weights(path)[""] for path in segments) <= elapsed + 0.03
     assert sum(weights(path)["[not sampled]"] for path in segments) < 0.01 * len(segments)
 
@@ -203,7 +204,8 @@ def test_a_killed_recording_leaves_whole_segments(prof, recorded):
 
 def test_on_a_full_disk_the_oldest_make_room(recorded, small_disk):
     process, target = recorded("--switch-output", "--switch-max-files", "10", output=small_disk / "out.html")
-    (small_disk / "filling").write_bytes(bytes(20 << 10))
+    # An empty page has about 110 KiB. There is room for one and a half.
+    (small_disk / "filling").write_bytes(bytes(90 << 10))
     newest = None
     for _ in range(3):
         target("left 0.1")
@@ -263,7 +265,7 @@ def test_a_recording_ends_at_its_size(prof, target, output, size):
 
 def test_a_dry_run_says_what_would_be_recorded_and_runs_nothing(prof):
     result = prof.run("record", "--dry-run", "-e", "cpu-clock", "-F", "99", "-o", "out.pb.gz", "--", "touch", "ran")
-    assert "the command touch" in result.stderr and "cpu-clock at 99 Hz" in result.stderr and "out.pb.gz (pprof)" in result.stderr
+    assert "would record touch ran" in result.stderr and "cpu-clock at 99 Hz" in result.stderr and "out.pb.gz (pprof)" in result.stderr
     assert not os.listdir(prof.folder)
 
 

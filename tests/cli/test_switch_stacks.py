@@ -1,4 +1,4 @@
-"""Where the kernel does not let prof look at waiting threads, it samples their context switches."""
+"""If the kernel does not let prof read waiting threads, prof samples their context switches."""
 
 import os
 import subprocess
@@ -14,9 +14,9 @@ from time_limit import TIME_LIMIT_S
 
 @pytest.fixture
 def refused(prof, paranoid, client, target, started, channel):
-    """refused(options, *arguments): records the target `waits` of another user from its exec on, as root without the
-    capability that looks need; until=TEXT ends it after prof has said that. Returns its stacks, its own clock, and what
-    prof said."""
+    """refused(options, *arguments) records the target `waits` of another user from its exec on, as root without the
+    capability that snapshots need. until=TEXT ends it after prof has printed that. Returns its stacks, its own
+    clock, and prof's messages."""
     paranoid(2)
     program = prof.folder / "waits"
     program.write_bytes(Path(target("waits")).read_bytes())
@@ -60,7 +60,7 @@ def test_a_process_that_may_not_be_looked_at_is_sampled_at_its_switches(refused)
 
 
 def test_a_storm_of_switches_is_not_sampled_but_its_times_are_whole(refused):
-    stacks, clock, errors = refused(["--off-cpu"], "120", "1", "20", "storm", "sleep", until="no stacks from now on")
+    stacks, clock, errors = refused(["--off-cpu"], "120", "1", "20", "storm", "sleep", until="stacks are off from here on")
     assert "2000 context switches" in errors
     assert stacks.total > 0.8 * (clock["asks"] + clock["answers"] + clock["naps"]), "the thread main waits, too"
     assert "has no stack" in errors and "raise -F" not in errors

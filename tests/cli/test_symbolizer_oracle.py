@@ -1,4 +1,5 @@
-"""prof's own DWARF reader against elfutils (--symbolizer fast, libdw), and elfutils where our own reader gives up."""
+"""Compares prof's own DWARF reader with elfutils (--symbolizer fast, libdw), and tests elfutils where prof's reader
+gives up."""
 
 import gzip
 import os
@@ -54,7 +55,7 @@ def test_functions_files_and_lines_equal_those_of_elfutils(name, client, tmp_pat
 
 # ---- Recordings ----
 
-# Functions with arguments and inlined calls, each of which takes its share of the time.
+# Functions with arguments and inlined calls. Each takes its share of the time.
 LOOPS = """
 #include <stdlib.h>
 #include <time.h>
@@ -128,7 +129,7 @@ def test_profiles_of_both_readers_are_equal(name, client, prof):
     assert convert(prof, "auto") == fast
 
 
-# ---- What our own reader does not understand ----
+# ---- DWARF that prof's reader does not support ----
 
 CALL_SITE_PARAMETER = 0x49
 UNKNOWN_FORM = 0x7f
@@ -144,7 +145,7 @@ def uleb(data, at):
 
 
 def spoil_entries(data, tag):
-    """Gives an attribute of these entries a form that nobody knows."""
+    """Gives an attribute of these entries an unknown form."""
     at, size = next((offset, size) for name, offset, size in sections(data) if name == ".debug_abbrev")
     end, spoiled = at + size, 0
     while at < end:
@@ -178,7 +179,7 @@ def recorder(client, tmp_path_factory):
 
 @pytest.fixture
 def loops(recorder):
-    """The program. Its end puts it back."""
+    """Yields the program, and restores it at the end."""
     program = recorder.folder / "loops"
     intact = program.read_bytes()
     yield program
@@ -187,7 +188,7 @@ def loops(recorder):
 
 @pytest.fixture
 def spoiled(recorder, loops):
-    """The profiles of the program before its units could no longer be read to their end."""
+    """The profiles of the program before its units became unreadable."""
     intact = convert(recorder, "fast")
     data = bytearray(loops.read_bytes())
     spoil_entries(data, CALL_SITE_PARAMETER)

@@ -1,5 +1,7 @@
-"""prof record -G, --container, --name, --wait, --filter-thread: targets that are not given by number; labels of cgroups."""
+"""prof record -G, --container, --name, --wait, --filter-thread: targets that are not given by number, and labels of
+cgroups."""
 
+import gzip
 import hashlib
 import json
 import os
@@ -17,18 +19,18 @@ from profiles import Pprof
 from time_limit import TIME_LIMIT_S
 from until_busy import wait
 
-# Names that no other run has at the same time: cgroups and processes are the machine's.
+# Names that are unique to this run, because cgroups and processes are shared by the machine.
 TAG = f"{os.getpid():x}"
 GROUP = f"prof-{TAG}"
 ID = hashlib.sha256(GROUP.encode()).hexdigest()
 OTHER_ID = ID[:4] + hashlib.sha256(ID.encode()).hexdigest()[4:]
 
-# Enters the cgroups, which are given first, and executes the program.
+# Enters the cgroups, which are the first arguments, and executes the program.
 ENTER = 'while [ "$1" != -- ]; do echo $$ >"$1/cgroup.procs"; shift; done; shift; exec "$@"'
 
 
 def hierarchies():
-    """The mounts whose cgroups take perf events: version 2, or the controller perf_event."""
+    """Returns the mounts whose cgroups accept perf events: version 2, or the controller perf_event."""
     for line in Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines():
         _, folder, kind, options, *_ = line.split()
         if kind == "cgroup2" or (kind == "cgroup" and "perf_event" in options.split(",")):
@@ -37,7 +39,7 @@ def hierarchies():
 
 @pytest.fixture
 def cgroup(root, started):  # after `started`: processes end before their cgroups are removed
-    """cgroup("a/b") makes a cgroup, and those above it."""
+    """cgroup("a/b") creates a cgroup and its parents."""
     made = []
 
     def make(name):
@@ -58,7 +60,7 @@ def cgroup(root, started):  # after `started`: processes end before their cgroup
 
 
 def remove(folder):
-    """Once its processes are gone, which takes the kernel a moment."""
+    """Removes the cgroup when its processes are gone, which takes the kernel a moment."""
     deadline = time.monotonic() + TIME_LIMIT_S
     while folder.exists():
         try:
@@ -137,7 +139,7 @@ def test_each_event_has_its_own_cgroup_in_a_list_for_as_many_events(prof, cgroup
         report = json.loads(prof("report", "record.data", "--json", "--by", "process", "-e", event).stdout)
         assert [row["name"] for row in report["rows"]] == [process]
     result = prof("record", "-e", events, "-G", f"{GROUP},{GROUP}2", "--wall", "true")
-    assert result.returncode == 1 and "cannot sample each event in a cgroup of its own" in result.stderr
+    assert result.returncode == 1 and "cannot sample each event in a different cgroup" in result.stderr
     result = prof("record", "-e", events, "-G", "a,b,c", "true")
     assert result.returncode == 2 and "-G has 3 cgroups for 2 events" in result.stderr
     result = prof("record", "-G", f"{GROUP},nosuch", "true")
@@ -189,7 +191,7 @@ def test_digits_of_several_ids_are_an_error_that_lists_them(prof, cgroup, run_in
         run_in(cgroup(f"{GROUP}/{which}"), copy("inside"), "600")
     result = prof("record", "--container", ID[:4], "-o", "out.folded")
     assert result.returncode == 2
-    assert f'"{ID[:4]}" names 2 cgroups' in result.stderr and ID in result.stderr and OTHER_ID in result.stderr
+    assert f'"{ID[:4]}" matches 2 cgroups' in result.stderr and ID in result.stderr and OTHER_ID in result.stderr
     assert not (prof.folder / "out.folded").exists()
 
 
@@ -235,7 +237,7 @@ def test_a_name_that_no_process_has_is_an_error(prof, copy, started):
     result = prof("record", "--name", f"alphabett{TAG}")
     assert result.returncode == 2
     assert f"there are no processes named alphabett{TAG}" in result.stderr
-    assert f"did you mean alphabet{TAG}? --wait waits until one begins" in result.stderr
+    assert f"did you mean alphabet{TAG}? --wait waits until one starts" in result.stderr
 
 
 @pytest.mark.parametrize("arguments", [[], ["--wall"]], ids=["whole CPUs", "one by one"])
@@ -250,6 +252,19 @@ def test_wait_waits_for_a_process_of_the_name(prof, copy, started, arguments):
     assert name in (prof.folder / "out.folded").read_text(encoding="utf-8")
 
 
+def test_wait_records_where_the_process_of_the_name_waits_and_no_other(prof, started):
+    name = f"sleeper{TAG}"
+    sleeper = shutil.copy(shutil.which("sleep"), prof.folder / name)
+    started(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]))
+    recording = started(prof.start("record", "--wall", "--wait", "--name", name, "--duration", "0.5", "-o", "out.folded"))
+    assert recording.stderr.readline() == f"prof: waiting for processes named {name}\n"
+    started(subprocess.Popen([sleeper, "600"], start_new_session=True))
+    _, errors = recording.communicate(timeout=TIME_LIMIT_S)
+    assert recording.returncode == 0, errors
+    lines = (prof.folder / "out.folded").read_text(encoding="utf-8").splitlines()
+    assert {line.split(";")[0] for line in lines} == {name}
+
+
 def test_wait_waits_for_a_container(prof, cgroup, run_in, copy, started):
     recording = started(prof.start("record", "-w", "--container", ID[:12], "--duration", "0.3", "-o", "out.folded"))
     assert recording.stderr.readline() == f"prof: waiting for container {ID[:12]}\n"
@@ -260,7 +275,7 @@ def test_wait_waits_for_a_container(prof, cgroup, run_in, copy, started):
 
 
 def test_a_user_records_processes_of_the_name_that_begin_later_and_each_once(ordinary, paranoid):
-    """The subshells are found in /proc, too, and have inherited the events of the shell by then."""
+    """The subshells are also found in /proc. By then, they have inherited the events of the shell."""
     paranoid(2)
     name = f"alpha{TAG}"
     alpha = ordinary.folder / name
@@ -269,7 +284,7 @@ def test_a_user_records_processes_of_the_name_that_begin_later_and_each_once(ord
     recording = ordinary.record("--name", name, "--wait", "--", "sh", "-c",
                                 f"{alpha} -c '{loop}; ({loop}); ({loop})'; times")
     assert f"waiting for processes named {name}" in recording.result.stderr
-    assert "looked for twice per second" in recording.result.stderr
+    assert "detected twice per second" in recording.result.stderr
     assert set(by_process(recording)) == {name}
     of_children = recording.result.stdout.splitlines()[-1]
     used = sum(60 * float(minutes) + float(seconds) for minutes, seconds in re.findall(r"(\d+)m([\d.]+)s", of_children))
@@ -277,12 +292,45 @@ def test_a_user_records_processes_of_the_name_that_begin_later_and_each_once(ord
     assert 0.5 * used * 999 < samples < 1.1 * used * 999
 
 
+def titles_of(prof):
+    """The titles of run.*: of the report, its JSON and each format."""
+    with gzip.open(prof.folder / "run.firefox.json.gz") as firefox:
+        yield json.load(firefox)["meta"]["product"]
+    yield json.loads((prof.folder / "run.speedscope.json").read_bytes())["name"]
+    yield re.search(r'id="title"[^>]*>([^<]*)<', (prof.folder / "run.svg").read_text(encoding="utf-8"))[1]
+    for file in "run.pb.gz", "run.data":
+        yield prof.run("report", file).stdout.splitlines()[0].removeprefix(f"{file}: ")
+    yield json.loads(prof.run("report", "--json", "run.pb.gz").stdout)["title"]
+
+
+def test_the_title_is_what_was_recorded_and_not_the_command_that_limits_the_time(prof, service, until_busy):
+    outputs = [f"-orun.{name}" for name in ("pb.gz", "data", "firefox.json.gz", "speedscope.json", "svg")]
+    prof.run("record", *outputs, "-p", service.pid, "--", *until_busy(service.pid))
+    assert set(titles_of(prof)) == {f"{name_of(service.pid)} (pid {service.pid})"}
+    prof.run("record", *outputs, "--", "/bin/sh", "-c", "exit 0")
+    assert set(titles_of(prof)) == {"sh -c exit 0"}
+
+
+@pytest.mark.parametrize("arguments, title", [
+    ("-a", "the whole machine"),
+    ("-C 0", "CPU 0"),
+    ("-u {user}", "processes of user {user}"),
+    ("-t {pid}", "{name} (tid {pid})"),
+    ("-p {pid},1", "{name} (pid {pid}), {first} (pid 1)"),
+    ("--name {name}", "processes named {name}, "),
+    ("-- /bin/rg -c PATTERN src", "rg -c PATTERN src"),
+])
+def test_each_target_has_a_title(prof, service, arguments, title):
+    facts = {"pid": service.pid, "name": name_of(service.pid), "first": name_of(1), "user": os.getuid()}
+    assert f"would record {title.format(**facts)}" in prof("record", "--dry-run", *arguments.format(**facts).split()).stderr
+
+
 def test_only_threads_with_a_matching_name_are_kept(prof, service, until_busy):
     service.stdin.write("another\n")
     assert service.stdout.readline() == "started\n"
     recording = prof.record("-p", service.pid, "--filter-thread", "la*", "--", *until_busy(service.pid))
     assert set(recording.pprof.by_label("thread")) == {"late"}
-    assert re.search(r"left out: \d+ samples of other threads", recording.result.stderr)
+    assert re.search(r"omitted \d+ samples of other threads", recording.result.stderr)
 
 
 @pytest.mark.parametrize("arguments", [[], ["--include-self"]], ids=["by default", "unless it is included"])
@@ -294,7 +342,7 @@ def test_prof_itself_is_left_out_of_the_whole_machine(prof, root, copy, started,
     pids = Pprof.read(prof.folder / "out.pb.gz").by_label("pid")
     assert pids[busy.pid] > 0
     assert (pids[recording.pid] > 0) == bool(arguments)
-    assert bool(re.search(r"left out: \d+ samples of prof itself", errors)) == (not arguments)
+    assert bool(re.search(r"omitted \d+ samples of prof itself", errors)) == (not arguments)
 
 
 def test_samples_of_the_whole_machine_have_the_labels_of_their_cgroups(prof, cgroup, run_in, copy, until_busy):
@@ -307,7 +355,7 @@ def test_samples_of_the_whole_machine_have_the_labels_of_their_cgroups(prof, cgr
 
 
 def test_segments_of_a_whole_machine_have_the_labels_of_their_cgroups(prof, cgroup, run_in, copy):
-    """Also those of children that live for a moment, which have them from their parent when they are gone."""
+    """Short-lived children get the labels from their parent if they are gone."""
     script = prof.folder / "service"
     script.write_text(f"#!/bin/sh\nwhile :; do {copy(f'moment{TAG}')} 0.02; done\n", encoding="ascii")
     script.chmod(0o755)

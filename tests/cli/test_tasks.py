@@ -1,4 +1,4 @@
-"""prof report --by task: which future, job or goroutine costs what, and which blocks its executor."""
+"""prof report --by task: the cost of each future, job or goroutine, and which ones block their executor."""
 
 import functools
 import json
@@ -27,12 +27,12 @@ def report(prof, profile, *args):
 
 
 def weights(prof, profile, *args):
-    """The CPU time or samples of each task."""
+    """Returns the CPU time or samples of each task."""
     return {row["name"]: row["self"]["weight"] for row in report(prof, profile, *args)["rows"]}
 
 
 def record(prof, tmp_path, *command, args=()):
-    """A profile, and what the command prints: lines of a number and a task."""
+    """Returns a profile and the output of the command: lines with a number and a task."""
     profile = tmp_path / "x.pb.gz"
     result = prof.run("record", "-q", "--wall", *args, "-o", profile, "--", *command)
     clocks = Counter()
@@ -44,13 +44,13 @@ def record(prof, tmp_path, *command, args=()):
 
 @pytest.fixture(scope="module")
 def task_clocks(client, tmp_path_factory):
-    """task_clocks(mode) records that mode of the client once: a profile, and its own clocks."""
+    """task_clocks(mode) records that mode of the client once, and returns the profile and the client's own clocks."""
     return functools.cache(lambda mode: record(Prof(folder := tmp_path_factory.mktemp(mode)), folder, client("task_clocks"), mode))
 
 
 def assert_agreement(prof, profile, clocks):
-    """The share of each task among the tasks is that of its own clock, within four standard deviations. Reading the clock
-    takes time in the kernel, which belongs to no task where an ordinary user may not sample it."""
+    """Asserts that the share of each task is that of its own clock, within four standard deviations. Reading the clock
+    takes time in the kernel, which does not belong to a task if an unprivileged user cannot sample it."""
     rows = {row["name"]: row["self"] for row in report(prof, profile)["rows"]}
     assert not clocks.keys() - rows.keys(), list(rows)
     weight, samples = (sum(rows[name][key] for name in clocks) for key in ("weight", "samples"))
@@ -81,7 +81,7 @@ def test_a_future_that_sleeps_blocks_its_executor(prof, task_clocks):
     source = (SOURCE / "src/bin/task_clocks.rs").read_text(encoding="utf-8").splitlines()
     line = next(number for number, text in enumerate(source, 1) if "10 { sleep(" in text)
     assert blocked["task"] == f"async block src/bin/task_clocks.rs:{line}"
-    # 10 times 20 ms. A wait that no look has met, on a busy machine, has the stack of another one of its thread.
+    # 10 times 20 ms. On a busy machine, a wait without a snapshot gets the stack of another wait of its thread.
     assert 0.1e9 <= blocked["reason_ns"] < 0.2e9 * TIME_LIMIT_S, "spawn_blocking() does not count"
     assert blocked["text"].endswith(" in [nanosleep] of std::thread::sleep")
 
@@ -143,7 +143,7 @@ def test_polls_are_counted_where_samples_show_them(prof, task_clocks):
     rows = report(prof, profile)["rows"]
     polls = {row["name"]: row["polls"] for row in rows if row["name"] in clocks}
     block = next(name for name in clocks if "async block" in name and "block_on" not in name)
-    # 150 polls of 2.1 ms each on one thread, with those of others in between.
+    # 150 polls of 2.1 ms each on one thread, with those of other tasks in between.
     assert 100 < polls[block] <= 150
     assert polls["task_clocks::ByHand"] <= 150
     assert "polls" in prof("report", "--by", "task", profile).stdout

@@ -63,5 +63,5 @@ def test_progress_is_shown_while_another_process_is_recorded(terminal, service):
     shown.read_until(r"samples, [0-9]+ lost")
     os.write(shown.fd, b"\x03")
     assert shown.end() == 0, shown.text
-    # It is wiped off before anything else is said.
+    # The line is erased before anything else is printed.
     assert re.search(r"recording: [0-9.]+ s, [0-9]+ samples, [0-9]+ lost\r\033\[K", shown.text.replace("^C", "")), shown.text

@@ -11,9 +11,10 @@ import pytest
 from time_limit import TIME_LIMIT_S
 
 DELAY_S = 0.2
-PICTURES = int(TIME_LIMIT_S / DELAY_S)  # then it ends, whether what was waited for has come or not
+PICTURES = int(TIME_LIMIT_S / DELAY_S)  # then it ends, whether the condition was met or not
 STANDING = ["top", "-b", "-d", DELAY_S, "-n", PICTURES]
 
+LOAD = r"([0-9.]+ of \d+ CPUs busy(, [0-9.]+ % sampled)?|about [0-9.]+ of \d+ CPUs busy), "
 ROW = re.compile(r" *([0-9.]+) % +([0-9.]+) %  [█▏▎▍▌▋▊▉ ]*(.*)")
 
 
@@ -55,7 +56,7 @@ def read_table(process):
 
 
 def read_until(process, is_so):
-    """The first refresh that meets a condition."""
+    """Returns the first refresh for which a condition holds."""
     while not is_so(table := read_table(process)):
         pass
     return table
@@ -63,7 +64,7 @@ def read_until(process, is_so):
 
 @pytest.fixture
 def picture(prof, started, target):
-    """picture(option, ...) of the target `shares`, as soon as enough samples have been taken."""
+    """picture(option, ...) shows the target `shares` when enough samples have been taken."""
 
     def take(*options, least=300):
         top = started(prof.start(*STANDING, *options, "--", target("shares"), 600))
@@ -79,10 +80,16 @@ def test_each_refresh_is_a_table_of_the_hottest_functions(prof, started, target)
     first = read_table(top)
     second = read_until(top, lambda table: samples_of(table) > samples_of(first) and table.self_of("spin ") > 50)
     for table in first, second:
-        assert re.fullmatch(r"[0-9.]+ s, \S+: [0-9,]+ samples, [0-9,]+ lost", table.title)
+        assert re.fullmatch(rf"[0-9.]+ s, ({LOAD})?\S+: [0-9,]+ samples, [0-9,]+ lost", table.title)
         assert table.heading.split() == ["self", "total", "function", "module"]
     assert second.rows[0][2].startswith("spin ")
     assert [row[0] for row in second.rows] == sorted((row[0] for row in second.rows), reverse=True)
+
+
+def test_the_title_shows_how_busy_the_target_is_and_how_much_of_that_is_sampled(prof, started, target):
+    top = started(prof.start(*STANDING, "-e", "cpu-clock", "--", target("shares"), 600))
+    busy = re.compile(r"[0-9.]+ s, ([0-9.]+) of \d+ CPUs busy, ([0-9.]+) % sampled, cpu-clock: ")
+    read_until(top, lambda table: (match := busy.match(table.title)) and float(match[1]) > 0 and 0 < float(match[2]) <= 100)
 
 
 @pytest.mark.parametrize("key, name", [("module", "/shares"), ("process", "shares"), ("thread", "shares "),
@@ -127,7 +134,7 @@ def test_a_running_process_is_shown_until_it_ends(prof, service, started):
 
 
 def test_old_samples_decay(prof, service, started):
-    """The thread "early" has had all of the time; what is recent soon is half of the thread "late"."""
+    """First, the thread "early" has all of the time. Soon, half of the recent time belongs to the thread "late"."""
     top = started(prof.start(*STANDING, "--by", "thread", "-p", service.pid))
     read_until(top, lambda table: samples_of(table) > 300 and table.self_of("early") > 90)
     service.stdin.write("\n")
@@ -198,7 +205,7 @@ def test_threads_are_selected_and_listed_by_their_labels(prof, picture, target):
     assert not [table.rows for table in tables(prof("top", *arguments, target("shares"), 600)) if table.rows]
 
 
-UID = 4_000_000 + os.getpid()  # nobody else's
+UID = 4_000_000 + os.getpid()  # unused by others
 
 
 def test_an_unprivileged_user_cannot_see_the_processes_of_others(prof, root, target, started, tmp_path):

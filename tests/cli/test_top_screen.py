@@ -23,7 +23,7 @@ FIRST_ROW = 3
 
 @pytest.fixture
 def on_screen(prof):
-    """on_screen(words) is that program on a terminal; what is left of it ends with the test."""
+    """on_screen(words) runs that program on a terminal, and ends it with the test."""
     screens = []
 
     def start(words, **terminal):
@@ -35,13 +35,13 @@ def on_screen(prof):
     yield start
     for screen in screens:
         if screen.pid:
-            os.killpg(screen.pid, signal.SIGKILL)  # and its command, which would compete with every test to come
+            os.killpg(screen.pid, signal.SIGKILL)  # including its command, which would compete with all later tests
             screen.end()
 
 
 @pytest.fixture
 def top(on_screen, prof, target):
-    """top(option, ...) on a terminal, of the target `shares`."""
+    """top(option, ...) runs on a terminal and shows the target `shares`."""
 
     def start(*options, words=None, **terminal):
         words = words or ["--", target("shares"), 600]
@@ -58,10 +58,19 @@ def leave(screen, key="q"):
 @pytest.mark.parametrize("columns, rows", [(80, 24), (200, 50), (60, 10)])
 def test_the_hottest_functions_are_on_a_screen_that_fits_the_terminal(top, columns, rows):
     screen = top(columns=columns, rows=rows)
-    screen.wait_for("^prof top: shares, ", "^ *self +total +function +module$",
+    screen.wait_for("^prof top: shares 600, ", "^ *self +total +function +module$",
                     r"^ *(100|[89][0-9])\.[0-9] % +[0-9.]+ % +█+ +spin +shares$")
     screen.wait(lambda: columns - 12 < max(map(len, screen.lines[FIRST_ROW:-1])) <= columns)
     screen.wait(lambda: screen.lines[rows - 1].startswith("q quit"))
+    assert leave(screen) == 0
+
+
+@pytest.mark.parametrize("columns, keys", [(80, "c tree  L fold  / filter"), (60, "b by  c tree"), (40, "Enter open  a source")])
+def test_no_word_is_cut_at_the_edge_of_the_screen(top, columns, keys):
+    screen = top("-e", "cpu-clock", columns=columns)
+    titles = {80: r"of \d+ CPUs busy, [0-9.]+ % sampled.*", 60: r"of \d+ CPUs busy.*", 40: r"shares 600"}
+    screen.wait_for(rf"^prof top: .*{titles[columns]}$", rf"^q quit.*  {keys}$")
+    screen.wait(lambda: not screen.lines[0].rstrip().endswith(","))
     assert leave(screen) == 0
 
 
@@ -108,12 +117,13 @@ def test_keys_choose_the_order_and_the_table(top):
 
 @pytest.mark.parametrize("columns, rows, way", [(80, 24, "q"), (200, 50, ESCAPE), (60, 10, BACKSPACE)])
 def test_the_source_of_a_function_is_opened_and_closed(top, columns, rows, way):
-    screen = top("--sort", "total", "--filter", "^half$", columns=columns, rows=rows)
+    screen = top("--sort", "total", "--filter", "^half$", columns=200, rows=rows)
     screen.wait_for(r" [0-9,]{3,} samples")
+    screen.resize(columns, rows)
     screen.wait_for(r" half +shares$")
     screen.press("a")
     screen.wait_for(r"^half, line by line")
-    # What is hot is in the instructions of its loop; the view begins there.
+    # The hot code is the instructions of its loop, where the view starts.
     screen.wait_for(r"^ *[0-9]+\.[0-9] % +[0-9]+\.[0-9] % +[0-9a-f]+  [a-z]+")
     assert max(map(len, screen.lines)) <= columns
     screen.press(HOME)
@@ -155,16 +165,16 @@ def test_a_filter_is_typed_and_removed(top):
 
 
 def test_the_display_is_paused_and_resumed(top):
-    screen = top()
+    screen = top(columns=140)
     screen.wait_for(r" spin +shares$")
     screen.press(" ")
     screen.wait_for(r" PAUSED$")
 
     def wait_for_a_second():
-        until = int(screen.wait_for(r", ([0-9]+) s, ")[1]) + 1
-        screen.wait(lambda: int(screen.wait_for(r", ([0-9]+) s, ")[1]) >= until)
+        until = int(screen.wait_for(r", ([0-9]+) s\b")[1]) + 1
+        screen.wait(lambda: int(screen.wait_for(r", ([0-9]+) s\b")[1]) >= until)
 
-    wait_for_a_second()  # then the picture that was paused is complete
+    wait_for_a_second()  # then the screen that was paused is complete
     held = screen.lines[FIRST_ROW:-1]
     wait_for_a_second()
     assert screen.lines[FIRST_ROW:-1] == held
@@ -205,7 +215,7 @@ stty -g > after"""
 
 @pytest.fixture
 def in_shell(on_screen, prof, service, tmp_path):
-    """prof top in a shell on a screen that notes the terminal's settings before and after; and its process id."""
+    """A prof top in a shell on a screen that stores the terminal's settings before and after, and its process id."""
     screen = on_screen(["/bin/sh", "-c", SHELL, "sh", prof.binary, "top", "-d", 0.1, "-p", service.pid])
     screen.wait_for(r" spin +service$")
     assert screen.sent.count(b"\033[?1049h") == 1
@@ -219,7 +229,8 @@ def assert_restored(screen, folder):
     assert (folder / "after").read_text() == (folder / "before").read_text()
 
 
-# A signal that has no name in Python is the coprocessor's, 16. The handler of the others dies by the signal again.
+# The signal without a name in Python is the coprocessor's, 16. The handler of the others ends the process by the same
+# signal.
 @pytest.mark.parametrize("number, status", [
     (signal.SIGINT, 0), (signal.SIGTERM, 0), (signal.SIGHUP, 0),
     *((number, 128 + number) for number in (signal.SIGQUIT, signal.SIGBUS, signal.SIGSEGV, 16, signal.SIGRTMAX))])
@@ -245,7 +256,7 @@ def is_writing(pid):
 
 
 def test_a_stopped_terminal_does_not_keep_prof_from_ending(in_shell, tmp_path):
-    """After Ctrl-S every write waits."""
+    """After Ctrl-S, every write blocks."""
     screen, pid = in_shell
     screen.press("\x13")
     while not is_writing(pid):
@@ -278,7 +289,8 @@ LEFT, RIGHT = "\033OD", "\033OC"
 
 @pytest.fixture
 def ring(tmp_path):
-    """A minute each from 14:00 to 14:10 of 2026-11-24, UTC: the hot function is f0, f1, …; nothing ran at 14:03 and 14:04."""
+    """Segments of a minute from 14:00 to 14:10 of 2026-11-24, UTC. The hot functions are f0, f1, …. Nothing ran at
+    14:03 and 14:04."""
     folder = tmp_path / "ring"
     folder.mkdir()
     for minute in (0, 1, 2, 5, 6, 7, 8, 9):
@@ -288,7 +300,7 @@ def ring(tmp_path):
 
 @pytest.fixture
 def past(on_screen, prof, ring):
-    """past(time, option, ...) is prof top of that time of 2026-11-24 on a terminal."""
+    """past(time, option, ...) runs prof top for that time of 2026-11-24 on a terminal."""
 
     def start(at, *options):
         return on_screen([prof.binary, "top", *options, "--at", at, "ring"], environment={"TZ": "UTC"}, columns=110)
@@ -301,7 +313,7 @@ def test_keys_step_through_the_recorded_minutes(past):
 
     def wait_for_minute(minute):
         screen.wait_for(rf"^prof top: 2026-11-24 14:0{minute}:00 to 14:\d\d:00, cpu, 70 samples, ",
-                        rf"^ *85\.7 % +85\.7 % .* f{minute}$", r"^q quit  \? help  \[ \] other times")
+                        rf"^ *85\.7 % +85\.7 % .* f{minute}$", r"^q quit  \? help  \[ \] times")
 
     wait_for_minute(5)
     for keys, minute in ("]", 6), (LEFT, 5), (RIGHT + RIGHT, 7), ("[[", 5), ("[", 2), ("]", 5):  # nothing ran at 14:03 and 14:04

@@ -1,4 +1,4 @@
-"""Tracepoints: filters, weights and labels from their fields, patterns, and what perf reads of them."""
+"""Tracepoints: filters, weights and labels from their fields, patterns, and a comparison with perf."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from lacking import tool
 from profiles import Pprof
 
 WRITE = "syscalls:sys_enter_write"
-# Writes 300 times 10,000 bytes and 700 times 10, and says how much it has written in all.
+# Writes 10,000 bytes 300 times and 10 bytes 700 times, and prints the total.
 WRITES = """
 import os
 null = os.open("/dev/null", os.O_WRONLY)
@@ -36,7 +36,7 @@ def record(tracer, *arguments, program=WRITES, **options):
 
 
 def rows_by(tracer, key, file="record.pb.gz", *arguments):
-    """The rows of a report: name → (samples, weight) of their own."""
+    """Returns the rows of a report: name → self (samples, weight)."""
     result = tracer("report", file, "--json", "--limit", "2000", "--min", "0", "--by", key, *arguments)
     assert result.returncode == 0, result.stderr
     return {row["name"]: (row["self"].get("samples"), row["self"]["weight"]) for row in json.loads(result.stdout)["rows"]}
@@ -49,7 +49,7 @@ def test_a_field_is_the_weight_and_bytes_by_its_name(tracer):
     assert dict(pprof.sample_types())[WRITE] == "bytes"
     folded = (tracer.folder / "record.folded").read_text(encoding="utf-8")
     total = sum(int(line.rpartition(" ")[2]) for line in folded.splitlines())
-    # What it says itself is written after it has asked.
+    # Its own output is written after it has asked.
     assert total - len(result.stdout) == pytest.approx(written, rel=0.01)
 
 
@@ -180,7 +180,7 @@ def test_perf_decodes_the_fields_of_a_recording(tracer):
 
 @pytest.mark.parametrize("recorder", ["prof", "perf", "pipe of perf"])
 def test_fields_of_a_recording_become_weights_and_labels(tracer, recorder):
-    # The standard output of a command is the pipe's, too.
+    # The standard output of the command is the pipe, too.
     command = ["--", sys.executable, "-c", f"import sys; sys.stdout = sys.stderr\n{WRITES}"]
     if recorder != "prof":
         file = tracer.folder / "record.data"

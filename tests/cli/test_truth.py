@@ -1,7 +1,7 @@
-"""prof finds the same callers as gdb wherever a program is stopped.
+"""Wherever a program is stopped, prof must find the same callers as gdb.
 
-Each program is stopped at random and then after each of the next instructions; PROF_STOPS says how often (by
-default 120 times). For any other program see tests/truth/take_stops.py.
+Each program is stopped at random moments and then after each of the next instructions. PROF_STOPS is the number of
+stops (120 by default). tests/truth/take_stops.py describes how to test other programs.
 """
 
 import os
@@ -17,20 +17,20 @@ from time_limit import TIME_LIMIT_S
 
 TRUTH = SOURCE / "tests" / "truth"
 STOPS = int(os.environ.get("PROF_STOPS", "120"))
-# A program that ends by itself in longer than the stops take.
+# Programs that end by themselves, but later than the stops.
 PROGRAMS = ["maze", "assembly", "coroutines", "exceptions", "frames", "handler", "interpreter", "noreturn",
             "shares_debug_frame", "shares_neither", "shares_no_cfi", "shares_static", "signals", "signals_musl",
             "stubs_lazy", "stubs_protected"]
-# What gdb cannot leave without CFI: it stops there, prof goes on to the root.
+# gdb cannot walk on without CFI and stops there. prof continues to the root.
 BEYOND_GDB = {"assembly", "coroutines", "shares_neither", "signals_musl"}
-# Without CFI, and with stale return addresses on the stack, which gdb takes for callers.
+# Without CFI, with stale return addresses on the stack, which gdb takes for callers.
 FOOLING = {"assembly": "entered"}
-# Within setcontext(), and where an exception lands, there are no callers to be found: prof says so.
+# Inside setcontext(), and where an exception lands, callers cannot be found, which prof reports.
 CUT = 0.35
 
 
 class Stops:
-    """What replay_stops says of stops in a folder."""
+    """The output of replay_stops for the stops in a folder."""
 
     def __init__(self, folder, symfs=None):
         result = subprocess.run([BUILD / "tests" / "truth" / "replay_stops", folder, *([symfs] if symfs else [])],
@@ -72,7 +72,7 @@ def test_recorded_stops_of_any_architecture_have_the_watched_callers(name):
 def test_the_comparison_detects_a_wrong_caller(client, target, tmp_path):
     take_stops(tmp_path, client("gdb"), target("shares"), "1000", count=1)
     raw = bytearray((tmp_path / "stops").read_bytes())
-    callers = 8 * (1 + 1 + 16 + 1)  # behind the machine, the pc, the registers and the number of frames
+    callers = 8 * (1 + 1 + 16 + 1)  # after the machine, the pc, the registers and the number of frames
     (second,) = struct.unpack_from("<Q", raw, callers + 8)
     struct.pack_into("<Q", raw, callers + 8, second + 1)
     Path(tmp_path / "stops").write_bytes(raw)

@@ -1,4 +1,4 @@
-"""What the kernel counted beside what was sampled: sums and shares are true where samples are missing."""
+"""Unsampled time: sums and shares are correct although samples are missing."""
 
 import json
 import re
@@ -14,12 +14,12 @@ from profiles import Pprof, Stacks
 
 MISSING = "[not sampled]"
 
-# Each is shorter than a period of 99 Hz.
+# Each program is shorter than a period of 99 Hz.
 SHORT = "200 true + 50 ls -l /usr/bin + 50 sed s/a/b/ /etc/services".split()
 
 
 def record_script(prof, target, *options, programs=None):
-    """The messages, folded stacks in nanoseconds, and the nanoseconds that each program used."""
+    """Returns the messages, the folded stacks in nanoseconds, and the nanoseconds that each program used."""
     result = prof.run("record", "-o", "out.folded", "-o", "out.pb.gz", "--weight", "ns", *options,
                       "--", prof.bring(target("script")), "used", *SHORT)
     return result.stderr, Stacks.read(prof.folder / "out.folded"), what_was_used(prof)
@@ -38,7 +38,7 @@ def what_was_used(prof):
 def test_the_sum_of_short_processes_is_what_the_kernel_says_they_used(ordinary, paranoid, target, hz):
     paranoid(2)
     messages, stacks, used = record_script(ordinary, target, "-e", "cpu-clock", "-F", hz)
-    # What the script itself does after it has written the file is in the profile alone.
+    # Only the profile has the script's own time after it has written the file.
     assert 0.98 < all_of(stacks) / used["all"] < 1.04, stacks.missing
     assert stacks.missing.total() > stacks.total
     assert f"{MISSING} is of processes that ended before their first sample, [kernel] is time in the kernel" in messages
@@ -53,7 +53,7 @@ def test_the_sum_of_short_processes_is_what_the_kernel_says_they_used(ordinary, 
 
 
 def assert_quality(prof, stacks):
-    """Asserts that the profile says what was counted, and keeps it."""
+    """Asserts that the profile contains the counts, also after it was read and written."""
     quality = json.loads(prof("report", "--json", "out.pb.gz").stdout)["quality"]
     [event] = quality["events"]
     assert abs(event["counted"] / all_of(stacks) - 1) < 0.011
@@ -118,7 +118,7 @@ def test_time_in_the_kernel_is_of_the_thread_that_used_it(ordinary, paranoid, st
     result = ordinary.run("record", "-e", "cpu-clock", "-o", "out.pb.gz", "-o", "out.folded", "--weight", "ns", *what)
     used = {tid: int(ns) for tid, ns in map(str.split, (ordinary.folder / "used").read_text(encoding="ascii").splitlines())}
     total = sum(used.values())
-    # perf's clock also runs while a hypervisor has the CPU.
+    # perf's clock also runs while the hypervisor uses the CPU.
     assert all_of(Stacks.read(ordinary.folder / "out.folded")) > 0.97 * total
     pprof = Pprof.read(ordinary.folder / "out.pb.gz")
     column = [kind for kind, _ in pprof.sample_types()].index("cpu")
@@ -152,7 +152,7 @@ def test_a_snapshot_and_the_end_each_have_what_was_counted_until_then(ordinary, 
             assert recording.poll() is None
             time.sleep(0.01)
         recording.send_signal(signal.SIGUSR2)
-        while "writing what there is" not in recording.stderr.readline():
+        while "writing the samples so far" not in recording.stderr.readline():
             pass
         while not (ordinary.folder / "out.folded").exists():
             time.sleep(0.01)
@@ -162,6 +162,8 @@ def test_a_snapshot_and_the_end_each_have_what_was_counted_until_then(ordinary, 
     messages = recording.communicate()[1]
     assert recording.returncode == 0, messages
     totals.append(all_of(Stacks.read(ordinary.folder / "out.folded")))
-    [counted] = re.findall(r"prof: ([0-9.]+) (m?s) of CPU time", messages)
+    [(number, unit)] = re.findall(r"prof: ([0-9.]+) (m?s) of CPU time", messages)
     assert totals == sorted(totals) and totals[0] > 0
-    assert abs(totals[-1] / (float(counted[0]) * (1e6 if counted[1] == "ms" else 1e9)) - 1) < 0.02
+    unit_ns = 1e6 if unit == "ms" else 1e9
+    rounded_ns = unit_ns / 2 / 10 ** len(number.partition(".")[2])
+    assert abs(totals[-1] - float(number) * unit_ns) <= rounded_ns + 0.02 * totals[-1]

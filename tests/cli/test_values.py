@@ -16,7 +16,7 @@ NOT_TIME = ("CPU time", "cpu-time", "nanoseconds", '"ns"')
 
 @pytest.fixture(scope="module")
 def faults(target, tmp_path_factory):
-    """A prof in a folder with a recording of page faults and context switches in every format, and what it said."""
+    """A prof in a folder with a recording of page faults and context switches in every format, and its messages."""
     prof = Prof(tmp_path_factory.mktemp("faults"))
     outputs = [f"faults{extension}" for extension in (
         ".pb.gz", ".folded", ".svg", ".speedscope.json", ".perf.txt", ".html", ".firefox.json.gz")]
@@ -99,7 +99,7 @@ def test_the_page_names_interpreted_code_in_its_legend(prof, python, browser):
     assert prof("convert", python, "-o", "python.html").returncode == 0
     page = browser.open(f"file://{prof.folder}/python.html")
     page.until("document.documentElement.dataset.ready")
-    legend = page.value("[...document.querySelectorAll('#legend bdi')].map((name) => name.textContent)")
+    legend = page.value("[...document.querySelectorAll('#legend button')].map((name) => name.textContent)")
     page.close()
     assert legend == ["user", "interpreted"]
 

@@ -1,4 +1,4 @@
-"""Recording what threads wait for: --wall and --off-cpu."""
+"""Recording off-CPU time: --wall and --off-cpu."""
 
 import os
 import re
@@ -14,9 +14,9 @@ from conftest import NOBODY
 from profiles import Pprof, Stacks
 from time_limit import TIME_LIMIT_S
 
-WANTED = "[wanted a CPU]"
+WANTED = "[runnable]"
 
-# What the threads of the target `waits` are in, and for what reason.
+# The functions in which the threads of the target `waits` wait, and the reasons.
 REASONS = {
     "naps": r"\[nanosleep\]", "wants_lock": r"\[mutex held by holds_lock( in .*)?\]", "holds_lock": r"\[nanosleep\]",
     "awaits_signal": r"\[futex pairs\]", "reads_pipe": r"\[read pipe\]", "polls_pipe": r"\[poll\]", "joins_thread": r"\[end of .*\]",
@@ -35,20 +35,20 @@ def state_of(pid, tid=None):
 
 
 def record(prof, *arguments, **options):
-    """The stacks of off-cpu in nanoseconds, and what was printed."""
+    """Returns the stacks of off-cpu in nanoseconds, and the output."""
     result = prof.run("record", "--weight", "ns", "--show-event", "off-cpu", "-o", "record.folded", "-o", "record.pb.gz", *arguments,
                       **options)
     return Stacks.read(prof.folder / "record.folded"), result
 
 
 def duration_ns(prof):
-    """Of the recording: no thread waits longer, however late the machine wakes threads and prof."""
+    """Returns the length of the recording. No thread waits longer, however late the machine wakes threads and prof."""
     return Pprof.read(prof.folder / "record.pb.gz").message.duration_nanos
 
 
 def assert_waited(prof, stacks, threads, *names):
-    """Threads waited for 0.4 s and more, and for no longer than the recording. On a busy machine they also want a CPU
-    before they come to their wait."""
+    """Asserts that threads waited for at least 0.4 s, and not longer than the recording. On a busy machine they are
+    also runnable without a CPU before they wait."""
     waited = stacks.holding(*names)
     wanted = stacks.count(lambda frames: frames[-1] == WANTED)
     assert waited <= threads * duration_ns(prof) and waited + wanted > threads * 0.39e9, stacks.hottest()
@@ -68,8 +68,9 @@ def own_clock(stdout):
 
 
 def assert_agrees(prof, stacks, measured):
-    """Each function has a thread of its name, which waits for at least as long as the program's own clock says. Where it
-    waits is seen by looks at it, fewer of them on a busy machine: tests/bench/waiting.py measures how exact they are."""
+    """Asserts that each function has a thread with its name, which waits at least as long as measured by the program.
+    The place of a wait is known from snapshots, of which a busy machine has fewer. tests/bench/waiting.py measures
+    their accuracy."""
     pprof = Pprof.read(prof.folder / "record.pb.gz")
     waits, of_thread = pprof.sample_types().index(("off-cpu", "nanoseconds")), Counter()
     for sample in pprof.message.sample:
@@ -85,7 +86,7 @@ def test_waiting_has_the_functions_and_times_that_the_program_measures_itself(or
     stacks, result = record(ordinary, "--off-cpu", "--", ordinary.bring(target("waits")), "2")
     measured = own_clock(result.stdout)
     assert {"naps", "wants_lock", "reads_pipe", "joins_thread"} <= set(measured)
-    del measured["brief_life"], measured["threads"]  # the first is of threads that may end before a look
+    del measured["brief_life"], measured["threads"]  # threads of the first may end before a snapshot
     assert_agrees(ordinary, stacks, measured)
     for function, reason in REASONS.items():
         leaves = reasons(stacks, function)
@@ -94,10 +95,10 @@ def test_waiting_has_the_functions_and_times_that_the_program_measures_itself(or
 
 
 def test_waits_shorter_than_asked_for_are_left_out_and_their_sum_is_told(prof, target):
-    """Naps are of 0.1 to 20 ms, as many of each order of magnitude; a busy machine only makes them longer. What is left
-    out is of the two threads, so that it is bounded by what naps measures and by all of the time."""
+    """Naps take 0.1 to 20 ms, with a log-uniform distribution. A busy machine only makes them longer. The omitted waits
+    belong to the two threads, so they are bounded by the measurement of naps and by the total time."""
     stacks, result = record(prof, "--off-cpu=5ms", "--", target("waits"), "1.5", "100", "20000", "sleep")
-    left_out = re.search(r"([\d.]+) ms of waiting were left out", result.stderr)
+    left_out = re.search(r"([\d.]+) ms of waiting were omitted", result.stderr)
     assert left_out, result.stderr
     assert 0.97 * 2 * own_clock(result.stdout)["naps"] < stacks.total + float(left_out[1]) * 1e6 < 2.03 * duration_ns(prof)
     assert 0 < stacks.holding("naps") < own_clock(result.stdout)["naps"]
@@ -119,7 +120,7 @@ def test_a_thread_that_sleeps_while_another_one_executes_a_program_has_waited_un
 def test_parent_and_child_that_share_memory_wait_by_their_own_stacks(prof, target, program):
     stacks, _ = record(prof, "--off-cpu", "--", target(program), "vforks")
     assert_waited(prof, stacks, 1, "main", "vforks", "[vfork]")
-    if program == "asleep":  # else, stacks lack functions of musl's child
+    if program == "asleep":  # otherwise stacks lack functions of musl's child
         assert_waited(prof, stacks, 1, "vforks", "sleeps", "[nanosleep]")
 
 
@@ -146,7 +147,7 @@ def test_a_thread_that_never_runs_is_found_where_it_waits(prof, sleeper):
 
 
 def kernel_stack(pid):
-    """The kernel's functions in which a thread waits, from the system call on, as /proc says."""
+    """Returns the kernel functions in which a thread waits, from the system call on, according to /proc."""
     lines = Path(f"/proc/{pid}/stack").read_text(encoding="utf-8").splitlines()
     return tuple(re.fullmatch(r"\[<0>\] (\S+)\+0x\S+( \[.*\])?", line)[1] for line in reversed(lines))
 
@@ -205,8 +206,8 @@ def test_a_program_that_ends_at_once_can_be_recorded(prof, option):
 
 
 def assert_whole(pprof, stdout):
-    """Running and waiting are the time of all threads of `asleep halves`. What they wait is exact. What they run is
-    sampled: where a host takes CPUs from a virtual machine, late timers leave samples out."""
+    """Running and waiting add up to the time of all threads of `asleep halves`. Waiting time is exact. Running time is
+    sampled: if a host takes CPUs from a virtual machine, late timers lose samples."""
     least_ns, most_ns, cpu_ns = map(int, stdout.split())
     sums = {name: sum(sample.value[i] for sample in pprof.message.sample)
             for i, (name, unit) in enumerate(pprof.sample_types()) if unit == "nanoseconds"}
@@ -229,10 +230,10 @@ def test_idle_threads_are_one_and_can_be_ignored(prof, target, started):
     arguments = ["--off-cpu", "-p", process.pid, "--duration", "0.5"]
     stacks, _ = record(prof, *arguments)
     assert stacks.holding("works_in_pool", "awaits_work", "[futex work]") == pytest.approx(20 * duration_ns(prof), rel=0.02), stacks.hottest()
-    assert "pool × 20 threads" in prof("report", "--by", "thread", "record.pb.gz").stdout
+    assert "pool × 20 threads" in prof("report", "--by", "thread", "--idle", "record.pb.gz").stdout
     stacks, result = record(prof, *arguments, "--ignore-idle")
     assert stacks.total == 0
-    left_out = re.search(r"([\d.]+) s of waiting were left out", prof("report", "record.pb.gz").stdout)
+    left_out = re.search(r"([\d.]+) s of waiting were omitted", prof("report", "record.pb.gz").stdout)
     assert left_out and float(left_out[1]) == pytest.approx(21e-9 * duration_ns(prof), rel=0.02), result.stderr
 
 
@@ -241,7 +242,7 @@ def test_a_checkpoint_holds_what_was_waited_for_until_then(prof, sleeper, starte
     wait_for((prof.folder / "out.pb.gz").exists)
     recording.kill()
     recording.wait()
-    assert "[pause]" in prof("report", "-e", "off-cpu", "out.pb.gz").stdout
+    assert "[pause]" in prof("report", "-e", "off-cpu", "--idle", "out.pb.gz").stdout
 
 
 def test_text_of_wall_time_holds_both_events_in_the_order_of_time(prof, target):
@@ -254,7 +255,7 @@ def test_text_of_wall_time_holds_both_events_in_the_order_of_time(prof, target):
 
 @pytest.fixture
 def recorded(prof, target):
-    """A profile of both events; prof knows its folder."""
+    """A profile with both events. prof knows its folder."""
     record(prof, "--wall", "--", target("asleep"), "halves", "0.6")
     return prof
 
@@ -278,7 +279,7 @@ def test_a_condition_of_waiting_needs_waiting(prof):
 
 
 def test_what_a_look_lacks_is_told_with_what_gives_it(prof, paranoid, target, started, client):
-    """Root without the capability may open events on other users' processes, but not read them."""
+    """Root without the capability may open events on other users' processes, but not read these processes."""
     paranoid(2)
     process = started(subprocess.Popen([target("asleep"), "stays"], text=True, stdout=subprocess.PIPE,
                                        user=NOBODY, group=NOBODY, extra_groups=[]))

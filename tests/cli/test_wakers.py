@@ -1,4 +1,4 @@
-"""Who ends the waits: --wakers."""
+"""Wakers, which end waits: --wakers."""
 
 import os
 import re
@@ -21,11 +21,12 @@ def record(prof, *arguments, event="off-cpu"):
 
 
 def wakers_of(stacks, function):
-    """The nanoseconds of waits in a function, by the frames of the waker: its name, then from its leaf to its root."""
+    """Returns the nanoseconds of waits in a function, by the frames of the waker: its name, then its stack from the
+    leaf to the root."""
     sums = {}
     for frames, ns in stacks.counts.items():
         woken = next((i for i, frame in enumerate(frames) if WOKEN.fullmatch(frame)), len(frames))
-        if function in frames[:woken] and frames[woken - 1] != "[wanted a CPU]":
+        if function in frames[:woken] and frames[woken - 1] != "[runnable]":
             key = (WOKEN.fullmatch(frames[woken])[1], *frames[woken + 1:]) if woken < len(frames) else ("",)
             sums[key] = sums.get(key, 0) + ns
     return sums
@@ -52,7 +53,7 @@ def test_a_wait_continues_with_its_waker_from_the_leaf_to_the_root(tracer, targe
 def test_an_interrupt_has_no_thread(tracer, target):
     stacks, _ = record(tracer, "--", target("waits"), "1.5", "100", "5000", "sleep")
     sums = wakers_of(stacks, "naps")
-    # Linux 6.18 can cease to write samples of tracepoints in the idle task of a CPU: then the waker is unknown.
+    # Linux 6.18 sometimes stops writing samples of tracepoints in the idle task of a CPU. The waker is then unknown.
     if set(sums) == {("",)}:
         pytest.skip("the kernel writes no samples in the idle task")
     assert {frames[0] for frames in sums} <= {"interrupt", ""}
@@ -68,7 +69,7 @@ def test_a_waker_of_another_process_has_its_functions(tracer, target, started):
     sums = Counter()
     for frames, ns in stacks.counts.items():
         woken = [i for i, frame in enumerate(frames) if WOKEN.fullmatch(frame)]
-        if frames[-1] != "[wanted a CPU]":
+        if frames[-1] != "[runnable]":
             sums[frames[woken[0]:] if woken else ()] += ns
     assert share(sums, lambda frames: frames and frames[0].startswith("[woken by python") and
                  any("write" in name and not name.startswith(("ksys", "vfs", "pipe", "anon")) for name in frames)) > 0.8, sums

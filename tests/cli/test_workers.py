@@ -1,4 +1,4 @@
-"""Files are read by symbol workers: processes without rights, whose end costs names at most."""
+"""Symbol workers read files: they are unprivileged processes, and if one ends, at most symbols are lost."""
 
 import os
 import signal
@@ -13,11 +13,11 @@ from lacking import lacking
 from time_limit import TIME_LIMIT_S
 
 SOMEBODY = 54321
-LONG_MAP_BYTES = 256 << 20  # takes a worker a tenth of a second
+LONG_MAP_BYTES = 256 << 20  # needs a tenth of a second in a worker
 
 
 def status_of(pid):
-    """The fields of /proc/PID/status; none if the process has ended."""
+    """Returns the fields of /proc/PID/status, or none if the process has ended."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace").splitlines()
     except (FileNotFoundError, ProcessLookupError):
@@ -26,7 +26,7 @@ def status_of(pid):
 
 
 def workers_of(process):
-    """The confined children of a prof that runs: {pid: status}."""
+    """Returns the confined children of a running prof: {pid: status}."""
     children = []
     for path in Path(f"/proc/{process.pid}/task").glob("*/children"):
         try:
@@ -38,7 +38,7 @@ def workers_of(process):
 
 
 def await_workers(process, enough=bool):
-    """Waits for a set of workers that is enough."""
+    """Waits until the set of workers satisfies `enough`."""
     limit = time.monotonic() + TIME_LIMIT_S
     while time.monotonic() < limit:
         workers = workers_of(process)
@@ -55,14 +55,14 @@ def children_are_listed():
 
 
 def end(process):
-    """Together with the program that it samples."""
+    """Ends prof together with the sampled program."""
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate(timeout=TIME_LIMIT_S)
 
 
 @pytest.fixture
 def topping(prof, target):
-    """A prof top of a program, which keeps its workers."""
+    """A prof top of a program. It keeps its workers."""
     process = prof.start("top", "-b", "-d", "0.2", "--", target("shares"), "60")
     yield process
     end(process)
@@ -70,7 +70,7 @@ def topping(prof, target):
 
 @pytest.fixture
 def compiled(prof, target):
-    """A program with a long list of symbols, as arguments; its list is removed."""
+    """The arguments of a program with a long symbol list. The list is removed afterwards."""
     pid = prof.folder / "pid"
     yield ["sh", "-c", f'echo $$ > {pid}; exec "$0" "$@"', target("compiled"), "0.3", LONG_MAP_BYTES]
     Path(f"/tmp/perf-{pid.read_text(encoding='ascii').strip()}.map").unlink()
@@ -132,7 +132,7 @@ def test_under_sudo_files_of_root_and_of_the_caller_are_read_as_the_caller(root,
 
 
 def recorded(prof, compiled, act):
-    """Records, and acts on each worker as soon as it is seen until `act` returns True."""
+    """Records, and calls `act` for each worker as soon as it is seen, until it returns True."""
     folded = prof.folder / "x.folded"
     process = prof.start("record", "-o", folded, "--", *map(str, compiled))
     seen, is_over = set(), False

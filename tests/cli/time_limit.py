@@ -1,3 +1,3 @@
-"""How long a test waits for an event before it fails: longer than a slow, busy machine needs."""
+"""The time limit of tests for an event, which is longer than a slow, busy machine needs."""
 
 TIME_LIMIT_S = 300

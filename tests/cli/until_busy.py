@@ -1,4 +1,4 @@
-"""until_busy.py PID SECONDS: exits when the process has used that much more CPU time, or has ended."""
+"""until_busy.py PID SECONDS: exits when the process has used this much more CPU time, or has ended."""
 
 import os
 import sys

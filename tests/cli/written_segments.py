@@ -1,4 +1,4 @@
-"""Segments of a continuous recording, written by hand."""
+"""Synthetic segments of a continuous recording."""
 
 import gzip
 from datetime import datetime, timezone
@@ -13,7 +13,8 @@ def name_at(seconds):
 
 
 def pprof_message(stacks, start, seconds, labels):
-    """A profile in which each stack, "root;leaf" or one function, has that many samples, of a second of CPU time each."""
+    """Makes a profile in which each stack, "root;leaf" or one function, has this many samples of a second of CPU time
+    each."""
     message = profile_message()()
     strings = {text: index for index, text in enumerate(("", "samples", "count", "cpu", "nanoseconds"))}
 
@@ -54,7 +55,7 @@ def packed(field, numbers):
 
 
 def write_own_segment(folder, start, seconds, functions, comments):
-    """As prof writes it: with comments, and with times of samples, which are evenly distributed."""
+    """Writes a segment in prof's format: with comments and timestamps of samples, which are evenly distributed."""
     message = pprof_message(functions, start, seconds, {})
     for sample in message.sample:
         count = sample.value[0]
@@ -65,7 +66,7 @@ def write_own_segment(folder, start, seconds, functions, comments):
 
 
 def write_merged_segment(folder, seconds, functions):
-    """One that says that these seconds' segments were merged into it."""
+    """Writes a segment with the mark that segments of these seconds were merged into it."""
     message = pprof_message(functions, seconds[0], len(seconds), {})
     differences = [seconds[0], *(after - before for before, after in zip(seconds, seconds[1:]))]
     head = b"\x48" + varint(message.time_nanos) + b"\x50" + varint(message.duration_nanos) + packed(MERGED_SEGMENTS, differences)

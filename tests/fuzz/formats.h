@@ -1,4 +1,4 @@
-/* Any profile can be written in every format. */
+/* Writes any profile in every format. */
 #ifndef PROF_TESTS_FUZZ_FORMATS_H
 #define PROF_TESTS_FUZZ_FORMATS_H
 
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As it was before gzip, whose bytes depend on its library. */
+/* Notes text before gzip, whose output depends on its library. */
 static inline void note_plain(const char *name, char *text, size_t len)
 {
 	FILE *in = fmemopen(text, len, "r"), *gzip = gzip_reader(in, 1 << 24);
@@ -40,14 +40,15 @@ static inline void write_as(const struct format *format, const struct profile *p
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
-	/* An error is for what a format cannot say: no event, no sample. */
+	/* Errors are only for what a format cannot express: no event, no
+	 * sample. */
 	struct error *err = format->write(profile, options, out);
 
 	fclose(out);
 	if (err)
 		len = 0;
 	error_free(err);
-	/* Of the page its data. */
+	/* For the HTML report, note its data. */
 	if (len && format == &format_html) {
 		char *data = page_data(text, &len);
 
@@ -88,7 +89,7 @@ static inline void note_sums(const struct view *view)
 		note("sums", &sums.addresses[i].sum, sizeof(sums.addresses[i].sum));
 }
 
-/* Any profile can be reported. */
+/* Reports any profile. */
 static inline void report_everything(const struct profile *profile)
 {
 	for (event_id event = 0; event < profile_event_count(profile) && event < 4; event++) {
@@ -111,10 +112,13 @@ static inline void report_everything(const struct profile *profile)
 static inline void write_everything(const struct profile *profile, const struct format *except)
 {
 	static const struct format_options options[] = {
-		{.times = true},
-		{.event = 1, .event_only = true, .show_tid = true, .names = NAMES_SHORT},
+		{.pprof.times = true},
+		{.event = 1, .event_only = true, .folded.show_tid = true, .names = NAMES_SHORT},
 		{.event = 1, .difference = DIFFERENCE_WEIGHTS},
-		{.weight = WEIGHT_PERIOD, .annotate = true, .show_pid = true, .small = true},
+		{.folded.weight = WEIGHT_PERIOD,
+		 .folded.annotate = true,
+		 .folded.show_pid = true,
+		 .pprof.small = true},
 	};
 	struct wire_message request = {0};
 

@@ -1,5 +1,8 @@
-/* A configuration predicate and options: the first line is the predicate. Its negation holds
- * unless it holds, or is not a predicate. */
+/*
+ * Fuzzes configuration predicates. The first line is a predicate, and the
+ * others are options. Either the predicate or its negation holds, unless it is
+ * not a predicate.
+ */
 #include "cmd/cargo/cfg.h"
 
 #include "base/alloc.h"

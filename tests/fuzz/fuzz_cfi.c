@@ -1,6 +1,6 @@
 /*
- * Call frame information of any bytes that pass for an ELF file: every entry is looked up at its
- * start and its end, and so are some addresses around them.
+ * Fuzzes call frame information of ELF files. Every entry is looked up at its
+ * start, at its end, and at some addresses around them.
  */
 #include "unwind/cfi.h"
 #include "unwind/cfi_entry.h"

@@ -1,4 +1,5 @@
-/* Paths of cgroups: names of any text are in it, in order, and end. */
+/* Fuzzes paths of cgroups. Names must be parts of the text, in order, and the
+ * search must end. */
 #include "proc/cgroup_name.h"
 
 #include "base/alloc.h"

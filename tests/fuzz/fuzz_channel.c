@@ -1,7 +1,7 @@
 /*
- * Any packets from the other end of a channel, and any question about a debug file among them. A
- * packet is its length (2 bytes), its number of descriptors (1 byte), and its bytes, of which the
- * last one may lack some.
+ * Fuzzes packets from the other end of a channel, with questions about debug
+ * files among them. A packet is its length (2 bytes), its number of descriptors
+ * (1 byte), and its bytes; the last packet may be truncated.
  */
 #include "sandbox/channel.h"
 
@@ -13,7 +13,8 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 
-/* Beyond what the kernel passes with a packet, few; and what the socket has room for. */
+/* FDS_MAX is a little more than the channel accepts with a packet. PACKETS_MAX
+ * is what the socket can buffer. */
 enum { FDS_MAX = 3, PACKETS_MAX = 64 };
 
 union control {
@@ -102,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	channel_free(near);
 	channel_free(far);
-	/* No descriptor that was sent stays open. */
+	/* No received descriptor stays open. */
 	assert(fd_count() == before);
 	return 0;
 }

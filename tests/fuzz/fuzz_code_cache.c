@@ -1,6 +1,6 @@
 /*
- * The memory of a process that pretends to be a Java virtual machine: any bytes, repeated. What is
- * found must be well-formed, and looking must end.
+ * Fuzzes the memory of a process that pretends to be a Java virtual machine:
+ * the input, repeated. Results must be well-formed, and the search must end.
  */
 #include "replay.h"
 #include "unwind/code_cache.h"
@@ -64,7 +64,7 @@ static void look_up(const struct repeated *repeated, const struct vm_layout *lay
 	note_number("rules", java_rule_at(&blob, &entries, pc, true, &code).kind);
 }
 
-/* The layout as the bytes say it, and one that leads somewhere. */
+/* Tests the layout in the input, and a layout that leads to valid memory. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct repeated repeated = {.memory.read = read_repeated, .data = data, .size = size};

@@ -1,4 +1,4 @@
-/* Any bytes as the listing of a confined process. */
+/* Fuzzes the listing that a confined process sends. */
 #include "symbol/code_listing.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,4 @@
-/* Any bytes as the machine code of a function: the rule of each of its bytes. */
+/* Fuzzes the machine code of a function: the rule at each of its bytes. */
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "noted.h"
@@ -12,7 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct code_rule *finder;
 	size_t len = size < BYTES_MAX ? size : BYTES_MAX;
-	/* Exactly as large as it is, so that the address sanitizer sees a read past it. */
+	/* Exactly as large as the code, so that the address sanitizer detects
+	 * reads beyond it. */
 	CLEANUP(free_ptr) unsigned char *code = xmalloc(len + !len);
 
 	if (!finder)

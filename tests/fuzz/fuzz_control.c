@@ -1,5 +1,6 @@
-/* Any bytes as what a control channel brings, in parts of the size that the first byte says. */
-#include "cmd/control_words.h"
+/* Fuzzes the bytes of a control channel, in parts of the size in the first
+ * byte. */
+#include "cmd/record/control_words.h"
 
 #include <assert.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
-/* Any message of a process that downloads: the first byte is its kind, the rest its bytes. */
+/* Fuzzes messages of a process that downloads. The first byte is the kind of
+ * the message, the rest its contents. */
 #include "debuginfod/client.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,4 @@
-/* Any bytes up to the first NUL as a linker's name. */
+/* Fuzzes linkage names: the bytes up to the first NUL. */
 #include "symbol/demangle.h"
 
 #include "base/alloc.h"

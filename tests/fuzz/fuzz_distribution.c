@@ -1,6 +1,6 @@
-/* os-release and what package managers print: what goes into commands is plain, whatever the text.
- */
-#include "cmd/doctor/packages.h"
+/* Fuzzes os-release and the output of package managers. Text that becomes part
+ * of a command must be plain. */
+#include "doctor/packages.h"
 
 #include "base/alloc.h"
 #include "base/cleanup.h"

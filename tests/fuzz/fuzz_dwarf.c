@@ -1,9 +1,11 @@
 /*
- * DWARF of a file and its supplementary file: which unit covers an address, and what is there.
+ * Fuzzes DWARF of a file and its supplementary file: the unit that covers an
+ * address, and the functions at the address.
  *
- * The input is a row of sections, without an ELF file around them: a byte with the number of the
- * section (enum dwarf_section; of the supplementary file + 16), two bytes with its length, its
- * bytes. The corpus was cut out of small programs linked at 0x1000.
+ * The input is a sequence of sections without an ELF file around them: a byte
+ * with the number of the section (enum dwarf_section; plus 16 in the
+ * supplementary file), two bytes with its length, and its bytes. The corpus was
+ * extracted from small programs linked at 0x1000.
  */
 #include "dwarf/dwarf.h"
 
@@ -81,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_sections(bytes_of(data, size), &debug, &alt);
 	dwarf = dwarf_of_sections(&debug, &alt);
 	resolve_all(dwarf);
-	/* The first time makes a table of contents, the second reads by it. */
+	/* The first pass makes a table of contents, which the second pass uses. */
 	dwarf_keep_contents(dwarf);
 	resolve_all(dwarf);
 	resolve_all(dwarf);

@@ -1,11 +1,12 @@
 /*
- * A module's ELF file through all of its readers at once: symbols, Go's table, call frame
- * information, DWARF (the file is its own supplementary file), the questions for its debug file,
- * disassembly. It is also the .dwo file and the package of its own skeleton units. Every reader is
- * asked about addresses all over the code.
+ * Fuzzes a module's ELF file with all of its readers: symbols, Go's table, call
+ * frame information, DWARF (the file is its own supplementary file), the
+ * questions for its debug file, and disassembly. The file is also the .dwo file
+ * and the package of its own skeleton units. All readers look up addresses all
+ * over the code.
  *
- * Inputs are real ELF files (elf_seeds); damage is done to single fields of them, so that most of
- * a damaged file still makes sense.
+ * Inputs are real ELF files (elf_seeds). Damage is limited to single fields, so
+ * that most of a damaged file is still valid.
  */
 #include "base/alloc.h"
 #include "dwarf/dwarf.h"
@@ -31,7 +32,7 @@
 
 enum { SEGMENTS_MAX = 8, ADDRESSES_OF_SEGMENT = 32, DISASSEMBLED_BYTES = 256, STEPS_MAX = 10000 };
 
-/* libFuzzer's own; there is none where the corpus is replayed. */
+/* libFuzzer's function. It does not exist in a replay of the corpus. */
 __attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_bytes);
 
 struct fuzzed {
@@ -39,7 +40,7 @@ struct fuzzed {
 	size_t size;
 	struct elf_file *elf;
 	struct arena arena;
-	uint64_t vaddrs[SEGMENTS_MAX * ADDRESSES_OF_SEGMENT]; /* ascending */
+	uint64_t vaddrs[SEGMENTS_MAX * ADDRESSES_OF_SEGMENT]; /* in ascending order */
 	size_t count;
 };
 
@@ -63,7 +64,7 @@ static void choose_in_sections(struct fuzzed *fuzzed)
 				(code[i].end - code[i].start) / ADDRESSES_OF_SEGMENT * k + k % 7;
 }
 
-/* All over the executable segments. */
+/* Chooses addresses all over the executable segments. */
 static void choose_addresses(struct fuzzed *fuzzed)
 {
 	unsigned count;
@@ -79,7 +80,8 @@ static void choose_addresses(struct fuzzed *fuzzed)
 	qsort(fuzzed->vaddrs, fuzzed->count, sizeof(*fuzzed->vaddrs), by_value);
 }
 
-/* Reads a string to its end, which the address sanitizer watches. */
+/* Reads a string to its end, so that the address sanitizer detects reads beyond
+ * it. */
 static void read_string(const char *str)
 {
 	static volatile size_t letters;
@@ -175,7 +177,7 @@ static void resolve_all(struct fuzzed *fuzzed, const struct dwarf *dwarf)
 	}
 }
 
-/* The file itself is the first candidate for everything. */
+/* The first candidate for every question is the file itself. */
 static int open_itself(void *user, const struct debugfile_question *question, unsigned attempt,
 		       char **path)
 {
@@ -216,14 +218,14 @@ static void find_inlined(struct fuzzed *fuzzed)
 		return;
 	dwarf_follow_splits(dwarf, fuzzed->elf, &opener);
 	resolve_all(fuzzed, dwarf);
-	/* The first time makes a table of contents, the second reads by it. */
+	/* The first pass makes a table of contents, which the second pass uses. */
 	dwarf_keep_contents(dwarf);
 	resolve_all(fuzzed, dwarf);
 	resolve_all(fuzzed, dwarf);
 	check_counts(dwarf);
 }
 
-/* Of fuzz_libdw.c. */
+/* Implemented by fuzz_libdw.c. */
 static void find_inlined_by_libdw(struct fuzzed *fuzzed)
 {
 	CLEANUP(libdw_cleanup) struct libdw *libdw = libdw_new(fuzzed->elf, fuzzed->elf);
@@ -311,18 +313,19 @@ static unsigned next_random(unsigned *state)
 	return *state >> 8;
 }
 
-/* Below count, which is not 0. */
+/* Returns a number below count, which is not 0. */
 static size_t pick(unsigned *state, size_t count)
 {
 	return ((size_t)next_random(state) << 24 | next_random(state)) % count;
 }
 
-/* Where in the file to do damage. */
+/* The part of the file to damage. */
 struct range {
 	size_t at, len;
 };
 
-/* Sections that are not loaded are chosen more often: they are parsed, code is not. */
+/* Chooses sections that are not loaded more often, because they are parsed,
+ * unlike code. */
 static size_t choose_header(const uint8_t *data, const Elf64_Ehdr *header, unsigned *state,
 			    Elf64_Shdr *ret)
 {
@@ -337,7 +340,8 @@ static size_t choose_header(const uint8_t *data, const Elf64_Ehdr *header, unsig
 	return at;
 }
 
-/* A section's bytes; at times its header, or the headers of the file and its segments. */
+/* Returns a section's bytes, or sometimes its header, or the headers of the
+ * file and its segments. */
 static struct range choose_range(const uint8_t *data, size_t size, unsigned *state)
 {
 	struct range all = {0, size}, heads = {0, size < 512 ? size : 512};
@@ -361,7 +365,7 @@ static struct range choose_range(const uint8_t *data, size_t size, unsigned *sta
 	return (struct range){section.sh_offset, section.sh_size};
 }
 
-/* Numbers at which arithmetic and comparisons go wrong. */
+/* Returns numbers that often cause errors in arithmetic and comparisons. */
 static uint64_t extreme(unsigned *state)
 {
 	uint64_t power = UINT64_C(1) << pick(state, 64);
@@ -435,7 +439,7 @@ static void damage(uint8_t *data, struct range within, unsigned *state)
 	}
 }
 
-/* At times libFuzzer's own way, which also changes the size. */
+/* Sometimes uses libFuzzer's own mutations, which also change the size. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_bytes, unsigned seed)
 {
 	unsigned state = seed, count = 1 + next_random(&state) % 6;

@@ -1,8 +1,8 @@
 /*
- * Any bytes are a recording of perf's or are refused: read, unwound, symbolized and written in
- * every format. The only files are those below FUZZ_SYMFS: the program that the recordings of the
- * corpus were made of, so that stacks are unwound and symbolized as they are of real programs, and
- * the same on every machine.
+ * Fuzzes perf recordings: they are refused, or read, unwound, symbolized and
+ * written in every format. The only files are those below FUZZ_SYMFS: the
+ * program that was recorded for the corpus. Stacks are therefore unwound and
+ * symbolized as for real programs, with the same results on every machine.
  */
 #include "base/alloc.h"
 #include "formats.h"
@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* libFuzzer's own; there is none where the corpus is replayed. */
+/* libFuzzer's function. It does not exist in a replay of the corpus. */
 __attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_bytes);
 
 struct import {
@@ -132,7 +132,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-/* The records and what follows them: by the file's header, or after that of a pipe. */
+/* Returns the records and the data after them. They are found by the file's
+ * header, or follow that of a pipe. */
 static struct bytes records_of(const uint8_t *data, size_t size)
 {
 	struct bytes file = bytes_of(data, size), sizes = bytes_at(file, 8);
@@ -144,7 +145,7 @@ static struct bytes records_of(const uint8_t *data, size_t size)
 	return bytes_at(file, start);
 }
 
-/* One of the records, by its header; all of the input where there are none. */
+/* Returns one of the records, or the whole input if there are none. */
 static struct bytes choose_record(const uint8_t *data, size_t size, unsigned seed)
 {
 	struct bytes records = records_of(data, size), chosen = bytes_of(data, size);
@@ -166,7 +167,8 @@ static struct bytes choose_record(const uint8_t *data, size_t size, unsigned see
 
 enum { HEADER_BYTES = 8, TYPE_AND_FLAGS_BYTES = 6, WINDOW_BYTES = 64 };
 
-/* The part of a record to damage: its type and flags, some of its content, or all of it. */
+/* Returns the part of a record to damage: its type and flags, some of its
+ * contents, or all of it. */
 static struct bytes choose_part(struct bytes record, unsigned seed)
 {
 	struct bytes content = bytes_at(record, HEADER_BYTES);
@@ -192,7 +194,7 @@ static void damage_part(struct bytes part)
 	memcpy((uint8_t *)(uintptr_t)part.at, changed, len);
 }
 
-/* Of the kernel and of perf. */
+/* Sets a type of the kernel or of perf. */
 static void set_type(struct bytes record, unsigned seed)
 {
 	uint32_t type = seed % 2 ? 1 + seed / 2 % 22 : 64 + seed / 2 % 20;
@@ -200,7 +202,8 @@ static void set_type(struct bytes record, unsigned seed)
 	memcpy((uint8_t *)(uintptr_t)record.at, &type, sizeof(type));
 }
 
-/* So that a process, a time, an address or an id of one record occurs in another. */
+/* Copies a word, so that a process, a time, an address or an id of one record
+ * occurs in another one. */
 static void copy_word(struct bytes from, struct bytes to, unsigned seed)
 {
 	size_t from_words = bytes_left(&from) / 8, to_words = bytes_left(&to) / 8;
@@ -223,7 +226,8 @@ static void exchange(struct bytes left, struct bytes right)
 	memcpy((uint8_t *)(uintptr_t)right.at, saved, len);
 }
 
-/* The header and the descriptions of events, or what follows the records. */
+/* Returns the header and the descriptions of events, or the data after the
+ * records. */
 static struct bytes choose_description(const uint8_t *data, size_t size, unsigned seed)
 {
 	struct bytes records = records_of(data, size), file = bytes_of(data, size);
@@ -238,8 +242,8 @@ static struct bytes choose_description(const uint8_t *data, size_t size, unsigne
 }
 
 /*
- * Damages records and leaves their sizes, so that the records after them are still found; at times
- * what describes them, or anything.
+ * Damages records but keeps their sizes, so that the following records are
+ * still found. Sometimes damages the descriptions, or anything.
  */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_bytes, unsigned seed)
 {

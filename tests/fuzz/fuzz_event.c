@@ -1,6 +1,7 @@
 /*
- * An event as a user writes it, against a PMU that sysfs describes: the first line is the event,
- * the second a format, the third the terms of an event. Any text gives an event or an error.
+ * Fuzzes events in the user's notation, with a PMU from sysfs. The first line
+ * is the event, the second a format, and the third the terms of an event. Any
+ * text gives an event or an error.
  */
 #include "base/alloc.h"
 #include "perf/event.h"
@@ -63,7 +64,7 @@ static void begin(void)
 	atexit(end);
 }
 
-/* The text is a list of events, each of which is split, named and parsed. */
+/* The text is a list of events. Each of them is split, named and parsed. */
 static void parse_all(const char *text, const struct pmus *pmus)
 {
 	for (;;) {

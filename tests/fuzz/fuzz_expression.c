@@ -1,4 +1,5 @@
-/* Any bytes as DWARF operations, with all registers known and half of the memory readable. */
+/* Fuzzes DWARF operations, with all registers known and half of the memory
+ * readable. */
 #include "replay.h"
 #include "unwind/expression.h"
 

@@ -1,4 +1,5 @@
-/* Any bytes as folded stacks. What is read is written, and once written comes back as it is. */
+/* Fuzzes folded stacks. Profiles that were read must be writable, and a written
+ * profile must not change when it is read and written again. */
 #include "format/format.h"
 #include "replay.h"
 
@@ -10,7 +11,7 @@ struct text {
 	size_t len;
 };
 
-/* An empty text when it is refused. */
+/* Returns an empty text if the input is refused. */
 static struct text read_and_write(const void *data, size_t size)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();

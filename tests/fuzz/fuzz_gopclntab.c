@@ -1,4 +1,4 @@
-/* Any bytes as an ELF file of a Go program: addresses all over its code are resolved. */
+/* Fuzzes ELF files of Go programs. Addresses all over the code are resolved. */
 #include "symbol/gopclntab.h"
 
 #include <assert.h>
@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	table = gopclntab_new(image);
-	/* The corpus has its code at 0x401000. */
+	/* The code of the corpus is at 0x401000. */
 	for (uint64_t vaddr = 0x401000; table && vaddr < 0x401040; vaddr += 4)
 		resolve(table, vaddr, &arena);
 	if (table)

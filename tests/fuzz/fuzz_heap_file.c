@@ -1,10 +1,11 @@
-/* Heap files: any text gives stacks within bounds, and the same ones again. */
+/* Fuzzes heap files. Stacks must be within bounds, and a second read must give
+ * the same stacks. */
 #include "heapfile/heap_file.h"
 #include "replay.h"
 
 #include <stdlib.h>
 
-/* A hash of all of them, until one is refused. */
+/* Returns a hash of all stacks until one is refused. */
 static uint64_t read_stacks(struct heap_file *file)
 {
 	struct heap_file_stack stack;

@@ -1,4 +1,5 @@
-/* ELF files: whatever the headers say, every byte that is handed out lies inside the file. */
+/* Fuzzes ELF files. Whatever the headers contain, every returned byte must be
+ * inside the file. */
 #include "elf/debugfile.h"
 #include "replay.h"
 
@@ -9,7 +10,7 @@ static const char *const sections[] = {
 	".debug_line", ".debug_str", ".debug_abbrev", ".gnu_debuglink", ".gnu_debugaltlink",
 };
 
-/* Every byte is touched, so that the address sanitizer sees one that is not ours. */
+/* Reads every byte, so that the address sanitizer detects invalid ones. */
 static void touch(const void *data, size_t len)
 {
 	const volatile unsigned char *at = data;

@@ -1,13 +1,14 @@
 /*
- * A hostile program writes into the memory that it shares with prof.
+ * Fuzzes the memory that a hostile program shares with prof.
  *
- * Input: a first byte of 255 and then operations (struct input), or plain bytes. Plain bytes are
- * parts of 32-bit words: the lane (low byte), the place in it (0: its beginning, 1: before its end,
- * 2: where it stands), by how much its head moves, the number of bytes that follow, and these. The
- * lanes are read after each part. Time passes by operations alone, so that the machine's load
- * changes no outcome.
+ * The input is either a byte 255 followed by operations (struct input), or
+ * plain bytes. Plain bytes are parts of 32-bit words: the agent ring (low
+ * byte), the position in it (0: its start, 1: before its end, 2: the current
+ * one), the distance that the head moves, the number of bytes that follow, and
+ * these bytes. The agent rings are read after each part. Only operations
+ * advance the time, so the load of the machine does not change the outcome.
  */
-#include "../unit/lane_writer.h"
+#include "../unit/agent_ring_writer.h"
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "inside/source.h"
@@ -19,7 +20,7 @@
 #include <sys/prctl.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-/* Instead of the clocks of base/clock.h (--wrap). */
+/* Replaces the clocks of base/clock.h (--wrap). */
 uint64_t __wrap_clock_now_ns(void);	   /* NOLINT: the names that the linker wants */
 uint64_t __wrap_clock_thread_cpu_ns(void); /* NOLINT */
 
@@ -28,12 +29,12 @@ enum {
 	PARTS_MAX = 64,
 	OPERATIONS = 255, /* the first byte of an input */
 	OPERATIONS_MAX = 96,
-	LANES = 4,
+	AGENT_RINGS = 4,
 	LINE_BYTES = 4400,
-	OWN_START = 1 << 16, /* the addresses of made-up mappings are lower */
+	OWN_START = 1 << 16, /* the addresses of synthetic mappings are lower */
 };
 
-/* Records name one of these. */
+/* The processes that records name. */
 static struct {
 	struct inside_file file;
 	pid_t self, child, stranger; /* the stranger does not share the file */
@@ -92,7 +93,8 @@ static uint64_t sum_of(struct bytes bytes)
 	return sum;
 }
 
-/* Reads every byte that a record claims to have. Notes what no clock and no process id changes. */
+/* Reads every byte that a record claims to have. Notes everything that does not
+ * depend on clocks and process ids. */
 static void check_record(const struct record *record, bool is_noted)
 {
 	uint64_t numbers[] = {record->type, 0, 0, 0};
@@ -118,7 +120,8 @@ static void check_record(const struct record *record, bool is_noted)
 	}
 	for (unsigned i = 0; is_noted && i < ARRAY_SIZE(numbers); i++)
 		note_number("records", numbers[i]);
-	check(numbers[1] != 0x8badf00d8badf00d); /* so that the reads are not left out */
+	/* keeps the compiler from omitting the reads */
+	check(numbers[1] != 0x8badf00d8badf00d);
 }
 
 static bool read_next(struct record_source *records, bool is_noted)
@@ -142,18 +145,18 @@ static void read_batch(struct record_source *records, bool is_noted)
 
 static void write_part(struct bytes *from)
 {
-	unsigned index = bytes_u32(from) % INSIDE_LANES, place = bytes_u32(from) % 3;
+	unsigned index = bytes_u32(from) % INSIDE_RINGS, place = bytes_u32(from) % 3;
 	uint32_t moved = bytes_u32(from);
 	struct bytes what = bytes_sub(from, bytes_u32(from) % (64 << 10));
-	struct inside_lane *lane = lane_of(&world.file, index);
-	unsigned char *ring = lane_bytes(&world.file, index);
+	struct inside_ring *agent_ring = agent_ring_of(&world.file, index);
+	unsigned char *ring = agent_ring_bytes(&world.file, index);
 	size_t len = bytes_left(&what);
 
 	if (place < 2)
-		lane->head = lane->tail = place ? INSIDE_LANE_BYTES - len / 8 * 8 : 0;
+		agent_ring->head = agent_ring->tail = place ? INSIDE_RING_BYTES - len / 8 * 8 : 0;
 	for (size_t i = 0; i < len; i++)
-		ring[(lane->head + i) % INSIDE_LANE_BYTES] = what.at[i];
-	lane->head += moved;
+		ring[(agent_ring->head + i) % INSIDE_RING_BYTES] = what.at[i];
+	agent_ring->head += moved;
 }
 
 static void read_parts(struct record_source *records, struct bytes from)
@@ -185,7 +188,7 @@ static int take_pid(struct input *input)
 	return pids[take(input, ARRAY_SIZE(pids))];
 }
 
-/* Records have their order from their number, not from the clock. */
+/* Orders records by number, not by the clock. */
 static uint64_t take_time(struct input *input)
 {
 	uint64_t now_ns = input->begin_ns + ++input->written;
@@ -194,7 +197,7 @@ static uint64_t take_time(struct input *input)
 	return times_ns[take(input, ARRAY_SIZE(times_ns))];
 }
 
-/* The first mapping of a file's code in this process. */
+/* Returns the first mapping of a file's code in this process. */
 static const char *own_mapping(void)
 {
 	static char line[LINE_BYTES];
@@ -227,11 +230,11 @@ static void write_record(struct input *input, enum inside_type type)
 		struct inside_header header;
 		uint64_t words[1 + LINE_BYTES / 8];
 	} record = {0};
-	/* The registers and the stack of a sample. */
+	/* Makes the registers and the stack of a sample. */
 	const uint64_t stack[] = {7 << (PC_BIT - 2), 32, 1, 2, 0x1234, 11, 12, 13, 14};
 	unsigned flags = take(input, 4), words = 3;
 	int pid = take_pid(input), tid = take_pid(input);
-	unsigned lane = take(input, LANES), address = take(input, 16);
+	unsigned agent_ring = take(input, AGENT_RINGS), address = take(input, 16);
 
 	record.header = header_of(type, flags, pid, tid);
 	record.header.time_ns = take_time(input);
@@ -246,35 +249,37 @@ static void write_record(struct input *input, enum inside_type type)
 		memcpy(&record.words[words], stack, sizeof(stack));
 		words += ARRAY_SIZE(stack);
 	}
-	lane_write(&world.file, lane, &record, sizeof(record.header) + words * 8);
+	agent_ring_write(&world.file, agent_ring, &record, sizeof(record.header) + words * 8);
 }
 
-/* A length, a type, a mask of registers, … of a record that was written, and read perhaps. */
+/* Changes a length, a type, a mask of registers or another word of a record
+ * that was written and perhaps read. */
 static void change_ring(struct input *input)
 {
-	unsigned index = take(input, LANES);
-	uint64_t at = lane_of(&world.file, index)->head - 8 * (uint64_t)take(input, 128);
+	unsigned index = take(input, AGENT_RINGS);
+	uint64_t at = agent_ring_of(&world.file, index)->head - 8 * (uint64_t)take(input, 128);
 
 	at += take(input, 8);
-	lane_bytes(&world.file, index)[at % INSIDE_LANE_BYTES] = (unsigned char)take(input, 256);
+	agent_ring_bytes(&world.file, index)[at % INSIDE_RING_BYTES] = (unsigned char)take(input,
+											   256);
 }
 
-static void change_lane(struct input *input)
+static void change_agent_ring(struct input *input)
 {
-	struct inside_lane *lane = lane_of(&world.file, take(input, LANES));
+	struct inside_ring *agent_ring = agent_ring_of(&world.file, take(input, AGENT_RINGS));
 	const uint64_t steps[] = {8,
 				  64,
 				  1,
 				  (uint64_t)-8,
-				  INSIDE_LANE_BYTES - 64,
-				  INSIDE_LANE_BYTES,
-				  INSIDE_LANE_BYTES + 8,
+				  INSIDE_RING_BYTES - 64,
+				  INSIDE_RING_BYTES,
+				  INSIDE_RING_BYTES + 8,
 				  UINT64_C(1) << 63};
-	uint64_t *changed[] = {&lane->head, &lane->tail};
+	uint64_t *changed[] = {&agent_ring->head, &agent_ring->tail};
 	bool of_tail = take(input, 8) == 0;
 
 	*changed[of_tail] += steps[take(input, ARRAY_SIZE(steps))];
-	lane->owner = (uint32_t)take_pid(input);
+	agent_ring->owner = (uint32_t)take_pid(input);
 }
 
 static void change_control(struct input *input)
@@ -341,7 +346,7 @@ static void operate(struct input *input)
 			continue;
 		break;
 	case 9:
-		change_lane(input);
+		change_agent_ring(input);
 		break;
 	case 10:
 		change_control(input);
@@ -358,23 +363,23 @@ static void operate(struct input *input)
 	}
 }
 
-/* Whatever was written, a lane that makes sense again is read again. */
-static void check_that_lanes_work(struct input *input)
+/* Whatever was written, a valid agent ring is read again. */
+static void check_that_agent_rings_work(struct input *input)
 {
 	inside_source_limit(input->source, 0);
-	for (unsigned i = 0; i < LANES; i++) {
+	for (unsigned i = 0; i < AGENT_RINGS; i++) {
 		struct record record;
-		struct inside_lane *lane = lane_of(&world.file, i);
+		struct inside_ring *agent_ring = agent_ring_of(&world.file, i);
 
-		lane->head = (lane->head + 7) / 8 * 8;
+		agent_ring->head = (agent_ring->head + 7) / 8 * 8;
 		for (unsigned again = 0; again < 2; again++)
 			read_batch(&input->records, false);
-		lane_write_free(&world.file, i, world.self, world.self, 4321);
+		agent_ring_write_free(&world.file, i, world.self, world.self, 4321);
 		record_source_batch(&input->records);
 		do
 			check(record_source_next(&input->records, &record));
 		while (record.type != RECORD_FREE);
-		check(record.allocation.address == 4321 && lane->tail == lane->head);
+		check(record.allocation.address == 4321 && agent_ring->tail == agent_ring->head);
 		while (read_next(&input->records, false))
 			continue;
 	}
@@ -391,7 +396,7 @@ static void run_operations(struct input *input)
 	note_number("counts", counts.damaged);
 	note_number("counts", counts.strangers);
 	note_number("counts", counts.lost_frees + counts.lost_mappings + counts.untracked);
-	check_that_lanes_work(input);
+	check_that_agent_rings_work(input);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

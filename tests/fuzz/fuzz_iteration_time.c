@@ -1,4 +1,5 @@
-/* criterion's estimates.json: any text is refused, or gives a time that can be computed with. */
+/* Fuzzes criterion's estimates.json: the text is refused, or gives a finite
+ * positive time. */
 #include "report/iteration_time.h"
 
 #include <math.h>
@@ -8,7 +9,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* Of its own, so that a read beyond its end is seen. */
+	/* In an allocation of its own, so that reads beyond its end are
+	 * detected. */
 	char *text = malloc(size ? size : 1);
 	struct iteration_time time;
 

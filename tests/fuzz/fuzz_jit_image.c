@@ -1,4 +1,4 @@
-/* Any bytes as an object that a JIT compiler has registered. */
+/* Fuzzes objects that a JIT compiler has registered. */
 #include "proc/jit_image.h"
 
 #include "base/alloc.h"
@@ -20,7 +20,7 @@ static void check_part(const struct jit_image *image, const struct jit_image_par
 	note_number("length", part->len);
 }
 
-/* Its bytes in memory are those of the object. */
+/* Its bytes in memory must be those of the object. */
 static void check_elf(const struct jit_image *image, struct elf_file *elf)
 {
 	CLEANUP(cfi_cleanup) struct cfi *cfi = cfi_new(elf, &arch_x86_64);

@@ -1,4 +1,5 @@
-/* Any bytes as a jitdump, read while its process writes it and at the end. */
+/* Fuzzes jitdumps, which are read while their process writes them and at the
+ * end. */
 #include "proc/jitdump.h"
 #include "symbol/jitdump_names.h"
 
@@ -37,7 +38,7 @@ static void locate(int fd, const uint8_t *data, size_t size, struct timed_caller
 	for (size_t i = 0; i < PLACES; i++) {
 		uint64_t pc = 0x1000 * i, settled;
 
-		/* What the file itself calls an address. */
+		/* An address that the file itself contains. */
 		if (size >= 48 + 8 * i + 8)
 			memcpy(&pc, data + 40 + 8 * i, sizeof(pc));
 		if (jitdump_locate(jitdump, pc, i * 1000, &place) && place.offset & JITDUMP_OPEN)

@@ -1,4 +1,4 @@
-/* A JSON text: any text is refused, or can be walked through to its last value. */
+/* Fuzzes JSON: the text is refused, or can be traversed to its last value. */
 #include "base/json_value.h"
 
 #include "base/cleanup.h"
@@ -34,7 +34,8 @@ static void walk(const struct json_value *value)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	/* Of its own, so that a read beyond its end is seen. */
+	/* In an allocation of its own, so that reads beyond its end are
+	 * detected. */
 	char *text = malloc(size ? size : 1);
 	struct json_value root;
 

@@ -1,4 +1,4 @@
-/* Any bytes as /proc/kallsyms. */
+/* Fuzzes /proc/kallsyms. */
 #include "symbol/kallsyms.h"
 
 #include "base/alloc.h"

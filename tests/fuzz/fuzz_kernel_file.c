@@ -1,6 +1,7 @@
 /*
- * A kernel module's file, compressed or not, as a symbol worker reads it: decompressed, laid out,
- * its DWARF relocated, and code that was loaded somewhere looked up in it.
+ * Fuzzes the file of a kernel module, compressed or not. Like in a symbol
+ * worker, it is decompressed and laid out, its DWARF is relocated, and loaded
+ * code is looked up in it.
  */
 #include "base/alloc.h"
 #include "dwarf/dwarf.h"

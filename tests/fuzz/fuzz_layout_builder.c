@@ -1,6 +1,6 @@
 /*
- * Layouts of tasks from ELF files with any debug information, and the types that they are made of.
- * A layout that is built can be read again.
+ * Fuzzes ELF files with debug information, from whose types the layouts of
+ * tasks are built. A layout that was built must be readable.
  */
 #include "tasks/layout_builder.h"
 
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* The first ones that the pass finds. */
+/* The maximum number of layouts to build. */
 enum { FOUND_MAX = 256 };
 
 struct pass {

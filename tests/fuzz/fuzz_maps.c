@@ -1,4 +1,4 @@
-/* /proc/PID/maps: any text gives well-formed mappings. */
+/* Fuzzes /proc/PID/maps. Mappings must be well-formed. */
 #include "proc/maps.h"
 
 #include <stdlib.h>

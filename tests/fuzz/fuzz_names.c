@@ -1,4 +1,4 @@
-/* Lines of any bytes as the names of a profile's functions, in every style. */
+/* Fuzzes function names of a profile, one per line, in every style. */
 #include "report/display_names.h"
 
 #include "base/alloc.h"
@@ -22,7 +22,7 @@ static void show(const struct display_name *names, uint32_t count, enum name_sty
 	display_names_resolve(copies, count, style, &arena);
 	for (uint32_t i = 0; i < count; i++)
 		note_text("shown", copies[i].shown);
-	/* Different names do not look the same. */
+	/* Different names must not be displayed equally. */
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t other = 0; other < i; other++)
 			if (!strcmp(copies[i].shown, copies[other].shown) && !copies[i].line &&

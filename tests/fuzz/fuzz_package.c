@@ -1,6 +1,7 @@
 /*
- * The index of a package of split units (.debug_cu_index): 8 bytes with the id that is looked for,
- * then the index. What is found must be inside of the package's sections.
+ * Fuzzes the index of a package of split units (.debug_cu_index): 8 bytes with
+ * the id to look up, then the index. The result must be inside the package's
+ * sections.
  */
 #include "dwarf/package.h"
 #include "replay.h"

@@ -1,4 +1,4 @@
-/* Any bytes as a perf map that grows while its process is sampled. */
+/* Fuzzes a perf map that grows while its process is sampled. */
 #include "proc/perf_map.h"
 
 #include "base/alloc.h"

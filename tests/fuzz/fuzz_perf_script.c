@@ -1,12 +1,13 @@
-/* Any bytes as the text of perf script. What is read can be written, folded and as such text. */
+/* Fuzzes the text of perf script. Profiles that were read must be writable, as
+ * folded stacks and as this text. */
 #include "format/perf_script/fields.h"
 #include "formats.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct format_options options = {.annotate = true, .show_tid = true};
+	const struct format_options options = {.folded.annotate = true, .folded.show_tid = true};
 	const struct format_options chosen = {
-		.script_fields = SCRIPT_DEFAULT_FIELDS | SCRIPT_SRCLINE, .no_inlines = true};
+		.script.fields = SCRIPT_DEFAULT_FIELDS | SCRIPT_SRCLINE, .script.no_inlines = true};
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	CLEANUP(close_file)
 	FILE *in = size ? fmemopen((void *)(uintptr_t)data, size, "r") : fopen("/dev/null", "r");

@@ -1,6 +1,6 @@
 /*
- * Any bytes are a recording or are refused; every record that is given out lies in its own bytes.
- * As a file, and as what comes down a pipe.
+ * Fuzzes perf.data, as a file and from a pipe. It is refused, or every returned
+ * record is inside its own bytes.
  */
 #include "perfdata/writer.h"
 #include "replay.h"
@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A pipe takes so much before anybody reads. */
+/* The capacity of a pipe without a reader. */
 enum { PIPE_BYTES = 64 << 10 };
 
 static void require(bool condition)
@@ -20,7 +20,7 @@ static void require(bool condition)
 		abort();
 }
 
-/* Reads each byte, so that the address sanitizer sees one that is not there. */
+/* Reads each byte, so that the address sanitizer detects invalid ones. */
 static size_t sum(struct bytes bytes)
 {
 	size_t sum = 0;
@@ -30,7 +30,7 @@ static size_t sum(struct bytes bytes)
 	return sum;
 }
 
-/* Its bytes, all of the record's own: behind them a map goes on. */
+/* Returns the length after checking that the part belongs to the record. */
 static size_t part(const struct record *record, struct bytes part)
 {
 	require(!bytes_left(&part) || (part.at >= record->raw.at && part.end <= record->raw.end));
@@ -121,7 +121,7 @@ static void begin_copy(struct copy *copy)
 	copy->writer = perfdata_writer_new(dup(copy->fd), &copy->event, 1);
 }
 
-/* As the kernel wrote it, and as prof would. */
+/* Writes the record as the kernel wrote it, and as prof would. */
 static void put_copy(struct copy *copy, const struct record *record)
 {
 	struct record made_up = *record;

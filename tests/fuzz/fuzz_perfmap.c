@@ -1,4 +1,4 @@
-/* Any bytes as perf-PID.map. */
+/* Fuzzes perf-PID.map. */
 #include "symbol/perfmap.h"
 
 #include "base/alloc.h"

@@ -1,6 +1,7 @@
 /*
- * Any bytes as a pprof profile. A profile that can be read can be written in every format. Its
- * pprof file is read with the same sum and, from the second time on, written with the same bytes.
+ * Fuzzes pprof profiles. A profile that was read must be writable in every
+ * format. When its pprof file is read, the sums must be the same, and from the
+ * second time on the written bytes must be the same.
  */
 #include "format/pprof/head.h"
 #include "formats.h"
@@ -24,14 +25,15 @@ static struct profile *read_profile(const void *data, size_t size)
 	CLEANUP(close_file) FILE *in = fmemopen((void *)(uintptr_t)data, size, "r");
 	CLEANUP(error_cleanup) struct error *err = format_pprof.read(in, profile);
 
-	if (err && !is_gzip(data, size)) /* the libraries that unpack have errors of their own */
+	/* decompression libraries have errors of their own */
+	if (err && !is_gzip(data, size))
 		note_text("error", error_text(err));
 	return err ? NULL : STEAL(profile);
 }
 
 static struct text write_profile(const struct format *format, const struct profile *profile)
 {
-	struct format_options options = {.weight = WEIGHT_PERIOD};
+	struct format_options options = {.folded.weight = WEIGHT_PERIOD};
 	struct text text = {0};
 	FILE *out = open_memstream(&text.data, &text.len);
 	CLEANUP(error_cleanup) struct error *err = format->write(profile, &options, out);
@@ -60,7 +62,7 @@ static struct profile *read_again(struct text text)
 	return profile;
 }
 
-/* What was written by prof once is written as it was. */
+/* A file that prof has written must not change. */
 static void check_written(struct text first)
 {
 	CLEANUP(profile_cleanup) struct profile *again = read_again(first);
@@ -117,10 +119,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!profile)
 		return 0;
 	note_modules(profile);
-	/* That has a block for each of the samples that a file claims. */
+	/* Each claimed sample would get a block in this format. */
 	write_everything(profile, &format_perf_script);
 	pprof = write_profile(&format_pprof, profile);
-	if (pprof.len) { /* else its sums are too large */
+	if (pprof.len) { /* empty if the sums are too large */
 		check_sum(profile, pprof);
 		check_written(pprof);
 	}

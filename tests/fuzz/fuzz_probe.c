@@ -1,5 +1,8 @@
-/* Probes as users write them, notes of static probes, the dynamic linker's cache, and the answers
- * of confined processes; the first byte chooses. */
+/*
+ * Fuzzes probes in the user's notation, notes of static probes, the dynamic
+ * linker's cache, and the answers of confined processes. The first byte
+ * chooses.
+ */
 #include "base/alloc.h"
 #include "perf/kernel_types.h"
 #include "probe/library_cache.h"

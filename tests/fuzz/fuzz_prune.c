@@ -1,4 +1,5 @@
-/* Any text as drop_frames, keep_frames and names of functions, a line each: bounded in time. */
+/* Fuzzes drop_frames, keep_frames and function names, one per line. The time
+ * must be bounded. */
 #include "format/pprof/prune.h"
 
 #include "base/alloc.h"
@@ -8,7 +9,7 @@
 
 #include <assert.h>
 
-/* Between two looks at the clock a name is matched. */
+/* Between two checks of the clock, one name is matched. */
 #define ONE_MATCH_NS (20 * UINT64_C(1000000000))
 
 static char *take_line(const char **at, const char *end)

@@ -1,5 +1,5 @@
-/* Any text as the quality of a recording in a comment of a pprof file: what was read is written and
- * read again. */
+/* Fuzzes the quality of a recording in a comment of a pprof file. Values that
+ * were read are written and read again. */
 #include "profile/quality.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,4 @@
-/* Any bytes as the target of an HTTP request. */
+/* Fuzzes the target of an HTTP request. */
 #include "serve/request_target.h"
 
 #include "base/alloc.h"

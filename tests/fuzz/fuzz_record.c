@@ -1,10 +1,10 @@
 /*
- * A ring full of anything: its records are found, ordered and decoded, without a read outside, and
- * it comes to an end.
+ * Fuzzes the contents of a ring. Its records are found, sorted and decoded
+ * without invalid reads, and the loop must end.
  *
- * Input: sample_type, with the type of its branches in the upper half, and mask of registers (u64
- * each), the position of the ring's head (u64), and
- * what the ring holds.
+ * Input: sample_type, with the branch type in the upper half, and the mask of
+ * registers (u64 each), the position of the ring's head (u64), and the contents
+ * of the ring.
  */
 #include "base/alloc.h"
 #include "perf/branch.h"
@@ -95,7 +95,7 @@ static void drain(struct ring_merge *stream)
 		require(check(front) < DATA_BYTES);
 		if (front->record.type == RECORD_SAMPLE)
 			record_id(stream->layouts->items, front->raw, &id);
-		/* No record is shorter than its header. */
+		/* A record is at least as long as its header. */
 		require(++records <= DATA_BYTES / sizeof(struct perf_event_header) + 1);
 	}
 	require(stream->rings->tail == stream->rings->end);
@@ -118,11 +118,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!bytes_ok(&input))
 		return 0;
-	/* Exactly as large as a ring, so that the address sanitizer sees a read past it. */
+	/* Exactly as large as a ring, so that the address sanitizer detects
+	 * reads beyond it. */
 	control = xcalloc(1, ring_control_bytes() + DATA_BYTES);
 	memcpy((char *)control + ring_control_bytes(), input.at, held);
 	control->data_head = head;
-	/* Either as full as it can be, or with a head that may be anywhere. */
+	/* The ring is full, or its head may be anywhere. */
 	control->data_tail = head % 16 ? 0 : head - DATA_BYTES;
 	ring_init(&ring, control, DATA_BYTES);
 	ring_merge_init(&stream, &ring, 1, &layouts);

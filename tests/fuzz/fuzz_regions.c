@@ -1,6 +1,7 @@
 /*
- * Bytes as changes of the mappings of a few processes, in any order. The first ones are compared
- * with the plainest model; of all, what the tables promise is checked.
+ * Fuzzes changes of the mappings of a few processes, in any order. The first
+ * changes are compared with a simple model. The guarantees of the tables are
+ * checked after all changes.
  */
 #include "../unit/regions_model.h"
 
@@ -26,10 +27,11 @@ static void check(bool holds)
 		abort();
 }
 
-/* A change that the model knows, too. */
+/* Makes a change that the model also makes. */
 static void change_model(struct model *model, struct input *input)
 {
-	/* The same module again, late, would confirm more than the part that is mapped. */
+	/* If the same module were mapped again late, it would confirm more than
+	 * the mapped part. */
 	unsigned kind = take(input, 8), process = take(input, MODEL_PROCESSES);
 	uint64_t time_ns = 1 + take(input, TIMES);
 	unsigned start, other;
@@ -46,7 +48,7 @@ static void change_model(struct model *model, struct input *input)
 	}
 }
 
-/* Many mappings: one after the other upwards or downwards, with or without gaps, or huge. */
+/* Adds many mappings: adjacent or with gaps, upwards or downwards, or huge. */
 static void map_many(struct regions *regions, struct input *input, uint64_t time_ns)
 {
 	uint64_t at = (uint64_t)take(input, 256) * SPACING * 16;

@@ -1,5 +1,5 @@
-/* Any bytes as an ELF file, which is its own debug file too: every symbol's start and end is
- * looked up. */
+/* Fuzzes ELF files, which are also their own debug files. Every symbol is
+ * looked up at its start and at its end. */
 #include "replay.h"
 #include "symbol/symtab.h"
 
@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	symtab = symtab_new(image, image);
-	/* Small files have small addresses; lying ones any. */
+	/* Small files have small addresses. Malicious files may have any. */
 	for (uint64_t vaddr = 0; vaddr < 0x10000; vaddr += 8)
 		find_around(symtab, vaddr, &arena);
 	find_around(symtab, UINT64_MAX, &arena);

@@ -1,4 +1,4 @@
-/* Layouts of tasks that say anything, and what a reader makes of this process with them. */
+/* Fuzzes layouts of tasks, and what a reader finds in this process with them. */
 #include "tasks/task_reader.h"
 
 #include <stddef.h>

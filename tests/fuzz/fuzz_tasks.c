@@ -1,6 +1,6 @@
 /*
- * A name of a function, and the file that declares it after a newline: which rule of tasks it has,
- * and what a task that begins there is called.
+ * Fuzzes the name of a function and, after a newline, the file that declares
+ * it: the task rule of the function, and the name of a task that starts there.
  */
 #include "profile/task_name.h"
 

@@ -1,10 +1,11 @@
 /*
- * The format of a tracepoint, a filter and the names of fields and values, and the data of a
- * sample: whatever they are, nothing is read outside them, and weights and texts are within their
- * bounds.
+ * Fuzzes the format of a tracepoint, a filter, the names of fields and values,
+ * and the data of a sample. Nothing outside of them may be read, and weights
+ * and texts must be within bounds.
  *
- * Input: the filter, a line; labels, a line; the field for weights, a line; the format, up to a
- * NUL; the data. The whole is also the section of a perf.data file.
+ * Input: a line with the filter, a line with labels, a line with the field for
+ * weights, the format up to a NUL, and the data. The whole input is also used
+ * as the section of a perf.data file.
  */
 #include "base/alloc.h"
 #include "perf/field_filter.h"
@@ -60,7 +61,7 @@ static void read_sample(struct field_reader *reader, struct bytes data)
 	require(sum < UINT64_MAX);
 }
 
-/* filter is any word, too. */
+/* filter may also be any word. */
 static void read_names(const struct tracepoint_format *format, const struct tracepoint_field *field,
 		       const char *filter, uint64_t value)
 {

@@ -1,8 +1,9 @@
-/* Any bytes as a packed file: what is unpacked is bounded, and a failure leaves no descriptor. */
-#include "cmd/unpacked_file.h"
+/* Fuzzes compressed files. The decompressed size is bounded, and no descriptor
+ * remains open after a failure. */
+#include "cmd/input/unpacked_file.h"
 
 #include "base/alloc.h"
-#include "cmd/unknown_file.h"
+#include "cmd/input/unknown_file.h"
 #include "replay.h"
 
 #include <assert.h>

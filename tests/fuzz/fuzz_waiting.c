@@ -1,7 +1,8 @@
 /*
- * What /proc says of a waiting thread: the line of its system call, wchan, the link of a
- * descriptor, schedstat and the kernel's stack, one after the other with NULs between them. Any
- * bytes give a frame's text of plain characters.
+ * Fuzzes the files in /proc about a waiting thread: the line of its system
+ * call, wchan, the link of a descriptor, schedstat and the kernel's stack,
+ * separated by NULs. The text of the frame must consist of printable
+ * characters.
  */
 #include "waiting/reason.h"
 #include "waiting/thread_text.h"

@@ -1,11 +1,12 @@
 /*
- * Hostile registers and stacks, in the address space of this very program, so that there is real
- * code and real call frame information, to exercise wrong rules and guesses.
+ * Fuzzes registers and stacks in the address space of this program, so that
+ * wrong rules and guesses meet real code and real call frame information.
  *
- * Input: the pc, sixteen registers, then the stack, as 64-bit words. So that they hit something, a
- * word stands by its first byte for a place in the code of this program (0x7c), in the stack
- * (0x75), in a stack that a signal handler has interrupted, which holds the same words (0x74), all
- * by its low bytes, or for the code that a signal handler returns to (0x73).
+ * The input consists of 64-bit words: the pc, sixteen registers, and the stack.
+ * To hit something, the first byte of a word chooses where its lower bytes
+ * point: into the code of this program (0x7c), into the stack (0x75), into a
+ * stack that a signal handler has interrupted, which holds the same words
+ * (0x74), or to the code that a signal handler returns to (0x73).
  */
 #include "base/alloc.h"
 #include "unwind/unwind.h"
@@ -18,7 +19,7 @@ enum { WORDS_MAX = 4096, REGISTERS = 16 };
 #define STACK_START UINT64_C(0x7ffd00000000)
 #define INTERRUPTED_START UINT64_C(0x7ffc00000000)
 
-/* As the C library's. */
+/* The same code as in the C library. */
 #if defined(__x86_64__)
 __asm__(".pushsection .text\n"
 	"sigreturn_here: mov $15, %rax\n"
@@ -95,8 +96,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (unsigned reg = 0; reg < REGISTERS; reg++)
 		regs_set(&regs, reg, next_word(with, &from));
 	regs_set(&regs, arch_native()->sp, STACK_START);
-	/* Exactly as large as it is said to be, so that the address sanitizer sees a read past it.
-	 */
+	/* Exactly as large as the declared size, so that the address sanitizer
+	 * detects reads beyond it. */
 	size_t room = bytes_left(&from) / sizeof(uint64_t);
 	CLEANUP(free_ptr)
 	uint64_t *stack = xcalloc(room < WORDS_MAX ? room : WORDS_MAX, sizeof(*stack));
@@ -110,7 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	unwinder_walk(with->unwinder, with->pid, 1, &regs, &stacks, &chain);
 	unwinder_splice(with->unwinder, with->pid, 1, copy, &chain);
 	check(with, &chain);
-	regs.known = reg_bit(arch_native()->sp); /* as of a thread that sleeps */
+	regs.known = reg_bit(arch_native()->sp); /* like a thread that sleeps */
 	unwinder_walk(with->unwinder, with->pid, 1, &regs, &stacks, &chain);
 	check(with, &chain);
 	return 0;

@@ -1,6 +1,7 @@
 /*
- * Any bytes are the messages of a symbol worker: length (one byte), kind (one byte), and so on. No
- * parts are taken beyond what one reply may have, and whatever is whole is read as a reply.
+ * Fuzzes the messages of a symbol worker: length (one byte), kind (one byte),
+ * contents, and so on. The number of parts of a reply is limited. Each complete
+ * message is read as a reply.
  */
 #include "symbol/reply.h"
 #include "symbol/worker_protocol.h"

@@ -1,4 +1,4 @@
-// The seed of fuzz_layout_builder: what lib/tasks looks for in a program of tokio, and as little else as possible.
+// The seed of fuzz_layout_builder: the types that lib/tasks searches for in a tokio program, and little else.
 //
 //	RUSTC_BOOTSTRAP=1 rustc --crate-name tokio --edition 2021 -g -O -C panic=abort -C codegen-units=1 --emit obj \
 //	    -C relocation-model=static --remap-path-prefix $PWD= layout_seed.rs -o seed.o

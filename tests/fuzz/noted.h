@@ -1,4 +1,4 @@
-/* What is noted of rules and calls. */
+/* Notes rules and calls. */
 #ifndef PROF_TESTS_FUZZ_NOTED_H
 #define PROF_TESTS_FUZZ_NOTED_H
 

@@ -1,7 +1,8 @@
 /*
- * Runs a fuzz target over every file of the folders (or files) it is given: the corpus as an
- * ordinary test. What the target says of an input (replay.h) must be as the folder's file .outcomes
- * has it; after --update it is written there, and of a single file it is printed.
+ * Runs a fuzz target over the given files, and all files of the given folders,
+ * so that the corpus is an ordinary test. The outcome of each input (replay.h)
+ * must be that in the folder's file .outcomes. --update writes this file; the
+ * outcome of a single file is printed.
  */
 #include "replay.h"
 
@@ -27,7 +28,7 @@ static struct part {
 	uint64_t hash;
 } parts[32];
 
-/* FNV-1a, of all that has the name. */
+/* An FNV-1a hash of everything with this name. */
 void replay_note(const char *name, const void *data, size_t len)
 {
 	struct part *part = parts;
@@ -58,11 +59,11 @@ static void write_outcome(void)
 			(uint32_t)(part->hash ^ part->hash >> 32), part[1].name ? "" : "\n");
 }
 
-/* How many times an input with an outcome is damaged, by one bit each time. */
+/* Each input with an outcome is damaged this many times, one bit each time. */
 enum { DAMAGES = 32 };
 
-/* The outcome is of all of these, too: the ways of errors are known. The places are the same each
- * time. */
+/* Adds damaged inputs to the outcome, so that errors are covered. The damaged
+ * bits are the same each time. */
 static void replay_damaged(uint8_t *data, size_t size)
 {
 	uint64_t random = size + 2;
@@ -85,7 +86,8 @@ static bool replay_file(const char *path, bool has_outcome)
 
 	if (!file || fstat(fileno(file), &st) < 0)
 		return false;
-	/* Exactly as large as the input, so that the address sanitizer sees a read past it. */
+	/* Exactly as large as the input, so that the address sanitizer detects
+	 * reads beyond it. */
 	data = malloc((size_t)st.st_size);
 	if (fread(data, 1, (size_t)st.st_size, file) != (size_t)st.st_size)
 		return false;

@@ -1,6 +1,7 @@
 /*
- * What a fuzz target makes of an input. A replay of the corpus compares it with the corpus's file
- * .outcomes (replay.c), so that a change of what prof makes of any input fails the test.
+ * The outcome of a fuzz target for an input. A replay of the corpus compares it
+ * with the corpus's file .outcomes (replay.c), so that the test fails if the
+ * result for any input changes.
  */
 #ifndef PROF_TESTS_FUZZ_REPLAY_H
 #define PROF_TESTS_FUZZ_REPLAY_H
@@ -10,10 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds to a part of the outcome. NULL under libFuzzer. */
+/* Adds data to a part of the outcome. NULL under libFuzzer. */
 __attribute__((weak)) void replay_note(const char *part, const void *data, size_t len);
 
-/* Of an input that this build cannot read for want of a library: it has no outcome. */
+/* Skips an input that this build cannot read because it lacks a library. The
+ * input then has no outcome. */
 __attribute__((weak)) void replay_skip(void);
 
 static inline void note(const char *part, const void *data, size_t len)
@@ -31,7 +33,8 @@ static inline void note_number(const char *part, uint64_t number)
 	note(part, bytes, sizeof(bytes));
 }
 
-/* With its end; NULL is another text than "". Reads all of it in any case. */
+/* Notes a text including its end; NULL differs from "". Reads all of it in any
+ * case. */
 static inline void note_text(const char *part, const char *text)
 {
 	note(part, text ? text : "\n", text ? strlen(text) + 1 : 1);

@@ -1,5 +1,6 @@
-// What elf_seeds compiles in many ways: namespaces, templates, inlined calls, several ranges, a cold part, a call
-// through a linkage table. It needs no library.
+// elf_seeds compiles this in many ways: namespaces, templates, inlined calls,
+// several ranges, a cold part, and a call through a linkage table. It does not
+// need a library.
 namespace outer {
 template <typename T> struct counter {
 	T value;

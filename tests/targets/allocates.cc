@@ -1,12 +1,13 @@
 /*
- * Allocates with known sums, and keeps some of it to its end:
+ * Allocates known amounts of memory, and keeps some of it until its end:
  *
  *	main → work → keep_small    1 of 10 rounds, 100 to 149 bytes, kept
  *	            → keep_large    1 of 1,000 rounds, 100,000 bytes by operator new, kept
  *	            → churn         every round, 1,000 to 1,999 bytes, freed at once
  *
- * The argument is the number of rounds (1,000,000). At the end it prints what each has allocated:
- * "keep_small 12450000 100000", bytes and blocks.
+ * The argument is the number of rounds (1,000,000). At the end it prints the
+ * bytes and blocks that each function has allocated: "keep_small 12450000
+ * 100000".
  */
 #include <cstdio>
 #include <cstdlib>

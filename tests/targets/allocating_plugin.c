@@ -1,4 +1,5 @@
-/* A library to open at run time, which allocates for some seconds of CPU time. */
+/* A library that is opened at run time and allocates for some seconds of CPU
+ * time. */
 #include <stdlib.h>
 #include <time.h>
 

@@ -1,18 +1,18 @@
 /*
- * Allocates in each way that there is, and says exactly what.
+ * Allocates in each possible way, and prints exact sums.
  *
- * Without arguments it reads words from its input, says "ready", does what each word says and says
- * the word. With arguments it does what they say. A word is one of the functions below, or WORD*N
- * for N times, or
+ * Without arguments it prints "ready", and then carries out and prints each
+ * word that it reads. With arguments it carries these out. A word is one of the
+ * functions below, WORD*N for N times, or
  *
  *	all       each of the functions once
- *	release   gives back what keep has kept, in another thread
- *	fork      a child does the next word, and ends
+ *	release   frees in another thread what `keep` has kept
+ *	fork      a child carries out the next word and ends
  *	exec      executes this program with the words that follow
- *	pause     sleeps for 2 ms, so that no burst fills the memory that prof reads
+ *	pause     sleeps for 2 ms, so that bursts do not fill the rings that prof reads
  *
- * At its end it prints for each function and size of blocks how many it has allocated and how many
- * of them live: "PID medium 1000 8000 2000".
+ * At the end it prints, for each function and block size, how many blocks it
+ * has allocated and how many are still in use: "PID medium 1000 8000 2000".
  */
 #include <cstdio>
 #include <cstdlib>
@@ -57,7 +57,7 @@ static void say_sums()
 			sum->allocated, sum->live);
 }
 
-/* The compiler must not leave the block out. */
+/* The compiler must not remove the block. */
 static void *used(void *block)
 {
 	asm volatile("" : "+r"(block) : : "memory");
@@ -105,7 +105,7 @@ APART void small()
 	count("small", 16, 65536, 0);
 }
 
-/* A quarter is never given back. */
+/* A quarter of the blocks is never released. */
 APART void medium()
 {
 	for (int i = 0; i < 1000; i++) {
@@ -210,7 +210,7 @@ static void in_thread()
 	let_worker(threaded);
 }
 
-/* Half of a mapping is given back. */
+/* Half of each mapping is released. */
 APART void mapped()
 {
 	char *block = static_cast<char *>(
@@ -243,7 +243,7 @@ static void release()
 	let_worker(free_kept);
 }
 
-/* 1 MiB in one go among much else. */
+/* Allocates 1 MiB at once, among many other blocks. */
 APART void leak()
 {
 	for (int i = 0; i < 1024; i++)
@@ -308,7 +308,7 @@ static void do_word(const char *word)
 	exit(1);
 }
 
-/* The child's sums are its own; its parent's blocks are not. */
+/* The child's sums are its own. Its parent's blocks are not. */
 static void fork_for(const char *word)
 {
 	if (!fork()) {

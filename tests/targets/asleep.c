@@ -1,16 +1,17 @@
 /*
  * asleep HOW [SECONDS]
  *
- * Threads that are asleep when something happens to them, SECONDS (0.4) after the start:
+ * Threads sleep while something happens to them, SECONDS (0.4) after the start:
  *
  *	dies     the process ends while two threads are in sleeps_for_ever
  *	execs    another thread, in sleeps_for_ever, ends because main executes sleep(1) for SECONDS
  *	vforks   main waits in vforks for a child that shares its memory and sleeps for SECONDS
- *	halves   three threads compute and sleep in turn, ten times even if a busy machine needs
- *		 longer than SECONDS for that; main is in waits_for_halves. At the end
- *		 a line: nanoseconds that all threads have lived at least, that the three have
- *		 lived at most (until main knows that they have ended), and of all CPU time
- *	stays    main is in sleeps_for_ever; it says "ready" first
+ *	halves   three threads compute and sleep in turn, at least ten times, even if a busy
+ *		 machine then needs longer than SECONDS; main is in waits_for_halves. At the
+ *		 end it prints nanoseconds: the minimum lifetime of all threads, the maximum
+ *		 lifetime of the three (until main knows that they have ended), and the total
+ *		 CPU time
+ *	stays    main prints "ready" and is in sleeps_for_ever
  */
 #define _GNU_SOURCE
 #include "work.h"
@@ -72,7 +73,7 @@ static NOINLINE void computes(void)
 		spin();
 }
 
-/* What the thread did before it came here, and does after, takes microseconds. */
+/* The work before and after this function takes microseconds. */
 static void *halve(void *unused)
 {
 	uint64_t began = clock_ns(CLOCK_MONOTONIC), end = began + (uint64_t)(seconds * 1e9);

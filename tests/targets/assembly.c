@@ -1,23 +1,23 @@
 /*
- * Functions written by hand.
+ * Handwritten functions.
  *
  *	_start … main
  *	  spend
  *	    run_realigned
- *	      realigned      20 %  CFA by an expression, as OpenSSL writes them
+ *	      realigned      20 %  CFA by an expression, as in OpenSSL
  *	    run_plain
  *	      plain_leaf     20 %  no CFI, nothing pushed
  *	    run_pushing
- *	      pushing_leaf   20 %  no CFI, registers pushed, rbp used for something else
+ *	      pushing_leaf   20 %  no CFI, registers pushed, rbp used for other purposes
  *	    run_framed
  *	      framed         20 %  no CFI, a frame pointer
  *	        called_back        (spin inlined)
  *	    run_keeping
- *	      keeping              keeps its CFA in rax, as OpenSSL's AES-GCM does
- *	        kept_leaf    10 %  leaves rax alone, which its CFI does not say
+ *	      keeping              keeps its CFA in rax, as in OpenSSL's AES-GCM
+ *	        kept_leaf    10 %  preserves rax, which its CFI does not state
  *	    run_entering
- *	      (entering)           jumps on with a large frame, as GHC's StgRun does
- *	      entered        10 %  no CFI, a frame pointer that is none, stale return addresses
+ *	      (entering)           jumps with a large frame, as GHC's StgRun does
+ *	      entered        10 %  no CFI, an invalid frame pointer, stale return addresses
  */
 #include "work.h"
 

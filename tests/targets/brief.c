@@ -1,6 +1,6 @@
 /*
- * Threads that live for microseconds, by pthread_create() (clone3) and by clone() itself: most
- * samples of them are of their beginning and of their end.
+ * Threads that live for microseconds, made by pthread_create() (clone3) and by
+ * clone(). Most of their samples are from their start and their end.
  *
  *	_start … main
  *	  spend

@@ -1,4 +1,4 @@
-/* A library to open at run time that allocates when it is opened and closed. */
+/* A library that allocates when it is opened and when it is closed at run time. */
 #include <stdlib.h>
 #include <string.h>
 

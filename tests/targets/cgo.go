@@ -1,4 +1,4 @@
-// Go and C that call each other, each on a stack of its own. C code holds a number in rbp, which Go uses as frame pointer.
+// Go and C functions that call each other, each on its own stack. The C code uses rbp, Go's frame pointer, for a number.
 //
 //	main.main
 //	  main.calls → C: c_outer

@@ -1,11 +1,13 @@
 /*
- * What the allocator costs: churn pairs ROUNDS, churn blocks COUNT.
+ * Measures the cost of the allocator: churn pairs ROUNDS, churn blocks COUNT.
  *
- * pairs: malloc(64) and free() of the block, again and again; prints the nanoseconds of a pair, as
- * in the fastest of many short rounds: whatever else the machine does only adds.
+ * pairs: calls malloc(64) and free() of the block repeatedly. Prints the
+ * nanoseconds per pair in the fastest of many short rounds, because other load
+ * can only add time.
  *
- * blocks: as many blocks of 16 to 271 bytes, 1,024 of them alive, each written to, and some work
- * beside: about six million blocks per second. Prints the CPU time in seconds.
+ * blocks: allocates COUNT blocks of 16 to 271 bytes, of which 1,024 are in use
+ * at a time, writes to each, and does some other work: about six million blocks
+ * per second. Prints the CPU time in seconds.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * compiled SECONDS [BYTES]: runs code that it has compiled itself, and lists it in
- * /tmp/perf-PID.map, which it makes BYTES long with a hole.
+ * compiled SECONDS [BYTES]: runs code that it has compiled itself, and lists
+ * the code in /tmp/perf-PID.map. A hole makes this file BYTES long.
  *
  *	_start … main
  *	  spend
@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Counts its argument down. */
+/* Counts the argument down to 0. */
 static const unsigned char code[] = {
 #if defined(__x86_64__)
 	0xff, 0xcf, /* dec %edi */

@@ -1,10 +1,11 @@
 /*
- * Functions on stacks that are no thread's: made by makecontext(), and by hand.
+ * Functions on stacks that do not belong to a thread, made by makecontext() and
+ * by handwritten code.
  *
  *	__start_context
  *	  generator
  *	    produce  50 %  (spin inlined)
- *	begin              by hand; its return address is 0
+ *	begin              handwritten; its return address is 0
  *	  worker
  *	    consume  50 %  (spin inlined)
  */
@@ -26,7 +27,7 @@ static NOINLINE void consume(void)
 	__asm__ volatile("nop"); /* not the same code as above: it would be folded into one */
 }
 
-/* By the C library. */
+/* Made by the C library. */
 
 static ucontext_t outside, inside;
 static char context_stack[STACK_BYTES];
@@ -44,7 +45,7 @@ static NOINLINE void run_context(void)
 	swapcontext(&outside, &inside);
 }
 
-/* By hand, as the libraries for it do: no call frame information. */
+/* Handwritten, without call frame information, as in coroutine libraries. */
 
 void switch_stacks(void **old, void *new);
 
@@ -99,7 +100,7 @@ int main(int argc, char **argv)
 	inside.uc_stack.ss_sp = context_stack;
 	inside.uc_stack.ss_size = sizeof context_stack;
 	makecontext(&inside, generator, 0);
-	*--top = NULL; /* what begin() would return to */
+	*--top = NULL; /* the return address of begin() */
 	*--top = (void *)begin;
 	inner_sp = top - 6;
 	spend(seconds_argument(argc, argv), parts, 2);

@@ -1,7 +1,8 @@
 /*
- * 105 KB of stack in 130 frames, as an interpreter has, under ever new calls of up to twenty more.
- * Its argument says how many of those. Prints "begin" and, at the end, the seconds that they took
- * by the clock and of CPU time, and waits for a line.
+ * 105 KB of stack in 130 frames, like an interpreter, below constantly changing
+ * calls of up to twenty more frames. The argument is the number of these calls.
+ * Prints "begin" and, at the end, the wall-clock and CPU seconds of the calls,
+ * and waits for a line.
  *
  *	_start … main
  *	  down × 130

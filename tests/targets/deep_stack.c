@@ -1,6 +1,7 @@
 /*
- * A small hot function above 105 KB of stack that its caller took, more than perf can copy, and a
- * few callers below that. With -DROOM_KIB=1024 it is more than any copy can be.
+ * A small hot function above 105 KB of stack of its caller, which is more than
+ * perf can copy, with a few callers below that. With -DROOM_KIB=1024, it is
+ * more than any copy can be.
  *
  *	_start … main
  *	  spend

@@ -1,10 +1,11 @@
 /*
  * ever_changing BLOCKS LOG [THREADS]
  *
- * Threads sleep, BLOCKS times in all, each time at the end of another path: f0 to f15 call each
- * other at random, 6 to 20 deep, and the last one sleeps for 50 us to 3 ms. So a path tells the one
- * sleep that it was. Every fourth function has a frame of variable size. After that the file LOG
- * says, a line for each sleep:
+ * Threads sleep BLOCKS times in total, each time at the end of a different
+ * path: f0 to f15 call each other at random, 6 to 20 deep, and the last one
+ * sleeps for 50 us to 3 ms. A path therefore identifies a single sleep. Every
+ * fourth function has a frame of variable size. At the end, the file LOG gets a
+ * line for each sleep:
  *
  *	tid, CLOCK_MONOTONIC before and after in ns, path (a hexadecimal digit for each function)
  */
@@ -47,7 +48,7 @@ static unsigned draw(struct sleeper *sleeper, unsigned below)
 	return (unsigned)(sleeper->seed >> 33) % below;
 }
 
-/* What function the path has at this depth; at its end it sleeps. */
+/* Calls the function of the path at this depth. Sleeps at the end of the path. */
 static inline __attribute__((always_inline)) void go_on(struct sleeper *sleeper, unsigned depth)
 {
 	struct sleep *sleep = sleeper->now;
@@ -64,7 +65,7 @@ static inline __attribute__((always_inline)) void go_on(struct sleeper *sleeper,
 	}
 }
 
-/* Of frames of different sizes. */
+/* Functions with frames of different sizes. */
 #define FIXED(number)                                                                              \
 	static NOINLINE void f##number(struct sleeper *sleeper, unsigned depth)                    \
 	{                                                                                          \

@@ -1,6 +1,7 @@
 /*
- * Exceptions in flight: most of the time goes by in the C++ runtime's own unwinder, called from
- * where it was thrown, while the frames below it are still there.
+ * Exceptions in flight: most of the time is spent in the C++ runtime's own
+ * unwinder, which is called from the throw expression while the frames below it
+ * still exist.
  *
  *	_start … main
  *	  spend

@@ -1,5 +1,6 @@
 /*
- * A parent, a child that goes on in the parent's ELF file, and a child that runs another program.
+ * A parent, a child that continues in the parent's ELF file, and a child that
+ * executes another program.
  *
  *	family    _start … main  parent_work  50 %
  *	family    _start … main  child_work   30 %

@@ -1,6 +1,7 @@
 /*
- * Touches fresh pages, a known number of times. In three parts: it says a word on stdout before the
- * second and the third, and waits for a line on stdin; then how many page faults it has had.
+ * Touches a known number of new pages, in three parts. Before the second and
+ * the third part it prints a word and waits for a line on stdin. At the end it
+ * prints the number of its page faults.
  *
  *	_start … main
  *	  touch  FAULTS, four times as many, FAULTS

@@ -1,5 +1,5 @@
 /*
- * Functions whose frames are not of the common shape.
+ * Functions with unusual frames.
  *
  *	_start … main
  *	  spend

@@ -1,9 +1,9 @@
-// Goroutines that leave garbage: much of the runtime's work for them is done on another stack than theirs
-// (runtime.systemstack), and by goroutines of its own.
+// Goroutines that produce garbage. Much of the runtime's work for them is done on another stack
+// (runtime.systemstack), and by the runtime's own goroutines.
 //
 //	runtime.goexit
 //	  main.main.func1
-//	    main.litter  nearly all, with what the runtime does for it
+//	    main.litter  nearly all, including the work of the runtime
 package main
 
 import (

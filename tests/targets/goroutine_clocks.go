@@ -15,7 +15,7 @@ var (
 	group  sync.WaitGroup
 )
 
-// The CPU time of this thread.
+// Returns the CPU time of this thread.
 func cpu() uint64 {
 	const clockThreadCPUTime = 3
 	var time syscall.Timespec
@@ -23,7 +23,7 @@ func cpu() uint64 {
 	return uint64(time.Nano())
 }
 
-// Burns CPU time of this goroutine, which keeps its thread meanwhile, and adds what it was to the statement's.
+// Uses CPU time in this goroutine, which keeps its thread while it does, and adds it to that of the go statement.
 //
 //go:noinline
 func burn(name string, us uint64) {

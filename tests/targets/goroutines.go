@@ -1,4 +1,4 @@
-// Goroutines, whose stacks are not those of threads.
+// Goroutines, whose stacks do not belong to threads.
 //
 //	runtime.goexit
 //	  main.work              in two goroutines; main.main waits
@@ -35,7 +35,7 @@ func third() { spin() }
 //go:noinline
 func fifth() { spin() }
 
-// Of all threads: what they have on a busy machine in a second of the clock may be little.
+// CPU time of all threads, because on a busy machine they may get little of it per wall-clock second.
 func cpuTime() time.Duration {
 	var usage syscall.Rusage
 	syscall.Getrusage(syscall.RUSAGE_SELF, &usage)
@@ -47,7 +47,7 @@ func work(end time.Duration, seed int64) {
 	parts := []func(){half, half, half, half, half, third, third, third, fifth, fifth}
 	random := rand.New(rand.NewSource(seed))
 	for cpuTime() < end {
-		// So that no part keeps step with the sampling.
+		// So that the parts are independent of the sampling interval.
 		random.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
 		for _, part := range parts {
 			part()

@@ -1,7 +1,7 @@
-// Goroutines whose stacks grow, and move while they do, deep in a recursion; beside a busy garbage collector.
+// Goroutines whose stacks grow, and are moved, deep in a recursion, while the garbage collector is busy.
 //
 //	runtime.goexit
-//	  main.main.gowrap1  by some compilers
+//	  main.main.gowrap1  with some compilers
 //	  main.main.func1
 //	    main.down × 500
 //	      main.bottom  ~100 %
@@ -40,11 +40,11 @@ func main() {
 	if len(os.Args) > 1 {
 		seconds, _ = strconv.ParseFloat(os.Args[1], 64)
 	}
-	for round := 0; round < int(seconds*150); round++ { // a round is some 6 ms of CPU time
+	for round := 0; round < int(seconds*150); round++ { // a round takes about 6 ms of CPU time
 		var group sync.WaitGroup
 		for i := 0; i < 4; i++ {
 			group.Add(1)
-			go func(number int) { // a new one each time: its stack is small again
+			go func(number int) { // a new goroutine, whose stack is small again
 				defer group.Done()
 				down(500, number)
 			}(i)

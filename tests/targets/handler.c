@@ -14,8 +14,8 @@
 
 static volatile sig_atomic_t is_spending;
 
-/* In 4 ms of CPU time, once: a handler that takes longer than that must leave time to what it
- * interrupts. */
+/* Requests a signal once, after 4 ms of CPU time: if a handler takes longer
+ * than that, the interrupted code must still get time. */
 static void ask_for_signal(void)
 {
 	const struct itimerval in_4_ms = {.it_value = {0, 4000}};
@@ -26,7 +26,7 @@ static void ask_for_signal(void)
 static NOINLINE void on_signal(int number)
 {
 	(void)number;
-	/* On the way out of the program it would stand on something else. */
+	/* At the exit of the program, the signal would interrupt other code. */
 	for (int i = 0; is_spending && i < 200; i++)
 		spin();
 	ask_for_signal();

@@ -1,6 +1,7 @@
 /*
- * Calls each function of the allocator with a size of its own, and says what it got:
- * "malloc 0x55… 10001 freed" (or kept). With an argument, threads and children do it, too.
+ * Calls each function of the allocator with a different size, and prints the
+ * result: "malloc 0x55… 10001 freed" (or kept). With an argument, threads and
+ * children do the same.
  */
 #include <malloc.h>
 #include <pthread.h>

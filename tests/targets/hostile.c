@@ -1,6 +1,7 @@
 /*
- * Does what a library in the program may not survive, and says the same with it and without:
- * hostile MODE [PLUGIN|DIRECTORY]. The modes are in the table at the end.
+ * Does things that a library in the program may not survive. Its output must be
+ * the same with and without the library: hostile MODE [PLUGIN|DIRECTORY]. The
+ * table at the end lists the modes.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -55,7 +56,7 @@ static void burn(double seconds)
 		;
 }
 
-/* Of all children; 0: all have ended with status 0. */
+/* Returns 0 if all children have ended with status 0. */
 static int wait_for_all(void)
 {
 	int status, failures = 0;
@@ -117,7 +118,7 @@ static int plugin(void)
 	return 0;
 }
 
-/* ---- What the library holds ---- */
+/* ---- Resources of the library ---- */
 
 static int close_descriptors(void)
 {
@@ -131,7 +132,7 @@ static int close_descriptors(void)
 	return wait_for_all();
 }
 
-/* False: there is no shared memory. */
+/* Returns false if there is no shared memory. */
 static int find_shared(unsigned long *start, unsigned long *end)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -155,7 +156,7 @@ static int unmap(void)
 	return 0;
 }
 
-/* Bytes of no sense, and bits here and there, over all that is shared. */
+/* Writes random bytes, and flips some bits, all over the shared memory. */
 static int garbage(void)
 {
 	unsigned long start = 0, end = 0, random = 88172645463325252;
@@ -177,7 +178,7 @@ static int garbage(void)
 	return 0;
 }
 
-/* Until the loader has no room for more memory of threads that must be there from the start. */
+/* Loads libraries until the loader is out of static thread-local storage. */
 static int fill_tls(void)
 {
 	char path[4096];
@@ -338,7 +339,8 @@ static int storm(void)
 	return failures;
 }
 
-/* Children that the C library's fork() has not made, and such that share the memory. */
+/* Makes children without the C library's fork(), some of which share the
+ * memory. */
 static int other_children(void)
 {
 	char *const words[] = {arguments[0], "plain", NULL};
@@ -376,7 +378,7 @@ static int another_user(void)
 #define LOAD_NUMBER BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
 #define KILL BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
 
-/* All but what this needs ends the process. */
+/* Any system call that this does not need ends the process. */
 static int seccomp(void)
 {
 	struct sock_filter filter[] = {
@@ -387,7 +389,7 @@ static int seccomp(void)
 	};
 	struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
 
-	allocate(1); /* the first call asks for random numbers */
+	allocate(1); /* the first call requests random numbers */
 	printf("the filter: ");
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
@@ -403,7 +405,8 @@ static void *allocate_in_thread(void *unused)
 	return unused;
 }
 
-/* A filter that allows what the C library needs for threads and children. */
+/* Installs a filter that allows what the C library needs for threads and
+ * children. */
 static int filtered_start(bool by_prctl)
 {
 	struct sock_filter filter[] = {
@@ -464,7 +467,7 @@ static int filtered_by_seccomp(void)
 	return filtered_start(false);
 }
 
-/* Strict mode allows few system calls, and no reading of the time-stamp counter. */
+/* Strict mode allows few system calls, and not the time-stamp counter. */
 static int strict_end(int failure)
 {
 	static const char text[] = "strict\n";
@@ -489,7 +492,7 @@ static int strict_by_seccomp(void)
 	return strict_end((int)syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 0, NULL));
 }
 
-/* Other architectures than x86-64 do not know the option. */
+/* Only x86-64 has the option. */
 static int forbids_tsc(void)
 {
 	prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);

@@ -1,8 +1,9 @@
 /*
- * Preloaded into prof: a machine of two kinds of CPU, as Intel's. CPU 0 is big, the others are
- * little. sysfs is the directory HYBRID_PMUS; perf_event_open(2) answers as such a kernel, and what
- * counts cycles counts CPU time. HYBRID_LACKS names the kind that has no counter: big, little,
- * both.
+ * Preloaded into prof, simulates a machine with two kinds of CPU, like Intel's.
+ * CPU 0 is a big core, and the others are little cores. sysfs is the directory
+ * HYBRID_PMUS. perf_event_open(2) answers like such a kernel, and events that
+ * count cycles count CPU time. HYBRID_LACKS names the kind without the counter:
+ * big, little, both.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -72,7 +73,7 @@ static int lacks(unsigned type)
 	       (!strcmp(kinds, "both") || !strcmp(kinds, type == BIG_TYPE ? "big" : "little"));
 }
 
-/* The errno of the machine, or 0. */
+/* Returns the errno of the machine, or 0. */
 static int answer(const struct perf_event_attr *attr, int cpu)
 {
 	int is_generic = attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE;

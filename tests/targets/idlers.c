@@ -1,9 +1,9 @@
 /*
  * idlers THREADS
  *
- * As many threads as the pool of a server has that wait for work which never comes: clone3
- * start_thread works_in_pool awaits_work pthread_cond_wait. Says "ready" when all of them wait.
- * Ends when its input does.
+ * Starts this many threads that wait for work that never comes, like the pool
+ * of a server: clone3 start_thread works_in_pool awaits_work pthread_cond_wait.
+ * Prints "ready" when all of them wait. Ends when its input ends.
  */
 #include "work.h"
 

@@ -1,5 +1,5 @@
-//! A tree-walking interpreter: closures, generics, trait objects, threads, and some twenty frames
-//! under the hot one, as programs in Rust have.
+//! A tree-walking interpreter: closures, generics, trait objects, threads, and about twenty frames
+//! below the hot one, which is typical of Rust programs.
 //!
 //! ```text
 //! main            …  interpreter::main … interpreter::evaluate::<f64> × 12 …
@@ -62,7 +62,7 @@ fn evaluate<T: From<f64> + Into<f64>>(node: &Node) -> T {
     }
 }
 
-/// As many sums as products, at the same depths.
+/// Has as many sums as products, at the same depths.
 fn tree(depth: u32) -> Node {
     if depth == 0 {
         return Node::Number(1.5);

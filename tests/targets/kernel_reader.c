@@ -1,8 +1,9 @@
 /*
- * kernel_reader [now]: waits for SIGUSR1, unless it is to begin now. Then one thread reads from the
- * kernel for 600 ms of CPU time, and another for 200 ms: nearly all of it is the kernel's. Then the
- * file "used" has a line for each, "TID NANOSECONDS". All wait for their end if it has waited
- * before.
+ * kernel_reader [now]: waits for SIGUSR1, unless `now` is given. Then one
+ * thread reads from the kernel for 600 ms of CPU time, and another one for 200
+ * ms. Nearly all of this time is spent in the kernel. Then writes the file
+ * "used" with a line per thread, "TID NANOSECONDS". If it has waited for the
+ * signal, all threads then wait to be killed.
  */
 #include <fcntl.h>
 #include <inttypes.h>

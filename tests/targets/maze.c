@@ -1,6 +1,7 @@
 /*
- * Nothing but calls and returns, of all kinds, one right behind the other: wherever it is stopped,
- * it is likely to stand in a prologue, an epilogue, a stub or a signal frame. For tests/truth.
+ * Calls and returns of all kinds in quick succession: wherever it is stopped,
+ * it is likely to be in a prologue, an epilogue, a stub or a signal frame. For
+ * tests/truth.
  *
  *	_start … main
  *	  turn  sort, print, handle, grow, align, jump, leave, switch_to, ask
@@ -18,7 +19,7 @@
 
 static volatile unsigned sum;
 
-/* Back from the C library, through the PLT. */
+/* Called by the C library, through the PLT. */
 
 static int compare(const void *left, const void *right)
 {
@@ -41,7 +42,7 @@ static NOINLINE void print(void)
 	sum += strlen(text);
 }
 
-/* Signals, one of them within the other's handler. */
+/* Signals, one of them inside the other's handler. */
 
 static void on_second(int number)
 {
@@ -59,7 +60,7 @@ static NOINLINE void handle(void)
 	raise(SIGUSR1);
 }
 
-/* Frames of an odd shape. */
+/* Frames with unusual layouts. */
 
 static NOINLINE void fill(volatile char *room, unsigned size)
 {
@@ -98,7 +99,7 @@ static NOINLINE unsigned fibonacci(unsigned number)
 	return number < 2 ? number : fibonacci(number - 1) + fibonacci(number - 2);
 }
 
-/* Calls that do not come back. */
+/* Calls that do not return. */
 
 static jmp_buf back;
 

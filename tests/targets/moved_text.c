@@ -1,14 +1,15 @@
 /*
  * moved_text HOW [SECONDS]
  *
- * Has its own text in anonymous memory at the same addresses, as programs do for huge pages. HOW:
+ * Moves its own text to anonymous memory at the same addresses, as programs do
+ * for huge pages. HOW:
  *
  *	copied  memory is mapped over the text, and filled (iodlr, node --use-largepages)
  *	moved   memory is filled, and moved over the text with mremap(2)
- *	rwx     as copied, and stays writable
+ *	rwx     like copied, but stays writable
  *	kept    the text stays in its file
  *
- * Prints "ready" then, and works so many seconds of CPU time or until it is killed.
+ * Then prints "ready", and works for SECONDS of CPU time or until it is killed.
  *
  *	_start … main
  *	  outer
@@ -48,7 +49,8 @@ static NOINLINE void outer(double seconds)
 	__asm__ volatile("");
 }
 
-/* On pages of its own, which stay: it calls no function of the text that is not there. */
+/* On pages of its own, which are not moved. It does not call functions in the
+ * moved text. */
 __attribute__((section("mover"), noinline, aligned(PAGE_BYTES), no_stack_protector)) static void
 fill(struct text text, int protection, map_function *map, protect_function *protect)
 {
@@ -60,7 +62,7 @@ fill(struct text text, int protection, map_function *map, protect_function *prot
 	protect(text.start, text.len, protection);
 }
 
-/* The pages of the file's text from main's mapping up to the mover. */
+/* Finds the pages of the file's text from main's mapping up to the mover. */
 static bool find_text(struct text *ret)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");

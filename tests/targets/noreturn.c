@@ -1,6 +1,6 @@
 /*
- * A call that never returns, and stands at the very end of its function: its return address is
- * the first of the next function, whose frame is another.
+ * A call that never returns, at the very end of its function. Its return
+ * address is the start of the next function, which has another frame.
  *
  *	_start … main
  *	  spend
@@ -21,7 +21,7 @@ static NOINLINE __attribute__((noreturn)) void give_up(volatile char *room)
 	longjmp(back, 1);
 }
 
-/* One after the other in the file, as written. */
+/* In the file in the order of the source. */
 __attribute__((noinline, noclone, noreturn, no_reorder)) void last_word(void)
 {
 	volatile char room[1000];

@@ -1,8 +1,8 @@
 /*
  * opener SECONDS LIBRARY FUNCTION …
  *
- * Opens each library, calls its function and closes it again, so that the next one is likely to be
- * mapped where the last one was.
+ * Opens each library, calls its function and closes it again, so that the next
+ * library is probably mapped at the same address.
  *
  *	_start … main
  *	  use

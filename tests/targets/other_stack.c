@@ -1,5 +1,5 @@
 /*
- * A function that enters a stack of its own, as OCaml 5 does.
+ * A function that switches to a stack of its own, as OCaml 5 does.
  *
  *	_start … main
  *	  spend

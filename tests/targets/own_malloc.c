@@ -1,5 +1,5 @@
-/* A program with an allocator of its own, which gives no memory back: it says how often it was
- * called. */
+/* A program with its own allocator, which never releases memory. Prints how
+ * often the allocator was called. */
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>

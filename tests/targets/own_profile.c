@@ -1,5 +1,5 @@
-/* Samples itself by SIGPROF for a second of CPU time, 100 times per second, and prints how often.
- */
+/* Samples itself with SIGPROF for a second of CPU time, 100 times per second,
+ * and prints the number of samples. */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/time.h>

@@ -1,5 +1,5 @@
-// Threads of Go's runtime that wait: parked, in the network poller, in system calls. Prints "asleep", and ends when its
-// input does.
+// Waiting threads of Go's runtime: parked, in the network poller, in system calls. Prints "asleep", and ends when its
+// input ends.
 package main
 
 import (

@@ -1,13 +1,14 @@
 /*
- * A program of phases that its reader asks for. It prints "ready", reads a line for each phase, and
- * prints the line again when the phase is over; it ends with status 0 at end of file.
+ * A program with phases that its reader requests. It prints "ready", reads a
+ * line for each phase, and prints the line again when the phase is over. At end
+ * of file it ends with status 0.
  *
  *	left SECONDS    main left    burn (spin inlined)
  *	right SECONDS   main right   burn
- *	children COUNT  the same as right, for 10 ms in each of so many processes, one after the
- *other wait SECONDS    main wait_for … nanosleep
+ *	children COUNT  like right, for 10 ms in each of COUNT processes, one after the other
+ *	wait SECONDS    main wait_for … nanosleep
  *
- * The seconds of left and right are of CPU time.
+ * The seconds of left and right are CPU time.
  */
 #include "work.h"
 
@@ -24,7 +25,7 @@ static NOINLINE void burn(double seconds)
 		spin();
 }
 
-/* Different, so that the compiler does not make one of them. */
+/* The functions differ, so that the compiler does not merge them. */
 static NOINLINE void left(double seconds)
 {
 	burn(seconds);

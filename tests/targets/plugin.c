@@ -1,4 +1,4 @@
-/* A library to open at run time; WORK is the name of its function. */
+/* A library that is opened at run time. WORK is the name of its function. */
 #include "work.h"
 
 void WORK(double seconds);

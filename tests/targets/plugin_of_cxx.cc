@@ -1,4 +1,5 @@
-/* What only this plugin loads is its C++ library. run() is 7 if all operators do what they should. */
+/* Only this plugin loads the C++ library. run() returns 7 if all operators
+ * work. */
 #include <cstdint>
 #include <new>
 #include <string>

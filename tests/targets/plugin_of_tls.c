@@ -1,4 +1,5 @@
-/* Wants memory of each thread that only a program's start can have enough of. */
+/* Needs static thread-local storage, of which there is enough only at the start
+ * of a program. */
 static __thread volatile char room[256] __attribute__((tls_model("initial-exec")));
 
 void fill(void)

@@ -1,14 +1,15 @@
 /*
- * Functions for probes, which are hit as often as is said.
+ * Functions for probes, which are hit a given number of times.
  *
- *   calls N       main -> often | seldom -> hit, N times, every third by seldom; prints the CPU
- *                 time of the process in nanoseconds
- *   forks N       N children, each of which calls hit ten times, half of them in a thread
- *   naps N MS     nap sleeps MS milliseconds, N times
- *   recursion D   down(D) calls itself D times, and nap of a millisecond at the bottom
- *   leaves N      escape(3) leaves by longjmp(), N times, then nap
- *   static N      the static probe shop:query, N times, if its semaphore is set; says how often
- *   opens PATH    plugin_one_work of a library that is opened then, three times
+ *	calls N       main -> often | seldom -> hit, N times, a third of them through seldom;
+ *		      prints the CPU time of the process in nanoseconds
+ *	forks N       N children, each of which calls hit ten times, half of them in a thread
+ *	naps N MS     nap sleeps MS milliseconds, N times
+ *	recursion D   down(D) calls itself D times, and nap for a millisecond at the bottom
+ *	leaves N      escape(3) leaves by longjmp(), N times, then nap
+ *	static N      the static probe shop:query, N times if its semaphore is set; prints how
+ *		      often
+ *	opens PATH    plugin_one_work of a library that it opens, three times
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -72,7 +73,8 @@ NOINLINE void escape(int depth)
 	KEEP;
 }
 
-/* As sys/sdt.h writes them: a nop, a note, and a counter in a section of its own. */
+/* In the format of sys/sdt.h: a nop, a note, and a counter in a section of its
+ * own. */
 __attribute__((section(".probes"), used)) volatile unsigned short shop_query_semaphore;
 
 NOINLINE int query(int of)

@@ -1,7 +1,8 @@
 /*
- * recompiled SECONDS dump|map [removed]: runs three functions that it has compiled itself, one
- *after the other at the same address, and reports them in jit-PID.dump, in its directory, or in
- * /tmp/perf-PID.map, which it removes at its end, when another process has opened it.
+ * recompiled SECONDS dump|map [removed]: runs three functions that it has
+ * compiled itself, one after the other at the same address. Reports them in
+ * jit-PID.dump in its working directory, or in /tmp/perf-PID.map. With
+ * `removed`, removes the map at its end if another process has opened it.
  *
  *	_start … main
  *	  run_first       30 %
@@ -22,7 +23,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Count their argument down. */
+/* Count the argument down to 0. */
 #if defined(__x86_64__)
 enum { MACHINE = 62, INSN = 2 };
 static const unsigned char first[] = {0xff, 0xcf, 0x75, 0xfc, 0xc3};
@@ -43,7 +44,8 @@ struct function {
 	const char *name;
 	const unsigned char *code;
 	size_t size;
-	unsigned line; /* of its first instruction that counts; 0: no lines are reported */
+	/* line of the first counting instruction; 0 if no lines are reported */
+	unsigned line;
 };
 
 static unsigned char *memory;
@@ -189,7 +191,7 @@ static void move(const struct function *function, unsigned char *from, unsigned 
 	flush_held();
 }
 
-/* For a share of the CPU time. */
+/* Runs the code for a share of the CPU time. */
 static inline __attribute__((always_inline)) void run(const unsigned char *at, double seconds)
 {
 	void (*compiled)(unsigned) = (void (*)(unsigned))at;
@@ -209,7 +211,7 @@ static NOINLINE void run_first(double seconds)
 static NOINLINE void run_second(double seconds)
 {
 	run(memory, seconds);
-	__asm__ volatile("nop"); /* or it is folded into run_first() */
+	__asm__ volatile("nop"); /* otherwise it would be merged with run_first() */
 }
 
 static NOINLINE void run_moved(const unsigned char *at, double seconds)

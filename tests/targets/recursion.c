@@ -1,5 +1,6 @@
 /*
- * A thousand frames of one function under the hot one; with -DDEPTH=20000 so many.
+ * A thousand frames of one function below the hot one; -DDEPTH=20000 sets the
+ * number.
  *
  *	_start … main
  *	  spend
@@ -13,7 +14,7 @@
 #define DEPTH 1000
 #endif
 
-/* So much that the way down is nothing beside it. */
+/* Runs so long that the recursion is negligible. */
 static NOINLINE void bottom(void)
 {
 	for (int i = 0; i < DEPTH / 4; i++)
@@ -26,7 +27,7 @@ static NOINLINE void down(unsigned depth)
 		down(depth - 1);
 	else
 		bottom();
-	__asm__ volatile(""); /* something left to do: no tail call */
+	__asm__ volatile(""); /* prevents a tail call */
 }
 
 static NOINLINE void dive(void)

@@ -1,8 +1,9 @@
 /*
- * registered SECONDS plain|replaced|loop|wild|unregistered: runs functions that it has compiled
- * itself, and registers them with GDB's interface for JIT compilers, as LLVM does: as relocatable
- * objects whose sections have addresses, and whose relocations have been applied in memory only.
- * The functions use the frame pointer for something else.
+ * registered SECONDS plain|replaced|loop|wild|unregistered: runs functions that
+ * it has compiled itself, and registers them with GDB's interface for JIT
+ * compilers as LLVM does: as relocatable objects whose sections have addresses,
+ * and whose relocations were applied only in memory. The functions use the
+ * frame pointer for other purposes.
  *
  *	_start … main
  *	  run_first       50 %
@@ -12,8 +13,9 @@
  *	    second_outer
  *	      second_inner
  *
- * replaced: the second ones take the addresses of the first ones. loop: the list of objects is a
- * ring. wild: it has entries that point anywhere, and damaged objects.
+ * replaced: the second functions take the addresses of the first ones. loop:
+ * the list of objects is circular. wild: the list has entries with random
+ * addresses, and damaged objects.
  */
 #define _GNU_SOURCE
 #include "work.h"
@@ -43,7 +45,8 @@ NOINLINE void __jit_debug_register_code(void)
 	__asm__ volatile("" ::: "memory");
 }
 
-/* The inner function counts its argument down; the outer one has a frame of `ROOM` bytes. */
+/* The inner function counts its argument down. The outer one has a frame of
+ * `ROOM` bytes. */
 enum { ROOM_AT_FIRST = 32, ROOM_THEN = 64, INNER_AT = 64, TEXT_BYTES = 128, CODE_BYTES = 4096 };
 
 #if defined(__x86_64__)
@@ -74,7 +77,7 @@ static const unsigned char cie[] = {1,	  'z',	'R', 0,	   1, 0x78, 16,
 				    1,	  0x1b, /* pc-relative, 4 bytes */
 				    0x0c, 7,	8,   0x90, 1, 0,    0};
 
-/* The rules of the outer function; the inner one has that of the CIE. */
+/* The rules of the outer function. The inner one has those of the CIE. */
 static size_t make_rules(unsigned char *at, unsigned char room)
 {
 	const unsigned char rules[] = {
@@ -132,7 +135,7 @@ struct object {
 	char strings[128];
 };
 
-/* What the sections are loaded to. */
+/* The addresses of the sections. */
 struct loaded {
 	unsigned char text[TEXT_BYTES], frames[FRAMES_BYTES];
 };
@@ -156,14 +159,14 @@ static unsigned char *put_u32(unsigned char *at, uint32_t value)
 	return at + sizeof(value);
 }
 
-/* Adds the description of a function. frames: 0 before relocation. */
+/* Adds the description of a function. frames is 0 before relocation. */
 static unsigned char *put_fde(unsigned char *at, const unsigned char *section, uint64_t text,
 			      uint64_t frames, uint32_t size, unsigned char room)
 {
 	unsigned char rules[32] = {0};
 	size_t len = room ? make_rules(rules, room) : 0;
 
-	len = (len + 1 + 3) / 4 * 4 - 1; /* with the byte before it, whole words */
+	len = (len + 1 + 3) / 4 * 4 - 1; /* whole words, including the byte before it */
 	at = put_u32(at, (uint32_t)(4 + 4 + 4 + 1 + len));
 	at = put_u32(at, (uint32_t)(at - section));
 	at = put_u32(at, frames ? (uint32_t)(text - (frames + (uint64_t)(at - section))) : 0);
@@ -285,7 +288,7 @@ static struct jit_entry *compile(const char *name, unsigned char room, struct lo
 	return is_mode("unregistered") ? NULL : add_entry(object, sizeof(*object));
 }
 
-/* Entries without an object, and objects that lie. */
+/* Registers entries without an object, and invalid objects. */
 static void register_nonsense(const struct loaded *loaded)
 {
 	static struct object endless, everywhere, nothing;
@@ -324,7 +327,7 @@ static NOINLINE void run_first(const struct loaded *loaded, double seconds)
 static NOINLINE void run_second(const struct loaded *loaded, double seconds)
 {
 	run(loaded, seconds);
-	__asm__ volatile("nop"); /* or it is folded into run_first() */
+	__asm__ volatile("nop"); /* otherwise it would be merged with run_first() */
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,8 @@
 /*
- * Runs short programs one after the other, as a script does, and then says what they used:
- * script FILE COUNT PROGRAM ARGUMENT... [+ COUNT PROGRAM ARGUMENT...]. FILE gets a line for each
- * program, "NAME NANOSECONDS" of CPU time, and one for all of them and itself, "all NANOSECONDS".
+ * Runs short programs one after the other, like a script, and reports their CPU
+ * time: script FILE COUNT PROGRAM ARGUMENT... [+ COUNT PROGRAM ARGUMENT...].
+ * Writes a line per program to FILE, "NAME NANOSECONDS", and a line for all of
+ * them and itself, "all NANOSECONDS".
  */
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /*
- * A program to attach to. It prints "ready" when its first thread works, starts a further thread,
- * named "late", for every line it reads, answering "started"; and ends with status 0 at end of
- * file.
+ * A program to attach to. It prints "ready" when its first thread works. For
+ * every line it reads, it starts a thread named "late" and prints "started". It
+ * ends with status 0 at end of file.
  *
  *	service  _start … main          waits
  *	early    clone3 start_thread early_work

@@ -1,12 +1,13 @@
 /*
  * shared_memory HOW SECONDS
  *
- * Two processes share an address space: clone(2) with CLONE_VM and without CLONE_THREAD. The kernel
- * writes the record of a mapping for the process that makes it; the other one runs the code.
+ * Two processes share an address space: clone(2) with CLONE_VM and without
+ * CLONE_THREAD. The kernel writes the record of a mapping for the process that
+ * makes it, and the other process runs the code.
  *
  *	child   the parent maps the code, the child runs it
  *	parent  the child maps the code, the parent runs it
- *	moved   there is no child: code that was mapped is moved with mremap(2)
+ *	moved   without a child: mapped code is moved with mremap(2)
  *
  *	_start … main          (or, in the child, clone …)
  *	  run

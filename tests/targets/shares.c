@@ -1,5 +1,6 @@
 /*
- * The simplest truth. Also built in every layout that a linker makes: see meson.build.
+ * Functions with known shares of the CPU time. Built in every layout that
+ * linkers make; see meson.build.
  *
  *	_start
  *	  main

@@ -1,6 +1,7 @@
 /*
- * A handler that is interrupted by another, with frames that the kernel made in between. With
- * -DOWN_STACK the handlers run on a stack of their own (sigaltstack).
+ * A handler that is interrupted by another handler, with frames of the kernel
+ * in between. With -DOWN_STACK, the handlers run on a stack of their own
+ * (sigaltstack).
  *
  *	_start … main
  *	  spend

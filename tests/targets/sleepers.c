@@ -1,18 +1,19 @@
 /*
- * Threads that sleep, each at the end of another chain of functions whose frames have all shapes.
+ * Threads that sleep, each at the end of a different chain of functions with
+ * all kinds of frames.
  *
  *	begin			a thread for each kind of wait, CHAINS times
- *	  go			chooses the next function by the numbers of the thread
+ *	  go			chooses the next function by the thread's numbers
  *	    SHAPE go SHAPE go …
  *	      WAIT		nanosleep, mutex, condition variable, semaphore, read, poll, …
  *
- * Each thread prints its number and its chain, outermost first, before it goes to sleep:
- * "1234 begin go plain go sleeps"; it may wake once or twice until it sleeps for good. The program
- * ends when its input does.
+ * Each thread prints its number and its chain, outermost function first, before
+ * it sleeps: "1234 begin go plain go sleeps". It may wake once or twice before
+ * it sleeps permanently. The program ends when its input ends.
  *
- *	sleepers [stale [SEED]]	stale: before it sleeps, a thread runs other chains and returns from
- *				them, so its stack is full of return addresses that are out of date;
- *				SEED: for other chains
+ *	sleepers [stale [SEED]]	stale: before it sleeps, a thread runs other chains and returns
+ *				from them, so its stack is full of stale return addresses;
+ *				SEED: selects other chains
  */
 #include <alloca.h>
 #include <poll.h>
@@ -31,11 +32,11 @@
 #include <unistd.h>
 
 #define NOINLINE __attribute__((noinline))
-/* What a function does after its last call, which otherwise would be a jump. */
+/* Work after a function's last call, which otherwise would become a jump. */
 #define AFTER() __asm__ volatile("" : : : "memory")
 #define USE(room) __asm__ volatile("" : : "r"(room) : "memory")
 
-/* Of the chain: functions are in it while they run. */
+/* Adds a function to the chain while it runs. */
 #define ENTER(chain) ((chain)->names[(chain)->count++] = __func__)
 #define LEAVE(chain) ((chain)->count--)
 
@@ -149,7 +150,7 @@ static NOINLINE void with_arguments(struct chain *chain)
 	LEAVE(chain);
 }
 
-/* Leaves no frame, if the compiler makes the call a jump. */
+/* Leaves no frame if the compiler turns the call into a jump. */
 static NOINLINE void jumps(struct chain *chain)
 {
 	plain(chain);
@@ -203,7 +204,7 @@ static NOINLINE void direct(struct chain *chain, unsigned shape)
 	LEAVE(chain);
 }
 
-/* Says the chain, in one write. */
+/* Prints the chain with one write. */
 static NOINLINE void say(const struct chain *chain)
 {
 	char line[4096];
@@ -386,7 +387,7 @@ static const struct wait no_wait = {NULL, returns};
 
 enum { WAITS = sizeof(waits) / sizeof(*waits) };
 
-/* Fills the stack with frames of chains that have ended. */
+/* Fills the stack with frames of chains that have returned. */
 static NOINLINE void return_from_others(struct chain *chain, unsigned random)
 {
 	chain->wait = &no_wait;

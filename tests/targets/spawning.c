@@ -1,6 +1,6 @@
 /*
- * A child that lives in its parent's memory until it executes another program, and one that is
- * spawned.
+ * A child that uses its parent's memory until it executes another program
+ * (vfork), and a spawned child.
  *
  *	spawning  _start … main  parent     40 %
  *	spawning  _start … main  borrowing  child  30 %  (in the vfork child; spin inlined)

@@ -1,26 +1,27 @@
 /*
  * storms KIND [FILE]
  *
- * Does one thing of the kernel's as often as it can, until it is killed or its parent ends:
+ * Repeats one operation of the kernel as fast as it can, until it is killed or
+ * its parent ends:
  *
  *	threads   starts and joins threads
- *	forks     forks children that end at once
- *	execs     lets children execute /bin/true
- *	switches  passes a byte to and fro between two threads
+ *	forks     forks children that end immediately
+ *	execs     makes children execute /bin/true
+ *	switches  passes a byte back and forth between two threads
  *	names     renames itself
  *	mappings  maps FILE executable and unmaps it
- *	descending  … at ever lower addresses
- *	split     takes pages out of an executable mapping of FILE, and puts them back
+ *	descending  maps FILE executable at ever lower addresses and unmaps it
+ *	split     removes pages of an executable mapping of FILE, and maps them again
  *	memfd     maps a new memfd executable and unmaps it
  *	huge      maps huge pages executable and unmaps them
  *	anonymous maps executable memory at ever lower addresses
- *	inherited forks children of a process that has had 60,000 mappings, each of which maps FILE
+ *	inherited forks children of a process that has had 60,000 mappings; each maps FILE
  *	guards    makes memory executable and writable in turn
  *	libraries opens and closes the library FILE
- *	overlaps  runs code of whose perf map each line covers a megabyte, as the others do
- *	moves     runs code that its jitdump moves to and fro a million times
+ *	overlaps  runs code whose perf map has lines that all cover the same megabyte
+ *	moves     runs code that its jitdump moves back and forth a million times
  *	sharers   has 300 children that share its 65,000 mappings
- *	hostile   maps FILE executable once, and burns
+ *	hostile   maps FILE executable once, and uses CPU time
  */
 #include "work.h"
 
@@ -149,7 +150,7 @@ static void mappings(const char *path)
 	munmap(map(path), PAGE_BYTES);
 }
 
-/* The next lower page but one. */
+/* Returns the address two pages below the previous one. */
 static uint64_t lower(void)
 {
 	static uint64_t at = TOP;
@@ -193,7 +194,7 @@ static void huge(const char *unused)
 	void *mapped = mmap((void *)TOP, HUGE_BYTES, EXECUTABLE, MAP_PRIVATE | flags, -1, 0);
 
 	if (mapped == MAP_FAILED) {
-		flags = MAP_ANONYMOUS; /* the kernel has reserved none */
+		flags = MAP_ANONYMOUS; /* the kernel has not reserved huge pages */
 		return;
 	}
 	madvise(mapped, HUGE_BYTES, MADV_HUGEPAGE);
@@ -241,7 +242,7 @@ static void libraries(const char *path)
 	dlclose(library);
 }
 
-/* A loop that returns. Elsewhere than on x86-64 it is not run. */
+/* A loop that returns. It only runs on x86-64. */
 static unsigned char *compile(void)
 {
 	static const unsigned char loop[] = {0xb9, 0, 0, 1, 0, 0xff, 0xc9, 0x75, 0xfc, 0xc3};

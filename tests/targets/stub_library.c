@@ -1,4 +1,4 @@
-/* What stubs.c calls. */
+/* The library that stubs.c calls. */
 unsigned step(unsigned value)
 {
 	value *= value | 1;

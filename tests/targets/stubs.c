@@ -1,6 +1,7 @@
 /*
- * Calls through the procedure linkage table, of a function so short that the stubs are seen. Built
- * in each way that they are laid out: bound lazily or not, with and without endbr64.
+ * Calls a function through the procedure linkage table. The function is so
+ * short that the stubs get samples. Built in each layout of stubs: with and
+ * without lazy binding, with and without endbr64.
  *
  *	_start … main
  *	  spend
@@ -16,7 +17,8 @@ static NOINLINE void caller(void)
 {
 	unsigned value = 1;
 
-	/* Multiplications take long enough for samples in this function, too. */
+	/* Multiplications take long enough that this function also gets
+	 * samples. */
 	for (int i = 0; i < 10000; i++) {
 		value = step(value);
 		value *= value | 1;

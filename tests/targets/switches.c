@@ -1,9 +1,9 @@
 /*
  * switches SECONDS
  *
- * Two threads on one CPU pass a byte to and fro through pipes: each round trip is two context
- * switches. Says how many microseconds a round trip takes, as the median of its tenths, so that
- * what else runs shows less.
+ * Two threads on one CPU pass a byte back and forth through pipes. Each round
+ * trip is two context switches. Prints the microseconds per round trip, as the
+ * median of ten parts, to reduce the effect of other load.
  */
 #define _GNU_SOURCE
 #include "work.h"

@@ -1,7 +1,7 @@
 /*
- * Two callers take turns, at the same depth of the stack, under more of it than a sample copies.
- * What lies within the copy tells nothing of them; the hot function does: `odd` only ever works for
- * `left`, `even` for `right`.
+ * Two callers take turns, at the same depth of the stack, below more stack than
+ * a sample copies. The copy does not show which of them has called, but the hot
+ * function does: `left` only calls `odd`, and `right` only calls `even`.
  *
  *	_start … main
  *	  left              or  right
@@ -32,7 +32,7 @@ static NOINLINE void even(void)
 	turns++;
 }
 
-/* Whoever calls, it leaves the same in its frame. */
+/* Leaves the same data in its frame for every caller. */
 static NOINLINE void room(work *work, size_t len)
 {
 	volatile unsigned *words = alloca(len);

@@ -1,7 +1,7 @@
 /*
- * Does what real programs do that few libraries reckon with, and says the same with a library in it
- * and without: unusual MODE [PLUGIN]. The modes are in the table at the end. What is hostile is in
- * hostile.c.
+ * Does things that real programs do but few libraries expect. Its output must
+ * be the same with and without a library in it: unusual MODE [PLUGIN]. The
+ * table at the end lists the modes. Hostile behaviour is in hostile.c.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -70,8 +70,8 @@ static void on_tick(int number)
 	ticks++;
 }
 
-/* SIGPROF for a profiler of its own, all real-time signals with values, and timers that send them.
- */
+/* Uses SIGPROF for its own profiler, all real-time signals with values, and
+ * timers that send them. */
 static int own_signals(void)
 {
 	struct sigaction tick = {.sa_handler = on_tick, .sa_flags = SA_RESTART};
@@ -118,7 +118,7 @@ static void *wait_for_signals(void *sum)
 	return sum;
 }
 
-/* As servers do: all signals are blocked, and one thread takes them. */
+/* Blocks all signals and receives them in one thread, like a server. */
 static int signal_thread(void)
 {
 	int sum = 0, expected = 0;
@@ -158,7 +158,8 @@ static void work(int number)
 	burn(0.2);
 }
 
-/* An overflow of the stack that is survived; then long work on the smallest stack for handlers. */
+/* Survives a stack overflow, and then works for a long time on the smallest
+ * stack for handlers. */
 static int own_handler_stack(void)
 {
 	size_t bytes = 2048 + getauxval(AT_MINSIGSTKSZ);
@@ -203,7 +204,7 @@ static int storm(void)
 	return 0;
 }
 
-/* All that a child can be told on its way. */
+/* Uses all attributes for a child. */
 static int spawns(void)
 {
 	char *const words[] = {arguments[0], "small", NULL};
@@ -259,7 +260,7 @@ static int run_clone(void *rounds)
 	return 0;
 }
 
-/* By glibc's clone(), which calls none of the functions of pthread_atfork(3). */
+/* Uses glibc's clone(), which does not call the handlers of pthread_atfork(3). */
 static int clones(void)
 {
 	size_t bytes = 64 << 10;
@@ -428,7 +429,8 @@ static int plugins(void)
 	return 0;
 }
 
-/* What is loaded with the program stays, however often it is closed. */
+/* Libraries that were loaded with the program stay, however often they are
+ * closed. */
 static int closes_libraries(void)
 {
 	static const char *const names[] = {NULL, "libc.so.6", "libpthread.so.0", "libdl.so.2"};

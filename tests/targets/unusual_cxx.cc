@@ -1,4 +1,5 @@
-// Exceptions through callbacks of C and across threads, and objects that end with their thread.
+// Throws exceptions through C callbacks and across threads, and has objects
+// that end with their thread.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>

@@ -1,13 +1,15 @@
 /*
  * waits SECONDS [MIN_US MAX_US [KIND…]]
  *
- * Threads wait in known ways, each in a function and a thread of its name. The thread measures how
- * long it had no CPU in that function: CLOCK_MONOTONIC less its own CPU time. The lengths of the
- * waits are random from MIN_US to MAX_US (50 to 20,000), as many of each order of magnitude. At the
- * end a line for each function: its name, nanoseconds, number of calls; and one for the lives of
- * all threads: "threads", nanoseconds, their number.
+ * Threads wait in known ways, each in a function and a thread of its own name.
+ * The thread measures how long it had no CPU in the function: CLOCK_MONOTONIC
+ * minus its own CPU time. The lengths of the waits are random between MIN_US
+ * and MAX_US (50 to 20,000), with a log-uniform distribution. At the end it
+ * prints a line for each function, with its name, nanoseconds and number of
+ * calls, and a line for the lifetimes of all threads: "threads", nanoseconds,
+ * number of threads.
  *
- *	KIND    waits                          for what sleeps
+ *	KIND    waits                          for the sleeper
  *	sleep   naps
  *	mutex   wants_lock                     holds_lock
  *	rwlock  wants_rwlock                   holds_rwlock
@@ -19,9 +21,10 @@
  *	burn    burns, which does not wait unless it lacks a CPU
  *	storm   asks                           answers
  *
- * All but the last two without a KIND. In main and takes_turns threads wait without being measured.
- * The threads of a storm are on one CPU and switch as often as it can. SIGTERM is for a storm that
- * lasts until it is noticed: all end a second later.
+ * Without a KIND, all except the last two are used. In main and takes_turns,
+ * threads wait without being measured. The threads of a storm share one CPU and
+ * switch as often as possible. SIGTERM ends all threads a second later, for a
+ * storm that lasts until it is noticed.
  */
 #include "work.h"
 
@@ -47,18 +50,18 @@
 
 enum { PAGE_BYTES = 4096, STACK_BYTES = 128 << 10, END_LOOK_MS = 20, BURNS = 100 };
 
-/* Of one function; only its thread writes it. */
+/* The waits of one function. Only its thread writes it. */
 struct meter {
 	uint64_t ns, calls;
 };
 
 static uint64_t lives_ns, lives;
 
-/* What two threads share. */
+/* Shared by two threads. */
 struct pair {
 	pthread_mutex_t mutex;
 	pthread_rwlock_t rwlock;
-	sem_t held, taken; /* the lock, by the one that sleeps and by the one that waits */
+	sem_t held, taken; /* held: the sleeper has the lock; taken: the waiter has it */
 	pthread_cond_t given;
 	unsigned signals;
 	int ends[2];
@@ -119,7 +122,7 @@ static inline __attribute__((always_inline)) void sleep_at_random(void)
 	nanosleep(&length, NULL);
 }
 
-/* Keeps functions of the same code apart: compilers fold them. */
+/* Keeps functions with the same code apart, which compilers would merge. */
 #define DISTINCT(name) __asm__ volatile("# " name)
 
 static NOINLINE void naps(struct pair *pair)
@@ -283,7 +286,8 @@ static void share_cpu(const pthread_t threads[2])
 		pthread_setaffinity_np(threads[i], sizeof(one), &one);
 }
 
-/* The page is on a slow device: the fault ends when the other thread has copied it there. */
+/* The page is on a slow device: the page fault ends when the other thread has
+ * copied the page. */
 static NOINLINE void touches_page(struct pair *pair)
 {
 	madvise(pair->page, PAGE_BYTES, MADV_DONTNEED);
@@ -313,7 +317,8 @@ static NOINLINE void serves_page(struct pair *pair)
 		exit(1);
 }
 
-/* False: vm.unprivileged_userfaultfd, or a kernel before 5.11. */
+/* Returns false because of vm.unprivileged_userfaultfd, or in kernels before
+ * 5.11. */
 static bool open_faults(struct pair *pair)
 {
 	struct uffdio_api api = {.api = UFFD_API};
@@ -329,7 +334,7 @@ static bool open_faults(struct pair *pair)
 	return !ioctl(pair->faults, UFFDIO_REGISTER, &pages);
 }
 
-/* before: what is not measured. */
+/* before: work that is not measured. */
 struct role {
 	const char *name;
 	void (*before)(struct pair *pair), (*run)(struct pair *pair);

@@ -1,6 +1,7 @@
 /*
- * without_perf EPERM|EACCES|ENOSYS COMMAND: executes a program to which the kernel denies
- * perf_event_open(2) with that error: as containers do, or a paranoid level of 3, or gVisor.
+ * without_perf EPERM|EACCES|ENOSYS COMMAND: executes a program for which
+ * perf_event_open(2) fails with that error, as in containers, at a paranoid
+ * level of 3, or in gVisor.
  */
 #include <errno.h>
 #include <linux/filter.h>

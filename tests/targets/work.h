@@ -1,10 +1,10 @@
 /*
- * Work whose share of the CPU time is known.
+ * Work with a known share of the CPU time.
  *
- * spin() is inlined wherever it is used, so a profile shows it as an inlined frame of the function
- * that asked for it. spend() divides the CPU time of the calling thread in tenths: it runs each
- * part as often as its tenths say, in a shuffled order, so that no part keeps step with the
- * sampling.
+ * spin() is inlined everywhere, so a profile shows it as an inlined frame of
+ * its caller. spend() divides the CPU time of the calling thread into tenths.
+ * It runs each part for its number of tenths, in a shuffled order, so that the
+ * parts are independent of the sampling interval.
  */
 #ifndef WORK_H
 #define WORK_H
@@ -69,7 +69,7 @@ static NOINLINE void spend(double seconds, const struct part *parts, unsigned co
 	}
 }
 
-/* The first argument, in seconds of CPU time. */
+/* Returns the first argument, in seconds of CPU time. */
 static inline double seconds_argument(int argc, char **argv)
 {
 	return argc > 1 ? strtod(argv[1], NULL) : 1;

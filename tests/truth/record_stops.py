@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes the recorded stops in fixtures/: builds walker.c for each machine, runs it in qemu one instruction after the
-other, and writes registers, stack and callers of some of them, as replay_stops.c reads them. Needs qemu-user and
-gcc-aarch64-linux-gnu, by hand, when walker.c or the form changes.
+"""Makes the recorded stops in fixtures/: builds walker.c for each machine, single-steps it in qemu, and writes
+registers, stack and callers of some stops in the format of replay_stops.c. Needs qemu-user and
+gcc-aarch64-linux-gnu. Run it by hand when walker.c or the format changes.
 
-The callers are known by watching every call and return, not by any unwinder.
+The callers are derived from every call and return, without an unwinder.
 """
 
 import re
@@ -26,14 +26,14 @@ class X86_64:
     machine = 62
     qemu = ["qemu-x86_64"]
     tools = "x86_64-linux-gnu-"
-    # Of gdb's rax rbx rcx rdx rsi rdi rbp rsp r8 … r15 rip: those by DWARF number.
+    # gdb's order is rax rbx rcx rdx rsi rdi rbp rsp r8 … r15 rip: their indices by DWARF number.
     by_dwarf = [0, 3, 2, 1, 4, 5, 6, 7, *range(8, 16)]
     sp, pc = 7, 16
     syscall_bytes = 2
 
     @staticmethod
     def called(code, old, new, stop):
-        """The return address, when the last instruction was a call."""
+        """Returns the return address if the last instruction was a call."""
         (top,) = struct.unpack("<Q", stop(new[7], 8))
         is_call = code[0] in (0xe8, 0xff) or code[:2] == b"\x41\xff"
         return top if is_call and new[7] == old[7] - 8 and old[16] < top <= old[16] + 7 else None
@@ -71,7 +71,7 @@ class Aarch64:
         return code[:4] == b"\x01\x00\x00\xd4"
 
 
-# name: machine, compiler arguments, and which stops are taken: each so many-th
+# name: machine, compiler arguments, and which stops are taken (every so many)
 FIXTURES = {
     "x86_64": (X86_64, [], 2),
     "aarch64": (Aarch64, [], 2),
@@ -80,7 +80,7 @@ FIXTURES = {
 
 
 class Stub:
-    """The end of qemu that a debugger speaks to. Source: GDB's manual, "GDB Remote Serial Protocol"."""
+    """qemu's gdb stub. Source: GDB's manual, "GDB Remote Serial Protocol"."""
 
     def __init__(self, machine):
         for _ in range(100):
@@ -112,12 +112,12 @@ class Stub:
         return struct.unpack_from(f"<{self.machine.pc + 1}Q", raw)
 
     def memory(self, address, size):
-        """In pieces: a packet has a limit."""
+        """Reads in pieces, because the size of a packet is limited."""
         pieces = range(address, address + size, 1024)
         return b"".join(bytes.fromhex(self.ask(f"m{at:x},{min(1024, address + size - at):x}")) for at in pieces)
 
     def step(self, signal):
-        """The signal that has come, 0 for none; None at the end."""
+        """Returns the signal, 0 for none, or None at the end."""
         reply = self.ask(f"vCont;S{signal:02x}" if signal else "vCont;s")
         if reply[:1] not in ("T", "S"):
             return None
@@ -126,7 +126,7 @@ class Stub:
 
 
 def build(folder, machine, arguments):
-    """Returns the address that the signal handler returns to."""
+    """Builds the program. Returns the address that the signal handler returns to."""
     compiler = [f"{machine.tools}gcc", *COMPILE, *arguments]
     objects = [folder / f"{source}.o" for source, _ in PARTS]
     for (source, how), file in zip(PARTS, objects):
@@ -140,7 +140,7 @@ def build(folder, machine, arguments):
 
 
 def maps(program):
-    """Its segments, as the kernel maps them."""
+    """Returns its segments as mapped by the kernel."""
     lines = []
     headers = subprocess.run(["readelf", "-lW", program], check=True, capture_output=True, text=True).stdout
     for line in re.findall(r"^ +LOAD +(.*)$", headers, re.MULTILINE):
@@ -162,7 +162,7 @@ class Recording:
         self.stops = []
 
     def step(self, signal):
-        """Follows one instruction; what came of it."""
+        """Follows one instruction. Returns the result."""
         machine, old = self.machine, self.now
         code = self.stub.memory(old[machine.pc], 8)
         came = self.stub.step(signal)
@@ -170,7 +170,7 @@ class Recording:
             return None
         self.now = self.stub.registers()
         if signal:
-            # The handler's caller is what the kernel lets it return to, and that stands on what it interrupted.
+            # The handler returns to the kernel's restorer, whose caller is the interrupted code.
             self.callers += [old[machine.pc], self.restorer]
         elif machine.returned(code):
             self.callers.pop()

@@ -1,23 +1,25 @@
 /*
- * Unwinds programs as they stood when they were stopped, and says where the callers found are not
- * those that whoever stopped them says they are.
+ * Unwinds programs in the states in which they were stopped, and reports
+ * callers that differ from the recorded ones.
  *
  *	replay_stops FOLDER [SYMFS]
  *
- * FOLDER/maps is the /proc/PID/maps of the program; its files are below SYMFS. FOLDER/stops is, in
- * words of 64 bits, the e_machine of its ELF files, and for each stop
+ * FOLDER/maps is the /proc/PID/maps of the program. Its files are below SYMFS.
+ * FOLDER/stops has, in 64-bit words, the e_machine of its ELF files, and for
+ * each stop
  *
  *	pc, registers by DWARF number (16 on x86-64, 32 on aarch64),
- *	the number of frames and the pc of each, the leaf's first,
+ *	the number of frames and the pc of each, starting with the leaf,
  *	the number of bytes of the stack, and these, from the stack pointer on
  *
- * If there is FOLDER/.outcome, each stop is also walked with sp and pc alone, as a thread that
- * sleeps, with a part of its stack, and with damaged stacks. The file has the hash of what these
- * walks find.
+ * If FOLDER/.outcome exists, each stop is also walked with sp and pc alone
+ * (like a sleeping thread), with a part of its stack, and with damaged stacks.
+ * The file has the hash of the results.
  *
- * Prints a line for each stop that differs, and then how many did; how many do not but reach the
- *root where the other's chain ends before it; and in how many neither does, which we say and they
- *do not.
+ * Prints a line for each stop that differs, and then the numbers of: stops that
+ * differ; stops that agree and reach the root where the recorded chain ends
+ * earlier; and stops where neither chain reaches the root, which only prof
+ * reports.
  */
 #include "base/alloc.h"
 #include "base/cleanup.h"
@@ -37,7 +39,7 @@ enum { PID = 1, NOW = 1, DAMAGES = 16 };
 
 struct replay {
 	const struct arch *arch;
-	unsigned register_count; /* that a stop has */
+	unsigned register_count; /* number of registers per stop */
 	struct address_spaces *spaces;
 	struct unwinder *unwinder;
 };
@@ -45,7 +47,7 @@ struct replay {
 struct stop {
 	struct regs regs;
 	struct bytes stack;
-	struct bytes truth; /* pcs, the leaf's first */
+	struct bytes truth; /* pcs, starting with the leaf */
 };
 
 struct walked {
@@ -54,7 +56,7 @@ struct walked {
 	struct frame frames[UNWIND_DEPTH_MAX];
 };
 
-/* Mapped until the program ends. */
+/* Maps the file until the program ends. */
 static struct bytes load(const char *folder, const char *name)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", folder, name);
@@ -103,7 +105,7 @@ static void walk(struct replay *replay, const struct stop *stop, struct walked *
 				     &(struct stack_copies){.own = stop->stack}, &walked->chain);
 }
 
-/* Where pc lies, in words: "libc.so.6+0x27241". */
+/* Prints the place of pc, in words: "libc.so.6+0x27241". */
 static void print_place(struct replay *replay, uint64_t pc)
 {
 	struct location at;
@@ -126,7 +128,7 @@ static bool is_frame(struct replay *replay, const struct frame *frame, uint64_t 
 	return frame->module == at.module && frame->offset == at.offset + frame->is_return_address;
 }
 
-/* The number of frames, from the leaf, that are as they should be. */
+/* Returns the number of correct frames, starting with the leaf. */
 static unsigned true_frames(struct replay *replay, const struct stop *stop,
 			    const struct walked *walked)
 {
@@ -162,7 +164,7 @@ struct counts {
 	unsigned stops, different, longer, cut;
 };
 
-/* FNV-1a, of all walks. */
+/* An FNV-1a hash of all walks. */
 static uint64_t outcome = UINT64_C(0xcbf29ce484222325);
 
 static void note(uint64_t value)
@@ -184,7 +186,7 @@ static void note_walk(struct replay *replay, const struct stop *stop)
 		note(walked.frames[i].offset * 2 + walked.frames[i].is_return_address);
 }
 
-/* Also as a thread that sleeps, of which no other register is known. */
+/* Also walks like a sleeping thread, of which no other register is known. */
 static void note_walks(struct replay *replay, struct stop stop)
 {
 	note_walk(replay, &stop);
@@ -192,7 +194,7 @@ static void note_walks(struct replay *replay, struct stop stop)
 	note_walk(replay, &stop);
 }
 
-/* With another word at a place of the stack, the same each time. */
+/* Replaces a word of the stack by another one, at the same place each time. */
 static void note_damaged(struct replay *replay, struct stop stop)
 {
 	size_t words = bytes_left(&stop.stack) / sizeof(uint64_t);
@@ -213,7 +215,8 @@ static void note_damaged(struct replay *replay, struct stop stop)
 	}
 }
 
-/* What is found of a stop, of a part of its stack, and of a damaged one, is as it was. */
+/* The results for a stop, for a part of its stack, and for a damaged stack must
+ * not change. */
 static void note_stop(struct replay *replay, struct stop stop)
 {
 	size_t len = bytes_left(&stop.stack);

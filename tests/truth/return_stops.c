@@ -1,13 +1,14 @@
 /*
- * Stops a thread of a running process again and again, unwinds it, and runs it instruction by
- * instruction until functions return: the callers found are true if it returns to them.
+ * Stops a thread of a running process repeatedly, unwinds it, and single-steps
+ * it until functions return. The callers are correct if it returns to them.
  *
  *	return_stops TID STOPS [STEPS]
  *
- * It knows an original return by its slot: the stack held the same word there at the stop. Prints a
- * line for each stop whose function returns elsewhere, and for each that did not reach its root;
- * then how many stops there were, how many reached the root, how many callers were verified, and
- * how many were wrong. x86-64.
+ * An original return address is recognized by its slot, if the stack still
+ * holds the same word there as at the stop. Prints a line for each stop whose
+ * function returns elsewhere, and for each that did not reach its root. Then
+ * prints the numbers of stops, of stops that reached the root, of verified
+ * callers and of wrong callers. x86-64 only.
  */
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -24,7 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Of x86-64. */
+/* x86-64 only. */
 enum { PUSHF = 0x9c, TRAP_FLAG = 0x100 };
 
 enum {
@@ -43,8 +44,10 @@ struct tracer {
 	uint64_t stack_start, stack_bytes;
 	struct frame frames[UNWIND_DEPTH_MAX];
 	struct call_chain chain;
-	uint64_t now_ns;     /* of the stop */
-	bool is_in_register; /* the leaf's return address, as in an interpreter that returns */
+	uint64_t now_ns; /* time of the stop */
+	/* the leaf's return address is in a register, as in an interpreter that
+	 * returns */
+	bool is_in_register;
 	unsigned long stops, roots, verified, wrong;
 };
 
@@ -77,7 +80,8 @@ static pid_t process_of(pid_t tid)
 	return pid;
 }
 
-/* Waits for the next stop; passes signals on. False: the thread has ended. */
+/* Waits for the next stop and passes signals on. Returns false if the thread
+ * has ended. */
 static bool wait_for(const struct tracer *tracer, enum __ptrace_request resume)
 {
 	int status, signal = 0;
@@ -101,7 +105,7 @@ static bool interrupt_thread(const struct tracer *tracer)
 	       wait_for(tracer, (enum __ptrace_request)0);
 }
 
-/* Whether this is the return address in a frame. */
+/* Returns true if this is the return address of a frame. */
 static bool is_in_frame(const struct tracer *tracer, uint64_t pc, const struct frame *frame)
 {
 	struct location at;
@@ -110,7 +114,7 @@ static bool is_in_frame(const struct tracer *tracer, uint64_t pc, const struct f
 	       at.module == frame->module && at.offset + 1 == frame->offset;
 }
 
-/* The word at the slot, if it is still the one of the stop. */
+/* Returns true if the word at the slot is still that of the stop. */
 static bool is_original(const struct tracer *tracer, uint64_t slot, uint64_t *word)
 {
 	uint64_t at = slot - tracer->stack_start, original;
@@ -122,7 +126,7 @@ static bool is_original(const struct tracer *tracer, uint64_t slot, uint64_t *wo
 	return original == *word;
 }
 
-/* The slot of the return address, if the instruction ends a frame. */
+/* Returns the slot of the return address if the instruction ends a frame. */
 static uint64_t ended_slot(const struct user_regs_struct *regs, const unsigned char code[2])
 {
 	if (code[0] == 0xc3 || code[0] == 0xc2 || (code[0] == 0xf3 && code[1] == 0xc3))
@@ -147,8 +151,9 @@ static void report(struct tracer *tracer, unsigned level, uint64_t returned)
 }
 
 /*
- * The return address of a frame of the stop, if the instruction ends one: it was written before the
- * stop, for the stack pointer was never above it since.
+ * Returns the return address of a frame of the stop if the instruction ends
+ * one. The address was written before the stop, because the stack pointer was
+ * never above it since.
  */
 static uint64_t returns_to(const struct tracer *tracer, const struct user_regs_struct *regs,
 			   uint64_t *highest, bool *is_moved)
@@ -170,10 +175,11 @@ static uint64_t returns_to(const struct tracer *tracer, const struct user_regs_s
 		return 0;
 	if (!*is_moved)
 		*highest = slot + 8;
-	return to == UINT64_MAX ? 0 : to; /* what HotSpot's entry barriers push */
+	return to == UINT64_MAX ? 0 : to; /* pushed by HotSpot's entry barriers */
 }
 
-/* Executes an instruction. What pushf pushes would trap for ever when it is popped. */
+/* Executes an instruction. The flags that pushf pushes would cause traps when
+ * they are popped. */
 static bool step_once(const struct tracer *tracer, uint64_t pc)
 {
 	struct user_regs_struct regs;
@@ -191,13 +197,13 @@ static bool step_once(const struct tracer *tracer, uint64_t pc)
 	return true;
 }
 
-/* Whether this can be a routine within a frame, as the interpreter has. */
+/* Returns true if this can be a routine inside a frame, as the interpreter has. */
 static bool is_local(uint64_t to, uint64_t from)
 {
 	return to - from + LOCAL_BYTES < 2 * LOCAL_BYTES;
 }
 
-/* Runs the thread, comparing returns. False: it has ended. */
+/* Runs the thread and compares returns. Returns false if it has ended. */
 static bool follow(struct tracer *tracer, unsigned long steps)
 {
 	uint64_t highest = 0;

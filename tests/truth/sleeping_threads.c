@@ -1,14 +1,17 @@
 /*
- * Unwinds each sleeping thread of processes twice: from sp and pc alone, as a look from outside
- * tells them (/proc/TID/syscall), and from all registers, which ptrace(2) reads afterwards.
+ * Unwinds each sleeping thread of processes twice: from sp and pc alone, as
+ * read from /proc/TID/syscall, and from all registers, which are read with
+ * ptrace(2) afterwards.
  *
  *	sleeping_threads [-v] PID…
  *
- * Prints the two walks of threads where they disagree, with -v of all; and then how many threads
- * there were, how many reached their root from all registers, how many of these from sp and pc
- * alone, how many stacks from sp and pc were wrong, the bytes of the largest stack, how many stacks
- * a second copy was needed for, how many a third, and the mean time of a walk. A truncated stack is
- * wrong if one of its frames is. A frame is shown as FILE+VADDR, of the call. x86-64.
+ * Prints both walks of threads for which they disagree, or of all threads with
+ * -v. Then prints the number of threads, how many reached their root from all
+ * registers, how many of these did from sp and pc alone, how many stacks from
+ * sp and pc were wrong, the size of the largest stack, how many stacks needed a
+ * second or a third copy, and the mean time of a walk. A truncated stack is
+ * wrong if one of its frames is wrong. A frame is shown as FILE+VADDR of the
+ * call. x86-64 only.
  */
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -25,7 +28,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A first copy of the stack, as a look makes it, and one that is always enough. */
+/* The size of the first copy of the stack, as for a snapshot, and a size that
+ * is always sufficient. */
 enum { FIRST_BYTES = 16 << 10, STACK_BYTES = 256 << 10, COPIES_MAX = 4, TIMED_WALKS = 100 };
 
 struct walked {
@@ -45,7 +49,7 @@ struct tool {
 	uint64_t largest_bytes, walks_ns;
 };
 
-/* False: it runs, or has ended. */
+/* Returns false if the thread runs or has ended. */
 static bool read_sp_and_pc(pid_t tid, struct regs *ret)
 {
 	char path[64], line[256] = "";
@@ -67,7 +71,8 @@ static bool read_sp_and_pc(pid_t tid, struct regs *ret)
 	return true;
 }
 
-/* With the stack at the same time. False: the thread has moved since, or cannot be traced. */
+/* Reads the registers and the stack at the same time. Returns false if the
+ * thread has run since, or cannot be traced. */
 static bool read_all_registers(struct tool *tool, pid_t tid, const struct regs *bare,
 			       struct regs *ret)
 {
@@ -103,7 +108,7 @@ static void walk(struct tool *tool, pid_t pid, const struct regs *regs, uint64_t
 				     &walked->chain);
 }
 
-/* As a recorder does: a larger copy if the walk asks for it. */
+/* Makes a larger copy if the walk requests it, like a recorder. */
 static void walk_bare(struct tool *tool, pid_t pid, const struct regs *regs)
 {
 	uint64_t len = FIRST_BYTES < tool->stack_len ? FIRST_BYTES : tool->stack_len;

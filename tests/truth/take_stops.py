@@ -1,11 +1,11 @@
-"""Run by gdb: stops a program at random instructions and writes what it looks like there, and what gdb takes
-its callers to be. replay_stops.c reads it, and says in which form.
+"""Run by gdb. Stops a program at random instructions, and writes its state and the callers that gdb finds, in the
+format of replay_stops.c.
 
-	FOLDER=… STOPS=1000 gdb -batch -x take_stops.py --args PROGRAM …
-	build/tests/truth/replay_stops FOLDER
+    FOLDER=… STOPS=1000 gdb -batch -x take_stops.py --args PROGRAM …
+    build/tests/truth/replay_stops FOLDER
 
-The program runs for a random while, then goes on by single instructions, each of which is a stop; and so on.
-No stop is taken in the functions that FOOLING names (separated by spaces): those in which gdb finds wrong callers.
+The program repeatedly runs for a random time and is then single-stepped; each step is a stop. Stops in the functions
+that FOOLING names (separated by spaces) are skipped, because gdb finds wrong callers in them.
 """
 
 import os
@@ -23,9 +23,9 @@ SP = REGISTERS.index("rsp")
 EM_X86_64 = 62
 STACK_BYTES_MAX = 64 << 10
 BURST = 40  # instructions
-START_TICKS = 5  # of CPU time, of which a second has a hundred: until the program has begun
+START_TICKS = 5  # CPU time in ticks (100 per second) until the program has started
 FOOLING = os.environ.get("FOOLING", "").split()
-FRAMES_OF_GDB = (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME)  # which are on no stack
+FRAMES_OF_GDB = (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME)  # frames that are not on the stack
 
 
 def setup():
@@ -37,7 +37,7 @@ def setup():
     gdb.execute("handle SIGALRM stop print nopass", to_string=True)
 
 
-# By another process: gdb lets no thread of ours run meanwhile.
+# In another process, because gdb does not let threads of its own process run at that time.
 ALARM = """pid=$0 until=$1 more=$2
 while read -r line </proc/$pid/stat && set -- $line && [ $((${14} + ${15})) -lt $until ]; do sleep 0.001; done
 sleep $more
@@ -49,16 +49,18 @@ def cpu_ticks(pid):
 
 
 def run_for_a_while(pid, ticks, seconds):
-    """For some CPU time, since on a busy machine any time of the clock may pass without, and for some of the clock's."""
+    """Runs for some CPU time, because on a busy machine wall-clock time may pass without any, and for some wall-clock
+    time."""
     alarm = subprocess.Popen(["sh", "-c", ALARM, str(pid), str(cpu_ticks(pid) + ticks), f"{seconds:.4f}"])
     gdb.execute("continue", to_string=True)
     while gdb.selected_inferior().pid and gdb.parse_and_eval("$_siginfo.si_signo") == signal.SIGTRAP:
-        gdb.execute("signal SIGTRAP", to_string=True)  # by an int3 of its own, which gdb takes for one of gdb's
+        # by an int3 of its own, which gdb takes for a breakpoint of gdb's
+        gdb.execute("signal SIGTRAP", to_string=True)
     alarm.wait()
 
 
 def mappings(maps):
-    """Start, end and permissions."""
+    """Returns start, end and permissions."""
     for line in maps.splitlines():
         start, end, permissions = re.match(r"(\w+)-(\w+) (\S+)", line).groups()
         yield int(start, 16), int(end, 16), permissions
@@ -69,7 +71,8 @@ def is_code(maps, pc):
 
 
 def callers(maps):
-    """The pc of each frame, the leaf's first. Above the first one of all gdb may take what it finds for more."""
+    """Returns the pc of each frame, starting with the leaf. Above the outermost frame, gdb may report more than
+    exists."""
     pcs = []
     frame = gdb.newest_frame()
     while frame:
@@ -85,7 +88,7 @@ def callers(maps):
 
 
 def registers():
-    # Not those of a frame that is inlined: the same, but read through one more layer.
+    # Not those of an inlined frame, which are the same but are read through one more layer.
     frame = gdb.newest_frame()
     mask = (1 << 64) - 1
     return [int(frame.read_register(name)) & mask for name in REGISTERS]
@@ -105,7 +108,7 @@ def stop_bytes(maps):
 
 
 def may_be_compared():
-    """Whether there is a stop whose callers gdb finds."""
+    """Returns True if gdb finds the callers of the stop."""
     return gdb.selected_inferior().pid and gdb.newest_frame().name() not in FOOLING
 
 

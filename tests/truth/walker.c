@@ -1,11 +1,11 @@
 /*
- * What record_stops.py records: needs no library and little stack, and has calls of all kinds. The
- * functions of walker_no_cfi.c are part of it.
+ * The program of record_stops.py. It needs no library and little stack, and has
+ * calls of all kinds. The functions of walker_no_cfi.c are part of it.
  *
  *	_start
  *	  begin
  *	    vary  large  middle  leaf     frames of unknown and of large size; a leaf
- *	    jump  middle  leaf            the first ends in a jump
+ *	    jump  middle  leaf            the first one ends in a jump
  *	    undescribed  hidden  middle   no CFI: a frame pointer, and a leaf
  *	    interrupt  on_signal  leaf    the handler returns to code without CFI
  */
@@ -17,7 +17,7 @@ void restore(void);
 
 static volatile int sum;
 
-/* By the kernel's <asm/unistd.h>. */
+/* Numbers from the kernel's <asm/unistd.h>. */
 #if defined(__x86_64__)
 enum { RT_SIGACTION = 13, GETPID = 39, KILL = 62, EXIT_GROUP = 231 };
 #elif defined(__aarch64__)
@@ -67,7 +67,7 @@ static NOINLINE int jump(int n)
 
 static NOINLINE void on_signal(int number)
 {
-	sum++; /* qemu shows no handler before its first instruction */
+	sum++; /* qemu does not stop before the first instruction of a handler */
 	sum += leaf(number);
 }
 
@@ -81,8 +81,8 @@ static NOINLINE void interrupt(void)
 
 __attribute__((noreturn)) void begin(void)
 {
-	/* Needs a frame pointer for that: what keeps none is lost to what has nothing else to go
-	 * by. */
+	/* Needs a frame pointer for that: without one, a walk that has nothing
+	 * else fails. */
 	__asm__ volatile("" : : "r"(__builtin_frame_address(0)));
 	sum += vary(7);
 	sum += jump(1);
@@ -99,7 +99,7 @@ __asm__(".globl _start, restore, make_syscall\n"
 	"	.cfi_undefined %rip\n"
 	"	call begin\n"
 	"	.cfi_endproc\n"
-	"	nop\n" /* it is looked up by what stands before it: as in C libraries */
+	"	nop\n" /* found by the code before it, as in C libraries */
 	"restore:\n"
 	"	mov $15, %rax\n"
 	"	syscall\n"

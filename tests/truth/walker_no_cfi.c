@@ -1,4 +1,5 @@
-/* The part of walker.c that is compiled without call frame information, with frame pointers. */
+/* The part of walker.c that is compiled without call frame information, with
+ * frame pointers. */
 static __attribute__((noinline)) int hidden(int n)
 {
 	return n * 5 + 1;

@@ -1,11 +1,13 @@
 /*
- * Makes ELF files to test with: as small as they can be, and as wrong as a test wants them.
+ * Makes ELF files for tests, as small and as wrong as a test needs them.
  *
  *	struct built_elf file;
+ *
  *	built_elf_init(&file);
  *	built_elf_segment(&file, (Elf64_Phdr){.p_type = PT_LOAD, ...});
  *	built_elf_section(&file, (Elf64_Shdr){.sh_type = SHT_PROGBITS}, ".text", code,
- *sizeof(code)); built_elf_finish(&file);		// file.data, file.len
+ *			  sizeof(code));
+ *	built_elf_finish(&file);		// file.data, file.len
  */
 #ifndef PROF_TESTS_ELF_FILE_H
 #define PROF_TESTS_ELF_FILE_H
@@ -47,7 +49,7 @@ static inline void built_elf_init(struct built_elf *file)
 	file->names_len = 1;
 }
 
-/* The offset in the file where the bytes are. */
+/* Adds bytes and returns their offset in the file. */
 static inline uint64_t built_elf_bytes(struct built_elf *file, const void *data, size_t len)
 {
 	uint64_t offset = file->len;
@@ -65,7 +67,8 @@ static inline void built_elf_segment(struct built_elf *file, Elf64_Phdr segment)
 	file->segments[file->header.e_phnum++] = segment;
 }
 
-/* Offset, size and name are filled in; the header is returned to be spoiled. */
+/* Fills in offset, size and name. Returns the header, so that a test can damage
+ * it. */
 static inline Elf64_Shdr *built_elf_section(struct built_elf *file, Elf64_Shdr section,
 					    const char *name, const void *data, size_t len)
 {
@@ -97,7 +100,7 @@ static inline void built_elf_finish(struct built_elf *file)
 	memcpy(file->data + header->e_phoff, file->segments, sizeof(file->segments));
 }
 
-/* A GNU build-id note in note; its length. */
+/* Stores a GNU build-id note in note and returns its length. */
 static inline size_t built_elf_build_id(unsigned char note[80], const void *id, size_t len)
 {
 	const Elf64_Nhdr header = {.n_namesz = sizeof(ELF_NOTE_GNU),

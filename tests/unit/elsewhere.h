@@ -1,4 +1,4 @@
-/* How clocks of events and of processes differ. */
+/* Measures how the clocks of events and of processes differ. */
 #ifndef PROF_TESTS_UNIT_ELSEWHERE_H
 #define PROF_TESTS_UNIT_ELSEWHERE_H
 
@@ -10,8 +10,9 @@
 #include <unistd.h>
 
 /*
- * How long CPUs of this machine were in interrupts, or with another guest of their hypervisor. A
- * clock of an event goes on meanwhile, and gives no samples; that of a process stands still.
+ * Returns how long CPUs of this machine were in interrupts, or ran another
+ * guest of their hypervisor. During this time, the clock of an event runs
+ * without samples, and the clock of a process stands still.
  */
 static inline uint64_t elsewhere_ns(void)
 {

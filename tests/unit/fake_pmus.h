@@ -1,5 +1,6 @@
 /*
- * A sysfs of the test's own, as machines of each kind have it: files below `folder` (folder.h).
+ * Makes a sysfs for tests, as on different machines: files below `folder`
+ * (folder.h).
  */
 #ifndef PROF_TESTS_UNIT_FAKE_PMUS_H
 #define PROF_TESTS_UNIT_FAKE_PMUS_H

@@ -1,5 +1,6 @@
 /*
- * A folder of the test's own: make_folder() and remove_folder() are a test's setup and teardown.
+ * A folder for tests. make_folder() and remove_folder() are a test's setup and
+ * teardown.
  */
 #ifndef PROF_TESTS_UNIT_FOLDER_H
 #define PROF_TESTS_UNIT_FOLDER_H
@@ -42,7 +43,8 @@ static inline int remove_folder(void **state)
 
 #define TEST_IN_FOLDER(name) TEST_WITH(make_folder, remove_folder, name)
 
-/* The path of a file below the folder, whose parent folders are made. To be freed. */
+/* Returns the path of a file below the folder. Creates its parent folders. The
+ * caller frees the path. */
 static inline char *path_of(const char *name)
 {
 	char *path = xasprintf("%s/%s", folder, name);
@@ -78,7 +80,8 @@ static inline void remove_file(const char *name)
 	assert_int_equal(remove(path), 0);
 }
 
-/* Notes when a file is opened, also if it is closed again. The caller closes the descriptor. */
+/* Watches for a file being opened, even if it is closed again. The caller
+ * closes the descriptor. */
 static inline int watch_opening(const char *path)
 {
 	int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);

@@ -27,7 +27,7 @@ int lacking_all(const char *what)
 	return 0;
 }
 
-/* The call is wrong in a way that only a system that knows it finds. */
+/* The call has wrong arguments, which only a kernel with the system call finds. */
 bool has_openat2(void)
 {
 	return syscall(SYS_openat2, -1, "", NULL, 0) < 0 && errno != ENOSYS && errno != EPERM;
@@ -46,7 +46,7 @@ bool has_seccomp(void)
 }
 
 /*
- * Replaces cmocka's function of that name, through which cmocka prints each result: "ok 1 - name"
+ * Replaces cmocka's function that prints each result. The result "ok 1 - name"
  * of a test that lacks something gets the directive SKIP.
  */
 void print_message(const char *const format, ...)

@@ -16,8 +16,8 @@
 	} while (0)
 
 /*
- * The thread sanitizer has signal handlers called from code of its own, later than the signal came,
- * and shadow memory for every page that was touched.
+ * The thread sanitizer calls signal handlers from its own code, later than the
+ * signal arrived. It has shadow memory for every page that was touched.
  */
 #ifdef __has_feature
 #define HAS_THREAD_SANITIZER __has_feature(thread_sanitizer)
@@ -30,10 +30,12 @@
 /* Marks the running test as skipped. The text is borrowed until the test has returned. */
 void lacking(const char *what);
 
-/* Instead of running a group of tests: all count as skipped. Returns what main() returns. */
+/* Marks all tests of a group as skipped instead of running them. Returns the
+ * value for main(). */
 int lacking_all(const char *what);
 
-/* System calls that old kernels, containers and emulators of processes (qemu-user) do not have. */
+/* System calls that old kernels, containers and process emulators (qemu-user)
+ * may lack. */
 bool has_openat2(void);
 bool has_process_vm_readv(void);
 bool has_seccomp(void);

@@ -1,4 +1,4 @@
-/* For tests of the sampler: children that are the test's own program, started again in a role. */
+/* Starts the test program again as a child in a role, for tests of the sampler. */
 #ifndef PROF_TESTS_UNIT_LAUNCHED_H
 #define PROF_TESTS_UNIT_LAUNCHED_H
 
@@ -15,10 +15,10 @@
 
 struct launched {
 	pid_t pid;
-	int hold; /* closing it lets the child exec */
+	int hold; /* closing it makes the child call exec */
 };
 
-/* A child that will become this program in a role. */
+/* Starts a child that will execute this program in a role. */
 static inline struct launched launch(const char *role, const char *number)
 {
 	int fds[2];
@@ -47,7 +47,7 @@ static inline void assert_ok(struct error *err)
 	fail();
 }
 
-/* -1: unknown. */
+/* Returns -1 if it is unknown. */
 static inline int paranoid_level(void)
 {
 	CLEANUP(close_file) FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");

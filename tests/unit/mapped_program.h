@@ -10,7 +10,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* Maps a page of the file. The test is its owner, so it is read like a file of prof's own. */
+/* Maps a page of the file. The test is its owner, so it is read like prof's own
+ * files. */
 static inline void map_program(struct address_spaces *spaces, pid_t pid, const void *program,
 			       size_t length, uint64_t start)
 {

@@ -1,5 +1,5 @@
 /*
- * Doubles that are equal but for rounding; cmocka's own assertion takes floats.
+ * Compares doubles except for rounding. cmocka's own assertion takes floats.
  */
 #ifndef PROF_TESTS_NEAR_H
 #define PROF_TESTS_NEAR_H

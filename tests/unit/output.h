@@ -1,5 +1,6 @@
 /*
- * What a format writes, in memory, and its comparison with a file in tests/golden/.
+ * Collects the output of a format in memory, and compares it with a file in
+ * tests/golden/.
  */
 #ifndef PROF_TESTS_OUTPUT_H
 #define PROF_TESTS_OUTPUT_H
@@ -12,7 +13,7 @@
 #include <string.h>
 
 struct output {
-	char *data; /* with a NUL behind it */
+	char *data; /* with a NUL after it */
 	size_t len;
 };
 
@@ -45,7 +46,7 @@ static inline void assert_lacks(const struct output *output, const char *part)
 		fail_msg("there is %s", strstr(output->data, part));
 }
 
-/* With UPDATE_GOLDEN in the environment the file is written instead. */
+/* If UPDATE_GOLDEN is set in the environment, the file is written instead. */
 static inline void assert_golden(const char *name, const char *text)
 {
 	char path[4096];

@@ -1,4 +1,4 @@
-/* The data of a page as it was before gzip and base64. */
+/* The data of an HTML report before gzip and base64. */
 #ifndef PROF_TESTS_PAGE_DATA_H
 #define PROF_TESTS_PAGE_DATA_H
 
@@ -17,7 +17,7 @@ static inline unsigned sextet_of(char digit)
 	return at ? (unsigned)(at - digits) : 0;
 }
 
-/* To be freed. */
+/* The caller frees the result. */
 static inline char *page_data(const char *page, size_t *data_len)
 {
 	static const char mark[] = "id=\"data\">";

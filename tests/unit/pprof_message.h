@@ -1,8 +1,10 @@
 /*
- * A pprof profile as plain structs, for the tests of what reads and writes them. The names are
- * those of profile.proto; n_… counts the elements of a repeated field.
+ * A pprof profile as plain structs, for tests of its readers and writers. Names
+ * are those of profile.proto; n_… is the number of elements of a repeated
+ * field.
  *
- * Tests with an implementation of protobuf that is not ours: tests/cli/profiles.py.
+ * tests/cli/profiles.py has tests with an independent implementation of
+ * protobuf.
  */
 #ifndef PROF_TESTS_PPROF_MESSAGE_H
 #define PROF_TESTS_PPROF_MESSAGE_H
@@ -15,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Structs of numbers have them in the order of their fields, from 1. */
+/* Structs of numbers have them in the order of their fields, starting with 1. */
 struct message_type {
 	int64_t type, unit;
 };
@@ -75,7 +77,7 @@ struct message {
 	int64_t default_sample_type;
 };
 
-/* ---- Decoding; what is damaged fails the test ---- */
+/* ---- Decoding; damaged messages fail the test ---- */
 
 static inline void message_scalars(struct bytes bytes, void *numbers, size_t count)
 {
@@ -89,7 +91,7 @@ static inline void message_scalars(struct bytes bytes, void *numbers, size_t cou
 #define MESSAGE_SCALARS(bytes, numbers)                                                            \
 	message_scalars(bytes, numbers, sizeof(*(numbers)) / sizeof(uint64_t))
 
-/* A new, zeroed element at the end of a repeated field. */
+/* Adds a zeroed element at the end of a repeated field. */
 #define MESSAGE_ADD(items, count)                                                                  \
 	((items) = xreallocarray((items), (count) + 1, sizeof(*(items))),                          \
 	 memset(&(items)[count], 0, sizeof(*(items))), &(items)[(count)++])

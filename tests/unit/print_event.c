@@ -1,6 +1,7 @@
 /*
- * print_event EVENT…: the attributes that each event is opened with, one line for each kind of CPU,
- * as "name=value" of those that are not 0. Or the error.
+ * print_event EVENT…: prints the attributes that each event is opened with, one
+ * line for each kind of CPU, as "name=value" for those that are not 0, or the
+ * error.
  */
 #include "perf/attr.h"
 

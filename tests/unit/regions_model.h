@@ -1,6 +1,6 @@
 /*
- * The mappings of a few processes, and the plainest way to tell what was mapped: the last change
- * says it. For tests that compare both.
+ * A model of the mappings of a few processes: the last change determines what
+ * is mapped. Tests compare the region tables with it.
  */
 #ifndef PROF_TESTS_REGIONS_MODEL_H
 #define PROF_TESTS_REGIONS_MODEL_H
@@ -9,13 +9,14 @@
 
 #include <stdlib.h>
 
-/* So few that nothing is dropped because there is too much of it. */
+/* The numbers are small enough that nothing is dropped. */
 enum { MODEL_PROCESSES = 3, MODEL_ADDRESSES = 16, MODEL_CHANGES = 24 };
 
 struct model_change {
 	unsigned process;
 	uint64_t time_ns;
-	module_id modules[MODEL_ADDRESSES]; /* MODULE_NONE: not changed; 0: nothing mapped */
+	/* MODULE_NONE if not changed, 0 if nothing is mapped */
+	module_id modules[MODEL_ADDRESSES];
 };
 
 struct model {
@@ -81,7 +82,7 @@ static inline void model_fork(struct model *model, unsigned parent, unsigned chi
 	regions_fork(&model->processes[child], &model->processes[parent], time_ns);
 }
 
-/* Whether each lookup from that time on gives what is expected. */
+/* Returns true if each lookup from that time on returns what is expected. */
 static inline bool model_agrees(const struct model *model, uint64_t from_ns, uint64_t until_ns)
 {
 	for (unsigned process = 0; process < MODEL_PROCESSES; process++)
@@ -99,7 +100,8 @@ static inline bool model_agrees(const struct model *model, uint64_t from_ns, uin
 	return true;
 }
 
-/* Whether regions are sorted and apart, and chunks are not too small; adds up the bytes. */
+/* Returns true if regions are sorted and do not overlap, and chunks are not too
+ * small. Adds up the bytes. */
 static inline bool table_is_sound(struct region_table *table, uint64_t stamp, size_t *bytes)
 {
 	struct region_place place = {.part = 0};
@@ -151,7 +153,7 @@ static inline bool regions_are_sound(struct regions *processes, size_t count,
 	return bytes == account->bytes;
 }
 
-/* False if not all memory was given back. */
+/* Returns false if not all memory was released. */
 static inline bool model_deinit(struct model *model)
 {
 	for (unsigned i = 0; i < MODEL_PROCESSES; i++)

@@ -1,12 +1,15 @@
 /*
- * resolve_addresses [--again | --parts | --go | --libdw] FILE [ALT]: reads addresses of an ELF
- * file, in hexadecimal, a line each, and prints the functions inlined there, innermost first, as
- * llvm-symbolizer does: a line with the name, a line FILE:LINE:0, and an empty line behind each
- * address. What is unknown prints as "??".
- * Split units are read from where they were built and from files beside FILE.
- * --again: a few at a time, as who comes again and again. --parts: units in parts by several
- * threads. --go: by Go's own table, not by DWARF.
- * --libdw: as elfutils reads the DWARF.
+ * resolve_addresses [--again | --parts | --go | --libdw] FILE [ALT]: reads
+ * hexadecimal addresses of an ELF file, one per line, and prints the functions
+ * that are inlined there, innermost first, in the format of llvm-symbolizer: a
+ * line with the name, a line FILE:LINE:0, and an empty line after each address.
+ * Unknown values are printed as "??". Split units are read from where they were
+ * built and from files next to FILE.
+ *
+ *	--again	resolves a few addresses at a time, like a client that calls repeatedly
+ *	--parts	several threads read parts of units
+ *	--go	uses Go's own table instead of DWARF
+ *	--libdw	uses elfutils' DWARF reader
  */
 #include "dwarf/dwarf.h"
 #include "symbol/gopclntab.h"
@@ -25,7 +28,7 @@ enum { FEW = 50, PART_BYTES = 4096, THREADS = 4 };
 struct query {
 	uint64_t vaddr;
 	uint32_t unit;
-	size_t line; /* where it was asked */
+	size_t line; /* index of the input line */
 };
 
 struct queries {
@@ -45,7 +48,7 @@ static struct elf_file *open_image(const char *path)
 	return NULL;
 }
 
-/* One of the two. */
+/* One of the two readers. */
 struct either {
 	struct dwarf *dwarf;
 	struct libdw *libdw;
@@ -79,7 +82,7 @@ static int compare_queries(const void *left, const void *right)
 	return (a->vaddr > b->vaddr) - (a->vaddr < b->vaddr);
 }
 
-/* chains: by the place where each was asked. */
+/* chains: by index of the input line. */
 static void resolve_unit(struct either by, const struct query *queries, size_t count,
 			 struct arena *arena, struct inline_chain *chains)
 {

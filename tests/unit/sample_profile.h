@@ -1,5 +1,5 @@
 /*
- * Profiles made by hand, for the tests of what is made out of profiles.
+ * Makes profiles for tests of code that reads profiles.
  */
 #ifndef PROF_TESTS_SAMPLE_PROFILE_H
 #define PROF_TESTS_SAMPLE_PROFILE_H
@@ -35,7 +35,8 @@ static inline function_id add_function(struct profile *profile, const char *name
 					 });
 }
 
-/* A new frame of module 0 with these functions, innermost first, up to a NULL. */
+/* Adds a frame of module 0 with these functions, innermost first. The list ends
+ * with NULL. */
 static inline frame_id add_frame(struct profile *profile, const char *const *names)
 {
 	frame_id frame = profile_frame(profile, 0, profile_frame_count(profile) * 16 + 1, false);
@@ -49,7 +50,7 @@ static inline frame_id add_frame(struct profile *profile, const char *const *nam
 	return frame;
 }
 
-/* A stack of such frames, root first, up to a NULL. */
+/* Adds a stack of such frames, root first. The list ends with NULL. */
 static inline stack_id add_stack(struct profile *profile, const char *const *names)
 {
 	stack_id stack = STACK_EMPTY;
@@ -62,7 +63,7 @@ static inline stack_id add_stack(struct profile *profile, const char *const *nam
 
 #define STACK(profile, ...) add_stack(profile, (const char *const[]){__VA_ARGS__, NULL})
 
-/* xorshift64: the same everywhere. */
+/* xorshift64, which gives the same numbers everywhere. */
 static inline uint32_t next_random(uint64_t *seed, uint32_t below)
 {
 	*seed ^= *seed << 13;
@@ -72,8 +73,9 @@ static inline uint32_t next_random(uint64_t *seed, uint32_t below)
 }
 
 /*
- * Some hundred stacks of few functions, recursive and inlined into each other in all ways; names
- * that are the beginning of another; several threads, one of them with labels, and two events.
+ * Makes about a hundred stacks of a few functions that are recursive and
+ * inlined into each other in many ways. Some names are prefixes of others.
+ * There are several threads, one of them with labels, and two events.
  */
 static inline struct profile *random_profile(uint64_t seed)
 {
@@ -116,7 +118,8 @@ enum { SHOP_KERNEL, SHOP_MAIN, SHOP_LIBRARY, SHOP_VDSO, SHOP_JIT, SHOP_UNKNOWN }
 
 static inline void describe_shop_modules(struct profile *profile)
 {
-	/* As lld lays out a program: two executable segments, apart in memory. */
+	/* A program as lld lays it out: two executable segments that are apart
+	 * in memory. */
 	static const struct profile_segment program[] = {
 		{.offset = 0x1340, .vaddr = 0x202340, .size_bytes = 0x800},
 		{.offset = 0x1b40, .vaddr = 0x203b40, .size_bytes = 0x100},
@@ -152,7 +155,8 @@ static inline void describe_shop_modules(struct profile *profile)
 		profile_describe_module(profile, i, &modules[i]);
 }
 
-/* One of everything that a profile may hold: the profile of the golden files. */
+/* A profile with one item of everything that a profile can contain, for the
+ * golden files. */
 static inline struct profile *shop_profile(void)
 {
 	struct profile *profile = profile_new();
@@ -173,7 +177,8 @@ static inline struct profile *shop_profile(void)
 					"LazyCompile:~tick shop.js:12", "", 0);
 	function_id gettime = add_function(profile, "clock_gettime", "__vdso_clock_gettime", "", 0);
 	frame_id frames[] = {
-		profile_frame(profile, SHOP_MAIN, 0x1b40, true), /* behind a call at the end */
+		/* after a call at the end */
+		profile_frame(profile, SHOP_MAIN, 0x1b40, true),
 		profile_frame(profile, SHOP_MAIN, 0x1b60, true),
 		profile_frame(profile, SHOP_MAIN, 0x1400, true),
 		profile_frame(profile, SHOP_MAIN, 0x1400, false),
@@ -218,6 +223,7 @@ static inline struct profile *shop_profile(void)
 	profile_set_info(profile, &(struct profile_info){
 					  .start_unix_ns = 1700000000000000000,
 					  .duration_ns = 9000000,
+					  .title = "shop",
 					  .command = "prof record -- shop",
 					  .host = "example",
 					  .kernel = "6.18.0",

@@ -16,9 +16,11 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-/* The folder looks like /proc, and holds the files that are mapped into the processes in it. */
+/* The folder looks like /proc and has the files that are mapped into its
+ * processes. */
 
-/* On a busy machine opening a file can take as long as is allowed for those of a second. */
+/* On a busy machine, opening one file can take as long as the time limit for
+ * the files of a second. */
 static struct address_spaces *new_spaces(const char *proc)
 {
 	struct address_spaces *spaces = address_spaces_new(proc);
@@ -27,7 +29,7 @@ static struct address_spaces *new_spaces(const char *proc)
 	return spaces;
 }
 
-/* A copy of this program: an ELF file like any other, in a file of its own. */
+/* Writes a copy of this program, an ordinary ELF file. */
 static void write_program(const char *name)
 {
 	CLEANUP(close_fd) int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -41,7 +43,7 @@ static void write_program(const char *name)
 	munmap(data, (size_t)st.st_size);
 }
 
-/* The mapping of a file below the folder, as perf reports it. */
+/* Returns the mapping of a file below the folder as perf reports it. */
 static struct mapping mapping_of(const char *path, const char *on_disk, uint64_t start,
 				 uint64_t end)
 {
@@ -56,7 +58,7 @@ static struct mapping mapping_of(const char *path, const char *on_disk, uint64_t
 	return mapping;
 }
 
-/* A file that exists nowhere: for tests that are about addresses and times. */
+/* Maps a file that does not exist, for tests about addresses and times. */
 static void map(struct address_spaces *spaces, pid_t pid, uint64_t time_ns, const char *path,
 		uint64_t start, uint64_t end)
 {
@@ -112,7 +114,7 @@ TEST_IN_FOLDER(a_mapping_over_another_keeps_the_parts_that_it_does_not_cover)
 	assert_string_equal(address_spaces_module(spaces, location.module)->path, "/nowhere/a");
 	assert_int_equal(location.offset, 0x9000);
 	assert_at(spaces, 7, 199, 0x14000, "/nowhere/a");
-	/* Over all three, and then some. */
+	/* Covers all three and more. */
 	map(spaces, 7, 300, "/nowhere/c", 0x8000, 0x30000);
 	assert_at(spaces, 7, 300, 0x18000, "/nowhere/c");
 	assert_at(spaces, 7, 299, 0x18000, "/nowhere/a");
@@ -197,8 +199,9 @@ TEST_IN_FOLDER(only_mappings_that_ended_earlier_are_forgotten)
 }
 
 /*
- * The step'th of some random changes, each at a time of its own. modules: as many are mapped; 0: a
- * new one each time, for a part that is mapped again late confirms all of the mapping.
+ * Makes the step'th of a series of random changes, each at a different time.
+ * modules: the number of modules to map; 0 for a new one each time, because a
+ * module that is mapped again late confirms its whole mapping.
  */
 static void change_at_random(struct model *model, unsigned step, unsigned modules)
 {
@@ -246,7 +249,7 @@ TEST_IN_FOLDER(changes_in_any_order_give_the_same_history)
 	}
 }
 
-/* What is mapped now, by process and address; 0: nothing. */
+/* What is mapped now, by process and address; 0 if nothing is. */
 enum { LARGE_ADDRESSES = 4096 };
 
 struct large {
@@ -335,7 +338,8 @@ TEST(a_mapping_costs_the_same_in_whatever_order_they_come)
 			const uint64_t pages[PATTERNS] = {
 				2 * i, 2 * (MAPPINGS - i), 2 * (i * 7919 % MAPPINGS), /* all over */
 				(i % 2 ? MAPPINGS + i : MAPPINGS - i), MAPPINGS / 2};
-			/* The last one splits, and covers all that there is now and then. */
+			/* The last one splits the others, and sometimes covers
+			 * all of them. */
 			uint64_t count = pattern < PATTERNS - 1 ? 1 : i % 64 ? 1 : MAPPINGS;
 
 			map_page(&regions, pages[pattern] + (count == 1 ? i * 3 % MAPPINGS : 0),
@@ -369,7 +373,7 @@ TEST(forks_share_the_mappings_of_their_parent)
 	}
 	assert_int_equal(account.work, work);
 	assert_true(account.bytes <= bytes + FORKS * 2 * sizeof(uint64_t));
-	/* A change in the child copies nothing, nor does an exit. */
+	/* Neither a change in the child nor an exit copies anything. */
 	for (unsigned i = 0; i < FORKS; i++) {
 		if (i % 2) {
 			map_page(&children[i], 3, 2, ++time_ns);
@@ -409,7 +413,7 @@ TEST(late_changes_of_a_process_have_a_budget)
 	assert_true(account.lost_changes > LATE);
 	assert_int_equal(account.lost_processes, 1);
 	assert_non_null(regions_find(&regions, 1000 + MAPPINGS, 0));
-	/* It is renewed. */
+	/* After older changes are forgotten, new ones are kept. */
 	regions_forget(&regions, 1000);
 	map_page(&regions, 1, 1, 1500);
 	assert_non_null(regions_find(&regions, 1500, 1 << 12));
@@ -481,7 +485,8 @@ TEST_IN_FOLDER(a_snapshot_has_earlier_mappings_once)
 	assert_at(spaces, 7, 50, 0x10000, "/bin/program");
 	assert_at(spaces, 7, 300, 0x10000, "/bin/program");
 	assert_at(spaces, 7, 300, 0xf000, "[unknown]");
-	/* The record of the same mapping, and of another one, both from before the snapshot. */
+	/* Records of the same mapping and of another one, both from before the
+	 * snapshot. */
 	address_spaces_map(spaces, 7, 60, &mapping);
 	map(spaces, 7, 150, "/nowhere/a", 0x10000, 0x12000);
 	assert_at(spaces, 7, 61, 0x10000, "/bin/program");
@@ -490,7 +495,7 @@ TEST_IN_FOLDER(a_snapshot_has_earlier_mappings_once)
 	assert_at(spaces, 12345, 100, 0x10000, "[unknown]");
 }
 
-/* The section is called ".large", has so many bytes and is behind all others. */
+/* The section ".large" has this size and follows all others. */
 static void write_large_program(const char *name, size_t bytes)
 {
 	CLEANUP(free_ptr) char *path = path_of(name);
@@ -571,7 +576,7 @@ TEST_IN_FOLDER(a_copy_with_the_same_owner_and_build_id_is_the_same_module)
 	assert_ptr_equal(module_at(spaces, 8, 100, 0x10000), module_at(spaces, 7, 100, 0x10000));
 }
 
-/* Another build-id in place of its own. */
+/* Writes the file again with another build-id. */
 static void write_anew(const char *name, const struct build_id *id)
 {
 	CLEANUP(free_ptr) char *path = path_of(name);
@@ -612,11 +617,11 @@ TEST_IN_FOLDER(a_file_that_is_written_anew_in_place_is_another_module)
 
 	assert_ptr_not_equal(after, before);
 	assert_memory_equal(elf_file_build_id(after->elf)->bytes, "new", 3);
-	/* What has samples stays what it was. */
+	/* A module with samples does not change. */
 	assert_ptr_equal(module_at(spaces, 7, 200, 0x10000), before);
 }
 
-/* Maps both programs, which have one build-id, in either order. */
+/* Maps both programs, which have the same build-id, in either order. */
 static void assert_apart(const struct mapping mappings[2])
 {
 	for (unsigned first = 0; first < 2; first++) {
@@ -702,7 +707,8 @@ TEST_IN_FOLDER(files_without_samples_are_closed_and_opened_again_when_they_get_o
 	}
 	assert_int_equal(count_open(spaces), OPEN);
 	assert_non_null(address_spaces_module(spaces, location.module)->elf);
-	/* The second one was closed: it is still known, and opened for its first sample. */
+	/* The second one was closed, but it is still known. It is opened again
+	 * for its first sample. */
 	assert_true(address_spaces_locate(spaces, 7, 100, 0x2000, &location));
 	assert_string_equal(address_spaces_module(spaces, location.module)->path, "/lib/1");
 	assert_non_null(address_spaces_module(spaces, location.module)->elf);
@@ -777,7 +783,8 @@ TEST_IN_FOLDER(processes_without_end_are_forgotten_those_unused_for_longest_firs
 	map(spaces, 8, 100, "/bin/honest", 0x10000, 0x20000);
 	for (uint64_t i = 0; i < MAPPINGS; i++)
 		map(spaces, 7, 100 + i, "/nowhere/a", 0x2000 * (i + 1), 0x2000 * (i + 1) + 0x1000);
-	/* None of them has many mappings, and a file need not say when they end. */
+	/* None of them has many mappings, and a file need not contain their
+	 * ends. */
 	for (pid_t i = 0; i < FORKS; i++) {
 		address_spaces_fork(spaces, 7, FIRST + i, 2000 + (uint64_t)i);
 		map(spaces, FIRST + i, 2000 + (uint64_t)i, "/nowhere/b", 0x1000, 0x2000);
@@ -817,7 +824,8 @@ TEST_IN_FOLDER(a_user_with_too_many_mappings_loses_them_before_others_do)
 	write_status(8, 1001);
 	for (uint64_t i = 0; i < HONEST; i++)
 		map(spaces, 8, 100, "/bin/honest", 0x2000 * (i + 1), 0x2000 * (i + 1) + 0x1000);
-	/* Each has fewer mappings than the honest one, for the first ones are what it has lost. */
+	/* Each has fewer mappings than the ordinary process, which has lost its
+	 * first ones. */
 	for (pid_t pid = 1000; pid < 1000 + PROCESSES; pid++) {
 		write_status(pid, 1002);
 		for (uint64_t i = 0; i < MAPPINGS; i++)
@@ -926,7 +934,7 @@ TEST_IN_FOLDER(a_different_device_number_is_accepted_if_the_mapping_fits_the_fil
 
 	mapping = mapping_of("/bin/program", "7/root/bin/program", 0x20000, 0x21000);
 	mapping.device_minor++;
-	/* Where this very program has its code. */
+	/* The code of this test program. */
 	CLEANUP(close_fd) int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	struct elf_file *image;
 	unsigned count;

@@ -7,7 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The linker puts this in the place of sched_getaffinity() (--wrap): a machine of so many CPUs. */
+/* The linker replaces sched_getaffinity() by this (--wrap), for a machine with
+ * this many CPUs. */
 int __wrap_sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *cpus);
 
 static size_t machine_cpus;

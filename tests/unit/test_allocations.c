@@ -1,6 +1,6 @@
 /*
- * Records of allocations go in, a profile comes out: memory.h on a session with synthetic
- * processes.
+ * Feeds records of allocations into a session with synthetic processes
+ * (memory.h) and checks the profile.
  */
 #include "record/memory.h"
 
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A pid that no machine gives. */
+/* A pid that no machine assigns. */
 enum { PID = 1 << 29, CHILD, THREAD };
 enum { PERIOD = 1 << 10, CODE = 0x1000, PROGRAM_BYTES = 0x10000 };
 
@@ -75,7 +75,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* At an offset of the program. */
+/* An allocation at an offset of the program. */
 static struct record allocated(pid_t pid, uint64_t offset, uint64_t address, uint64_t size_bytes)
 {
 	return (struct record){
@@ -111,7 +111,8 @@ static struct record unmapped(uint64_t address, uint64_t size_bytes)
 	return record;
 }
 
-/* A sum over the samples of an event; text: with this label, NULL: with any. */
+/* Returns a sum over the samples of an event that have this label, or over all
+ * samples if text is NULL. */
 static uint64_t sum(const struct fixture *f, const char *event, const char *text)
 {
 	struct profile_samples samples = profile_samples(f->profile);
@@ -135,7 +136,7 @@ static uint64_t sum(const struct fixture *f, const char *event, const char *text
 	return weight;
 }
 
-/* What a sampled block of this size stands for. */
+/* Returns the weight of a sampled block of this size. */
 static double weight_of(double size)
 {
 	return size / -expm1(-size / PERIOD);
@@ -181,7 +182,7 @@ static double random_share(unsigned *seed)
 	return (rand_r(seed) + 1.0) / (RAND_MAX + 2.0);
 }
 
-/* Blocks that live have an address of their own, so all of them are in use. */
+/* Live blocks have different addresses, so all of them are in use. */
 TEST_WITH(set_up, tear_down, sums_of_random_sizes_are_those_of_all_blocks)
 {
 	struct fixture *f = *state;
@@ -245,7 +246,7 @@ TEST_WITH(set_up, tear_down, a_process_that_ends_had_its_blocks_in_use)
 	struct fixture *f = *state;
 
 	feed(f, allocated(PID, 0, 0x100000, 4096));
-	/* Its first thread ends before the other one. */
+	/* The first thread of the process ends before the other one. */
 	feed(f, (struct record){.type = RECORD_FORK,
 				.pid = PID,
 				.tid = THREAD,
@@ -279,14 +280,15 @@ TEST_WITH(set_up, tear_down, a_mapping_is_given_back_in_parts)
 
 	feed(f, mapped(0, 0x10000000, all));
 	feed(f, mapped(0, 0x20000000, all));
-	/* The last quarter, a hole in the middle, the first quarter and what lies before it. */
+	/* The last quarter, a hole in the middle, the first quarter and the
+	 * memory before it. */
 	feed(f, unmapped(0x10000000 + all / 4 * 3, all / 4));
 	feed(f, unmapped(0x10000000 + all / 8 * 3, all / 8));
 	feed(f, unmapped(0x10000000 - all, all / 4 * 5));
 	assert_near(sum(f, "alloc_space", NULL), (double)(all / 8 * 5));
 	assert_int_equal(sum(f, "alloc_objects", NULL), 0);
 	assert_near(memory_counts(f->memory).live_bytes, (double)(all + all / 8 * 3));
-	/* All that is left of both. */
+	/* The rest of both. */
 	feed(f, unmapped(0x10000000, 0x20000000));
 	assert_near(sum(f, "alloc_space", NULL), (double)(2 * all));
 	assert_int_equal(sum(f, "alloc_objects", NULL), 2);
@@ -316,7 +318,7 @@ TEST_WITH(set_up, tear_down, an_address_that_is_allocated_again_was_given_back_b
 	memory_settle(f->memory, f->now_ns);
 	assert_near(sum(f, "inuse_space", NULL), weight_of(8192));
 	assert_near(sum(f, "alloc_space", NULL), weight_of(4096) + weight_of(8192));
-	/* It is unknown when. */
+	/* The time of the allocation is unknown. */
 	assert_near(sum(f, "alloc_space", allocation_live_class()), weight_of(8192));
 }
 
@@ -413,7 +415,7 @@ TEST_WITH(set_up, tear_down, threads_that_end_fold_with_their_blocks)
 	assert_int_equal(thread->tid, -1);
 }
 
-/* A program may write anything. */
+/* A program may write arbitrary records. */
 TEST_WITH(set_up, tear_down, any_record_is_survived)
 {
 	struct fixture *f = *state;
@@ -446,7 +448,7 @@ TEST_WITH(set_up, tear_down, a_process_has_no_more_mappings_than_the_kernel_allo
 	assert_int_equal(memory_counts(f->memory).samples, 66000);
 }
 
-/* Of LIVE_BLOCKS_MAX, whose memory the compiler checks. */
+/* Tests LIVE_BLOCKS_MAX, whose memory the compiler checks. */
 TEST(a_full_set_takes_no_more_blocks)
 {
 	struct live_blocks *blocks = live_blocks_new(2);

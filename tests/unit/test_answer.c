@@ -1,4 +1,5 @@
-/* Answers of confined processes: whole bytes, their errors, and what those that do harm cost. */
+/* Answers of confined processes: complete answers, errors, and the cost of
+ * harmful ones. */
 #include "sandbox/answer.h"
 
 #include "base/alloc.h"
@@ -114,7 +115,7 @@ static void send_unwanted_question(struct channel *channel, void *user)
 	send_kind(channel, QUESTION);
 }
 
-/* An answer without an end. */
+/* Sends an endless answer. */
 static void send_empty_parts(struct channel *channel, void *user)
 {
 	(void)user;
@@ -133,7 +134,8 @@ TEST(nonsense_is_not_an_answer)
 					       send_empty_parts, send_hints};
 
 	for (unsigned i = 0; i < sizeof(liars) / sizeof(liars[0]); i++)
-		assert_fails(&plain, liars[i], "the process that reads the file sent nonsense");
+		assert_fails(&plain, liars[i],
+			     "the process that reads the file sent an invalid message");
 }
 
 static void send_for_ever(struct channel *channel, void *user)
@@ -154,7 +156,8 @@ static void send_too_much(struct channel *channel, void *user)
 
 TEST(an_answer_beyond_its_limit_is_refused)
 {
-	assert_fails(&plain, send_too_much, "the process that reads the file sent nonsense");
+	assert_fails(&plain, send_too_much,
+		     "the process that reads the file sent an invalid message");
 }
 
 static void hang(struct channel *channel, void *user)
@@ -173,7 +176,7 @@ TEST(a_process_that_hangs_is_given_up)
 	if (HAS_THREAD_SANITIZER)
 		RETURN_LACKING("a process without the sanitizer's own thread, which never rests");
 	options.standstill_ms = 200;
-	assert_fails(&options, hang, "the process that reads the file stands still");
+	assert_fails(&options, hang, "the process that reads the file makes no progress");
 }
 
 static void spin(struct channel *channel, void *user)
@@ -185,7 +188,7 @@ static void spin(struct channel *channel, void *user)
 		turns = turns + 1;
 }
 
-/* It works: standing still is something else. */
+/* The process computes, so it is not stalled. */
 TEST(a_process_that_computes_without_an_end_reaches_its_limit)
 {
 	struct answer_options options = plain;
@@ -195,7 +198,7 @@ TEST(a_process_that_computes_without_an_end_reaches_its_limit)
 	assert_fails(&options, spin, "reading the file takes longer than 1 s");
 }
 
-/* It asks with its pid, and computes for some milliseconds when it gets its reply. */
+/* Sends its pid, and computes for some milliseconds when it gets the reply. */
 static void compute_when_replied(struct channel *channel, void *user)
 {
 	pid_t pid = (pid_t)syscall(SYS_getpid);
@@ -211,7 +214,7 @@ static void compute_when_replied(struct channel *channel, void *user)
 	answer_send(channel, "", 0);
 }
 
-/* Of the CPU that it may use another process has nearly all. */
+/* Another process uses nearly all of the CPU time that the process may use. */
 static bool leave_little_cpu(void *user, struct channel *channel,
 			     const struct channel_message *message)
 {

@@ -93,7 +93,7 @@ TEST(call_instructions_of_x86_64_are_recognized)
 		{0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90},
 		{0, 0, 0, 0xe9, 1, 2, 3, 4},	/* jmp */
 		{0, 0, 0, 0, 0, 0, 0xff, 0xe0}, /* jmp *%rax */
-		{0, 0, 0, 0, 0, 0, 0xff, 0x50}, /* a call that would need one byte more */
+		{0, 0, 0, 0, 0, 0, 0xff, 0x50}, /* a call that lacks its last byte */
 	};
 
 	for (unsigned i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
@@ -164,7 +164,7 @@ TEST(the_instruction_gives_the_number_of_pushed_words)
 		{{0x55, 0x48, 0x89, 0xe5}, 0, false},	    /* push %rbp */
 		{{0xf3, 0x0f, 0x1e, 0xfa, 0x55}, 0, false}, /* endbr64 */
 		{{0x48, 0x89, 0xe5, 0x48}, 1, false},	    /* mov %rsp,%rbp */
-		{{0x48, 0x8b, 0xec}, 1, false},		    /* the same, encoded the other way */
+		{{0x48, 0x8b, 0xec}, 1, false},		    /* the same with the other encoding */
 		{{0x5d, 0xc3}, 1, false},		    /* pop %rbp; ret */
 		{{0xc3}, 0, false},			    /* ret */
 		{{0xc2, 8}, 0, false},
@@ -200,7 +200,7 @@ TEST(a_signal_handler_returns_to_a_system_call)
 	assert_false(arch_aarch64.is_sigreturn(exit));
 }
 
-/* What the kernel's frame holds where: see the ucontext_t of this machine. */
+/* The layout of the kernel's signal frame is this machine's ucontext_t. */
 TEST(a_signal_frame_is_laid_out_as_the_kernel_does)
 {
 	const struct signal_frame *frame = arch_native()->signal_frame;
@@ -232,13 +232,13 @@ TEST(a_new_thread_is_recognized_by_its_clone_system_call)
 	const unsigned rax = 0, rcx = 2;
 	struct regs regs = {.pc = 0x1000};
 
-	regs_set(&regs, rcx, 0x1000); /* as the instruction syscall leaves it */
+	regs_set(&regs, rcx, 0x1000); /* as after the instruction syscall */
 	assert_true(arch_x86_64.is_clone_child(clone, &regs));
 	assert_true(arch_x86_64.is_clone_child(clone3, &regs));
 	assert_false(arch_x86_64.is_clone_child(exit, &regs));
 	assert_true(arch_x86_64.is_after_syscall(exit, &regs));
 	assert_true(arch_aarch64.is_clone_child(arm, &regs));
-	regs_set(&regs, rax, 1234); /* the side that has made it */
+	regs_set(&regs, rax, 1234); /* the return value in the process that made the call */
 	assert_false(arch_x86_64.is_clone_child(clone, &regs));
 	assert_false(arch_aarch64.is_clone_child(arm, &regs));
 	regs_set(&regs, rcx, 0x2000); /* a jump led here */

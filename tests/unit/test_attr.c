@@ -42,7 +42,8 @@ TEST(user_chains_are_deferred_where_event_and_kernel_agree)
 	assert_int_equal(deferring(false, true), 0);
 }
 
-/* With which it can be opened at all: older kernels refuse unknown bits. */
+/* Older kernels refuse unknown bits, so this decides whether the event can be
+ * opened at all. */
 TEST(a_kernel_before_6_19_is_found_not_to_defer_chains)
 {
 	struct attr_features features = {.defers_chains = true};

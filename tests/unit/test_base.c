@@ -16,6 +16,17 @@
 #include <string.h>
 #include <zlib.h>
 
+TEST(an_error_in_the_command_line_stays_one_when_it_is_wrapped)
+{
+	CLEANUP(error_cleanup)
+	struct error *usage = error_wrap(error_usage(error_new("not a number")), "-F");
+	CLEANUP(error_cleanup) struct error *other = error_new("no such file");
+
+	assert_true(error_is_usage(usage));
+	assert_false(error_is_usage(other));
+	assert_null(error_usage(NULL));
+}
+
 TEST(an_error_prints_its_chain_and_keeps_the_innermost_hint)
 {
 	CLEANUP(error_cleanup) struct error *err = error_errno(ENOENT, "open %s", "x");
@@ -183,7 +194,7 @@ TEST(a_full_disk_makes_the_gzip_stream_fail)
 	assert_int_not_equal(fclose(gzip), 0);
 }
 
-/* "00000\n" to "49999\n", packed; to be freed. */
+/* Returns "00000\n" to "49999\n", compressed. The caller frees it. */
 static char *pack_numbers(FILE *writer(FILE *out), size_t *len)
 {
 	char *packed = NULL;
@@ -197,7 +208,8 @@ static char *pack_numbers(FILE *writer(FILE *out), size_t *len)
 	return packed;
 }
 
-/* How many bytes come out of a gzip file before its end, or before an error: *error. */
+/* Returns the number of bytes that a gzip file unpacks to before its end or
+ * before an error (*error). */
 static size_t unpacked_bytes(void *packed, size_t len, uint64_t limit_bytes, int *error)
 {
 	CLEANUP(close_file) FILE *in = fmemopen(packed, len, "r");
@@ -356,7 +368,7 @@ TEST(a_hexadecimal_number_ends_where_its_digits_end)
 	static const struct {
 		const char *text;
 		uint64_t value;
-		const char *rest; /* NULL: it is no number */
+		const char *rest; /* NULL if it is not a number */
 	} cases[] = {{"7f00aB rest", 0x7f00ab, " rest"},
 		     {"0x10-20", 0x10, "-20"},
 		     {"ffffffffffffffff", UINT64_MAX, ""},

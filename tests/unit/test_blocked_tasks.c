@@ -11,7 +11,7 @@
 #define BLOCKS "shop::pay blocks the executor: "
 #define PAY "shop::pay::{async_fn#0}"
 
-/* names: as for STACK(). The last one is the reason. */
+/* names: as for STACK(). The last one is the reason of the wait. */
 static void wait_in(struct profile *profile, uint64_t us, const char *const *names)
 {
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "shop", "shop");
@@ -71,7 +71,7 @@ TEST(the_longest_wait_of_a_future_is_told)
 	view_deinit(&view);
 }
 
-/* text: NULL: it is not counted. */
+/* text is NULL if the wait is not counted. */
 TEST(what_counts_is_waiting_that_keeps_others_from_running)
 {
 	static const struct {
@@ -90,7 +90,7 @@ TEST(what_counts_is_waiting_that_keeps_others_from_running)
 		 3000,
 		 1000,
 		 "3 ms in [recv] of tokio::fs::read"},
-		{{POLL, PAY, REASON_WANTED_CPU}, 9000, 1000, NULL},
+		{{POLL, PAY, REASON_RUNNABLE}, 9000, 1000, NULL},
 		{{POLL, PAY, "tokio::task::blocking::block_in_place", "[f]"}, 9000, 1000, NULL},
 		{{POLL, "tokio::runtime::blocking::task::BlockingTask<T>::poll", "shop::f", "[f]"},
 		 9000,

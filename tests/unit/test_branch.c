@@ -35,7 +35,7 @@ TEST(an_unknown_word_is_an_error_with_a_suggestion)
 	uint64_t filter;
 	struct error *err = branch_filter_parse("any_cal,u", &filter);
 
-	assert_string_equal(error_text(err), "\"any_cal\" is not a kind of branch");
+	assert_string_equal(error_text(err), "\"any_cal\" is not a branch filter");
 	assert_string_equal(error_hint_text(err), "did you mean any_call?");
 	error_free(err);
 	err = branch_filter_parse("", &filter);

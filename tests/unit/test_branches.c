@@ -18,7 +18,8 @@ static frame_id place(struct profile *profile, const char *function, uint64_t of
 	return frame;
 }
 
-/* Branches of one kind from a place to another, each with as many cycles. */
+/* Adds branches of one kind from one place to another, each with this many
+ * cycles. */
 static void add(struct profile *profile, frame_id from, frame_id to, const char *prediction,
 		uint64_t count, uint64_t cycles)
 {
@@ -36,7 +37,8 @@ static void add(struct profile *profile, frame_id from, frame_id to, const char 
 				    count * cycles);
 }
 
-/* After an event of samples: loop jumps back from two addresses of a line, and leaves rarely. */
+/* Makes a profile with an event of samples and branches: loop jumps back from
+ * two addresses of a line, and rarely exits. */
 static struct profile *program(void)
 {
 	struct profile *profile = profile_new();

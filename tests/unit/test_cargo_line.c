@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The words of a list, joined by spaces; to be freed. */
-static char *joined(const struct words *words)
+/* Returns the strings of a list, joined by spaces. The caller frees them. */
+static char *joined(const struct string_list *words)
 {
 	char *text = xstrdup("");
 
@@ -21,20 +21,20 @@ static char *joined(const struct words *words)
 	return text;
 }
 
-/* The words of a text, parsed; `text` must outlive the line. */
-static struct cargo_line parsed(struct words *words, const char *text)
+/* Parses the words of a text, which must outlive the line. */
+static struct cargo_line parsed(struct string_list *words, const char *text)
 {
 	struct cargo_line line;
 
-	words_split(words, text);
+	string_list_split(words, text);
 	cargo_line_parse(words->items, &line);
 	return line;
 }
 
-/* NULL: no question. */
+/* expected is NULL if cargo cannot be asked. */
 static void assert_question(const char *text, const char *config, const char *expected)
 {
-	CLEANUP(words_deinit) struct words words = {0}, question = {0};
+	CLEANUP(string_list_deinit) struct string_list words = {0}, question = {0};
 	CLEANUP(cargo_line_deinit) struct cargo_line line = parsed(&words, text);
 	CLEANUP(free_ptr) char *found = NULL;
 	struct json_value value;
@@ -92,7 +92,7 @@ TEST(test_other_commands_have_no_question)
 
 static void assert_configuration(const char *text, const char *expected)
 {
-	CLEANUP(words_deinit) struct words words = {0}, found = {0};
+	CLEANUP(string_list_deinit) struct string_list words = {0}, found = {0};
 	CLEANUP(cargo_line_deinit) struct cargo_line line = parsed(&words, text);
 	CLEANUP(free_ptr) char *options = NULL;
 

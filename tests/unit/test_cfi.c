@@ -1,6 +1,7 @@
 /*
- * Call frame information: each instruction by hand, and whole files against libdw, which reads the
- * same sections by other code. `test_cfi FILE…` compares those files and says what it cost.
+ * Tests each call frame instruction separately, and compares whole files with
+ * libdw, which reads the same sections with other code. `test_cfi FILE…`
+ * compares those files and prints the cost.
  */
 #include "unwind/cfi.h"
 #include "unwind/cfi_entry.h"
@@ -135,8 +136,8 @@ static void expect(struct comparison *comparison, uint64_t vaddr, const char *wh
 }
 
 /*
- * Where an entry is silent, the psABI speaks; libdw has a slip there (seen in 0.188): it takes
- * register 0, rax, for the preserved rbx, which is 3.
+ * If an entry has no rule, the psABI applies. libdw (0.188) has a bug there: it
+ * assumes that register 0, rax, is the preserved rbx, which is 3.
  */
 static bool is_known_slip(const struct arch *arch, unsigned reg, const char *ours,
 			  const char *theirs)
@@ -155,7 +156,7 @@ static void compare_row(struct comparison *comparison, uint64_t vaddr, const str
 	char text[64], expected[64], name[16];
 
 	dwarf_frame_info(frame, &start, &end, &is_signal);
-	/* Rows follow on each other. libdw's start goes back too far behind a restore_state. */
+	/* Rows are adjacent. libdw's start is too low after a restore_state. */
 	assert_true(start <= ours->start && ours->start == vaddr);
 	snprintf(text, sizeof(text), "%" PRIx64 " %d", ours->end, ours->signal_frame);
 	snprintf(expected, sizeof(expected), "%" PRIx64 " %d", end, is_signal);
@@ -234,7 +235,7 @@ static struct elf_file *open_image(const char *path)
 	return image;
 }
 
-/* NULL: the file has no .eh_frame. */
+/* Returns false if the file has no .eh_frame. */
 static bool compare_file(const char *path, struct comparison *comparison)
 {
 	CLEANUP(elf_file_cleanup) struct elf_file *image = open_image(path);
@@ -307,7 +308,7 @@ static int compare_files(int count, char **paths)
 /* --- By hand -----------------------------------------------------------------------------------
  */
 
-/* An .eh_frame of one CIE and one FDE for [0x1000, 0x1100). */
+/* An .eh_frame with one CIE and one FDE for [0x1000, 0x1100). */
 struct eh_frame {
 	unsigned char data[256];
 	size_t length, fde;
@@ -357,7 +358,7 @@ static bool find(const struct eh_frame *frame, uint64_t vaddr, struct cfi_rule *
 	       cfi_program_run(&section, &fde, &arch_x86_64, &defaults, vaddr, &steps, ret);
 }
 
-/* The rule for 0x1000 after the instructions. */
+/* Runs the instructions and returns the rule for 0x1000. */
 static bool run(struct cfi_rule *ret, const void *program, size_t length)
 {
 	struct eh_frame frame = eh_frame_new(program, length);
@@ -456,7 +457,8 @@ TEST(vector_registers_do_not_matter)
 {
 	struct cfi_rule rule;
 
-	/* VG of aarch64, by which frames of SVE code say how large vectors are, and a vector. */
+	/* VG of aarch64, with which frames of SVE code describe the size of
+	 * vectors, and a vector. */
 	assert_true(RUN(&rule, DW_CFA_val_expression, 46, 1, DW_OP_lit2, DW_CFA_expression, 72, 3,
 			DW_OP_bregx, 46, 0));
 	assert_value(&rule.row.cfa, CFI_REGISTER, 8);
@@ -492,7 +494,7 @@ TEST(pointers_have_each_encoding_and_two_bases)
 	static const unsigned char bytes[16] = {0, 0, 0, 0, 0x81, 0x82, 0x83, 0x84, 0x05, 0, 0, 0};
 	static const struct {
 		uint8_t encoding;
-		size_t len; /* 0: it is refused */
+		size_t len; /* 0 if it is refused */
 		uint64_t value;
 	} cases[] = {
 		{DW_EH_PE_absptr, 8, 0x0584838281},
@@ -585,8 +587,9 @@ TEST(endless_augmentations_and_numbers_give_no_entry)
 	}
 }
 
-/* A copy of this program that everybody may write to, which makes it foreign. */
-static int foreign_copy(char *path)
+/* Makes a copy of this program that all users may write to, which makes it
+ * untrusted. */
+static int untrusted_copy(char *path)
 {
 	CLEANUP(close_fd) int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	int to = mkstemp(path);
@@ -601,16 +604,16 @@ static int foreign_copy(char *path)
 	return to;
 }
 
-TEST(rules_of_a_foreign_file_do_not_change_with_it)
+TEST(rules_of_an_untrusted_file_do_not_change_with_it)
 {
 	char path[] = "/tmp/prof-test-XXXXXX";
-	CLEANUP(close_fd) int fd = foreign_copy(path);
+	CLEANUP(close_fd) int fd = untrusted_copy(path);
 	CLEANUP(elf_file_cleanup) struct elf_file *image = open_image(path);
 	uint64_t vaddr, end;
 	struct cfi_rule before, after;
 	unsigned steps = STEPS_MAX, count;
 
-	assert_true(elf_file_is_foreign(image));
+	assert_true(elf_file_is_untrusted(image));
 	CLEANUP(cfi_cleanup) struct cfi *cfi = cfi_new(image, arch_native());
 	const struct elf_file_segment *segment = elf_file_segments(image, &count);
 

@@ -1,5 +1,5 @@
 /*
- * Loading call frame information beside the thread that walks.
+ * Loads call frame information in parallel with the thread that walks stacks.
  */
 #include "unwind/cfi_loader.h"
 
@@ -23,7 +23,7 @@ static struct elf_file *open_own(void)
 	return elf;
 }
 
-/* Whether the rules cover this very function. */
+/* Returns true if the rules cover this function. */
 static bool covers(const struct cfi *cfi, const struct elf_file *elf)
 {
 	unsigned steps = STEPS, count;
@@ -67,8 +67,9 @@ TEST(requests_that_nobody_waits_for_end_with_the_loader)
 	cfi_loader_free(loader);
 }
 
-/* A copy of this program that everybody may write to, which makes it foreign. */
-static void copy_foreign(char *path)
+/* Makes a copy of this program that all users may write to, which makes it
+ * untrusted. */
+static void copy_untrusted(char *path)
 {
 	CLEANUP(close_fd) int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	CLEANUP(close_fd) int to = mkstemp(path);
@@ -81,24 +82,25 @@ static void copy_foreign(char *path)
 	assert_int_equal(fchmod(to, 0666), 0);
 }
 
-/* A copy of this program, which is foreign; for root, that of another user. */
-static struct elf_file *open_foreign(uid_t owner)
+/* Opens an untrusted copy of this program. For root, the copy belongs to
+ * another user. */
+static struct elf_file *open_untrusted(uid_t owner)
 {
 	char path[] = "/tmp/prof-test-XXXXXX";
 	struct elf_file *elf = NULL;
 
-	copy_foreign(path);
+	copy_untrusted(path);
 	assert_true(geteuid() != 0 || chown(path, owner, owner) == 0);
 	assert_null(elf_file_open(open(path, O_RDONLY | O_CLOEXEC), path, &elf));
 	unlink(path);
-	assert_true(elf_file_is_foreign(elf));
+	assert_true(elf_file_is_untrusted(elf));
 	return elf;
 }
 
 TEST(an_owner_has_one_request_at_a_time_and_makes_no_other_wait)
 {
-	CLEANUP(elf_file_cleanup) struct elf_file *elf = open_foreign(54321);
-	CLEANUP(elf_file_cleanup) struct elf_file *of_another = open_foreign(54322);
+	CLEANUP(elf_file_cleanup) struct elf_file *elf = open_untrusted(54321);
+	CLEANUP(elf_file_cleanup) struct elf_file *of_another = open_untrusted(54322);
 	struct cfi_loader *loader = cfi_loader_new(arch_native());
 	struct cfi_load *load = cfi_loader_open(loader, elf), *other;
 	struct loaded_cfi loaded;
@@ -119,7 +121,7 @@ TEST(an_owner_has_one_request_at_a_time_and_makes_no_other_wait)
 	cfi_loader_free(loader);
 }
 
-/* Maps the file at 0x10000, where its code is. */
+/* Maps the code of the file at 0x10000. */
 static module_id map(struct address_spaces *spaces, const char *path)
 {
 	CLEANUP(elf_file_cleanup) struct elf_file *elf = open_own();
@@ -138,19 +140,19 @@ static module_id map(struct address_spaces *spaces, const char *path)
 	return location.module;
 }
 
-TEST(a_recorded_stack_waits_for_the_rules_of_a_foreign_file)
+TEST(a_recorded_stack_waits_for_the_rules_of_an_untrusted_file)
 {
 	const struct recorded_files files = {.debug_dir = "/nonexistent"};
 	char path[] = "/tmp/prof-test-XXXXXX";
 
-	copy_foreign(path);
+	copy_untrusted(path);
 	CLEANUP(address_spaces_cleanup)
 	struct address_spaces *spaces = address_spaces_new_recorded(&files);
 	struct cfi_cache *cache = cfi_cache_new(spaces, arch_native(), false);
 	module_id id = map(spaces, path);
 	const struct module *module = address_spaces_module(spaces, id);
 
-	assert_true(elf_file_is_foreign(module->elf));
+	assert_true(elf_file_is_untrusted(module->elf));
 	const struct module_cfi *cfi = cfi_cache_get(cache, id);
 
 	assert_non_null(cfi);
@@ -161,11 +163,11 @@ TEST(a_recorded_stack_waits_for_the_rules_of_a_foreign_file)
 	unlink(path);
 }
 
-TEST(a_live_stack_gets_the_rules_of_a_foreign_file_as_soon_as_they_are_there)
+TEST(a_live_stack_gets_the_rules_of_an_untrusted_file_as_soon_as_they_are_there)
 {
 	char path[] = "/tmp/prof-test-XXXXXX";
 
-	copy_foreign(path);
+	copy_untrusted(path);
 	CLEANUP(address_spaces_cleanup)
 	struct address_spaces *spaces = address_spaces_new("/nonexistent");
 	struct cfi_cache *cache = cfi_cache_new(spaces, arch_native(), true);

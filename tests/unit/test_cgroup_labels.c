@@ -12,7 +12,7 @@
 
 enum { PARENT = 10, CHILD = 11, GRANDCHILD = 12, LAST = 40 };
 
-/* A directory in place of /proc. */
+/* A directory instead of /proc. */
 struct fixture {
 	char proc[32];
 	struct cgroup_labels *labels;
@@ -101,7 +101,7 @@ static void executes(const struct fixture *fixture, pid_t pid)
 							     .comm = {.name = "x", .exec = true}});
 }
 
-/* NULL: the process has no such label. */
+/* Returns NULL if the process does not have the label. */
 static const char *label_of(const struct fixture *fixture, pid_t pid, const char *key)
 {
 	struct profile_label labels[CGROUP_LABELS_MAX];
@@ -186,7 +186,8 @@ TEST_WITH(open_fixture, close_fixture, the_number_of_an_ended_process_is_another
 	assert_string_equal(label_of(fixture, CHILD, "cgroup"), "/new");
 }
 
-/* Ends with a child of PARENT that is not there; PARENT and all others are in the cgroup. */
+/* The last child has a PARENT that does not exist. PARENT and all others are in
+ * the cgroup. */
 static pid_t have_all_stayed(const struct fixture *fixture, const char *lines)
 {
 	pid_t pid = PARENT;

@@ -13,7 +13,7 @@
 #define POD "pod0b1c2d3e_4f5a_6b7c_8d9e_0f1a2b3c4d5e"
 #define POD_DASHES "pod0b1c2d3e-4f5a-6b7c-8d9e-0f1a2b3c4d5e"
 
-/* What the innermost name in a path is. NULL: none. */
+/* The innermost name in a path and its kind, or NULL. */
 static const struct {
 	const char *path, *name;
 } known[] = {
@@ -104,7 +104,7 @@ TEST(a_path_names_its_innermost_container_or_service)
 	}
 }
 
-/* The end of the part of the path that is wanted; 0: none is. */
+/* Returns the end of the wanted part of the path, or 0. */
 static size_t end_of(const char *path, const char *wanted)
 {
 	struct cgroup_name name;

@@ -1,7 +1,7 @@
 /*
- * The owner of a file writes to it while prof reads it: whatever a name, a size or a header says
- * from one read to the next, prof stays within its memory. Found wrong by the address sanitizer;
- * without it only what crashes is.
+ * The owner of a file writes to it while prof reads it. Whatever values a name,
+ * a size or a header takes between two reads, prof must stay within its memory.
+ * The address sanitizer finds errors; without it only crashes fail the test.
  */
 #include "base/alloc.h"
 #include "base/signals.h"
@@ -16,7 +16,7 @@
 #include <time.h>
 #include <zlib.h>
 
-/* DWARF 5, chapter 7; tests do not see elfutils' header. */
+/* DWARF 5, chapter 7. Tests cannot include elfutils' header. */
 enum {
 	COMPILE_UNIT = 0x11,
 	FUNCTION = 0x2e,
@@ -71,7 +71,7 @@ static struct buffer abbrevs(void)
 	return buffer;
 }
 
-/* A C++ function in a namespace, so that its name is joined from two. */
+/* A C++ function in a namespace, so that its name is built from two names. */
 static struct buffer info(void)
 {
 	struct buffer to = {.len = 0};
@@ -100,11 +100,11 @@ static struct buffer info(void)
 
 /* An ELF file that a thread writes to. */
 struct changing_file {
-	unsigned char *shared; /* as the owner sees it */
+	unsigned char *shared; /* mapping of the owner */
 	size_t len;
 	int fd;
 	struct built_elf original;
-	size_t at; /* what takes two values in turn; 0: any byte takes any value */
+	size_t at; /* offset of a value that alternates; 0 if any byte may change */
 	uint64_t values[2];
 	unsigned value_bytes;
 	atomic_bool stop;
@@ -223,7 +223,7 @@ static void toggle(struct changing_file *file, unsigned turn)
 	memcpy(file->shared + file->at, &file->values[turn % 2], file->value_bytes);
 }
 
-/* One byte at random, which is put right a little later. */
+/* Changes a random byte and restores it a little later. */
 static void spoil(struct changing_file *file, unsigned *seed)
 {
 	static const unsigned char values[] = {0, 1, 0x7f, 0x80, 0xff, 'Z'};
@@ -282,7 +282,7 @@ static size_t symbolize(const struct changing_file *file)
 	return letters;
 }
 
-/* For a fifth of a second of CPU time, half of which is the owner's. */
+/* Runs for a fifth of a second of CPU time, half of which is the owner's. */
 static void symbolize_while_it_changes(struct changing_file *file)
 {
 	size_t letters = 0;
@@ -351,7 +351,8 @@ TEST(any_byte_may_change)
 	symbolize_while_it_changes(&file);
 }
 
-/* The debug file of a module, which its owner cuts when prof has opened it. */
+/* The debug file of a module, which its owner truncates when prof has opened
+ * it. */
 struct cut_debug_file {
 	struct changing_file file;
 	enum source_problem problem;
@@ -368,7 +369,7 @@ static int open_debug_file(void *user, const struct debugfile_question *question
 	return dup(cut->file.fd);
 }
 
-/* Each request is opened, then symbolized. */
+/* Called after each file was opened (ENGINE_NO_REQUEST) and for each request. */
 static void cut_when_opened(void *user, unsigned thread, size_t request, bool in_libdw)
 {
 	const struct cut_debug_file *cut = user;

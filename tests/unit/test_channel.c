@@ -1,4 +1,5 @@
-/* Messages over a channel, also from an end that does not keep to the format. */
+/* Messages over a channel, including those of an end that does not follow the
+ * format. */
 #include "sandbox/channel.h"
 
 #include "base/alloc.h"
@@ -194,7 +195,7 @@ static void send_two_descriptors(struct channel *channel)
 	assert_int_equal(sendmsg(channel_fd(channel), &packet, 0), 9);
 }
 
-/* qemu-user 7.2 does not say that it has closed a descriptor. */
+/* qemu-user 7.2 does not report closed descriptors. */
 static bool closed_descriptors_are_reported(void)
 {
 	CLEANUP(ends_deinit) struct ends ends = ends_new();

@@ -1,7 +1,7 @@
-#include "cmd/checkpoint.h"
+#include "cmd/record/checkpoint.h"
 
 #include "base/clock.h"
-#include "cmd/record_options.h"
+#include "cmd/record/record_options.h"
 
 #include "unit_test.h"
 
@@ -13,7 +13,7 @@ static struct checkpoint_interval option(char *word)
 	struct checkpoint_interval interval;
 	char *argv[] = {(char[]){"record"}, word, NULL};
 	int rest;
-	bool help;
+	enum option_group help;
 
 	record_options_init(&options);
 	assert_null(options_parse(record_option_table, word ? 2 : 1, argv, &options, &rest, &help));

@@ -16,7 +16,7 @@ static unsigned char byte_at(size_t at)
 	return (unsigned char)(at * 2654435761u >> 24);
 }
 
-/* Chunks that take longer are not overtaken. */
+/* Chunks that take longer must not be overtaken. */
 static size_t complement(const unsigned char *data, size_t len, unsigned char *made, size_t room)
 {
 	if (room < len)
@@ -33,7 +33,7 @@ static size_t make_nothing(const unsigned char *data, size_t len, unsigned char 
 	return 0;
 }
 
-/* In pieces of all sizes, some larger than a chunk. */
+/* Writes pieces of many sizes, some larger than a chunk. */
 static bool put_bytes(struct chunk_writer *writer, size_t count)
 {
 	CLEANUP(free_ptr) unsigned char *data = xmalloc(count);

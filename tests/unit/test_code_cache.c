@@ -1,4 +1,4 @@
-/* HotSpot's tables and code cache, in memory made by hand. */
+/* HotSpot's tables and code cache, in synthetic memory. */
 #include "unwind/code_cache.h"
 
 #include "unit_test.h"
@@ -165,7 +165,7 @@ TEST(what_is_out_of_bounds_is_not_believed)
 	}
 }
 
-/* Each changes one word of the only heap, or of the list of heaps. */
+/* Each case changes one word of the only heap, or of the list of heaps. */
 TEST(a_heap_has_a_size_and_segments_as_machines_have_them)
 {
 	enum { LOW = 0x500 + HEAP_SPACE + SPACE_LOW, HIGH = 0x500 + HEAP_SPACE + SPACE_HIGH };

@@ -94,7 +94,7 @@ TEST(functions_are_listed_with_the_names_of_those_that_they_call)
 	assert_true(calls);
 }
 
-/* The only child of this process; 0: none. */
+/* Returns the only child of this process, or 0. */
 static pid_t child(void)
 {
 	CLEANUP(close_file) FILE *file = fopen("/proc/thread-self/children", "re");
@@ -107,7 +107,7 @@ static pid_t child(void)
 
 struct seen {
 	bool asked;
-	char status[16384]; /* /proc/PID/status of who asks */
+	char status[16384]; /* /proc/PID/status of the process that asks */
 };
 
 static int look_who_asks(void *user, const struct debugfile_question *question, unsigned attempt,

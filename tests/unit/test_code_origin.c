@@ -37,6 +37,10 @@ TEST(a_library_is_known_by_its_file_or_its_names)
 		{"[jit]", "_complete_monitor_locking_Java", ORIGIN_RUNTIME},
 		{"[jit]", "StubRoutines (1)", ORIGIN_RUNTIME},
 		{"[jit]", "Interpreter", ORIGIN_RUNTIME},
+		{"[jit]", "SafepointBlob", ORIGIN_RUNTIME},
+		{"libpython3.13.so.1.0", "PyDict_GetItem", ORIGIN_RUNTIME},
+		{"python3.11", "list_sort", ORIGIN_RUNTIME},
+		{"app", "list_sort", ORIGIN_PROGRAM},
 		{"app", "Interpreter::run()", ORIGIN_PROGRAM},
 		{"libjvm.so", "os::PlatformEvent::park()", ORIGIN_C_LIBRARY},
 		{"libjvm.so", "Parker::park(bool, long)", ORIGIN_RUNTIME},
@@ -53,14 +57,15 @@ TEST(a_library_is_known_by_its_file_or_its_names)
 			fail_msg("%s in %s", cases[i].name, cases[i].module);
 }
 
-/* The names are those of recordings: tokio 1.38 to 1.48, rayon, futures, libstdc++, Go 1.24. */
+/* The names come from recordings: tokio 1.38 to 1.48, rayon, futures,
+ * libstdc++, Go 1.24. */
 TEST(glue_is_told_from_work_and_from_the_program)
 {
 	static const struct {
 		const char *name;
 		enum code_role role;
 	} cases[] = {
-		/* Programs and threads begin. */
+		/* Starts of programs and threads. */
 		{"_start", ROLE_ENTRY},
 		{"_start_server", ROLE_PROGRAM},
 		{"__libc_start_main@@GLIBC_2.34", ROLE_ENTRY},
@@ -113,7 +118,7 @@ TEST(glue_is_told_from_work_and_from_the_program)
 		{"std::thread::sleep", ROLE_WORK},
 		{"<alloc::alloc::Global as core::alloc::Allocator>::allocate", ROLE_ADAPTOR},
 		{"__memcpy_avx512_unaligned_erms", ROLE_WORK},
-		/* Ways of programs to malloc(). */
+		/* Wrappers of malloc() in programs. */
 		{"zmalloc_usable", ROLE_WORK},
 		{"PyMem_RawMalloc", ROLE_WORK},
 		{"palloc0", ROLE_WORK},
@@ -163,7 +168,7 @@ TEST(glue_is_told_from_work_and_from_the_program)
 		{"sync.(*Once).doSlow", ROLE_ADAPTOR},
 		{"sync.(*Mutex).lockSlow", ROLE_WORK},
 		{"main.main.func1", ROLE_PROGRAM},
-		/* Names that are none. */
+		/* Not function names. */
 		{"", ROLE_PROGRAM},
 		{"<", ROLE_ADAPTOR},
 		{"<<<<", ROLE_ADAPTOR},
@@ -186,6 +191,31 @@ TEST(a_library_of_the_system_does_work_unless_a_rule_says_otherwise)
 	assert_int_equal(code_class_of("libz.so.1", "inflate").role, ROLE_PROGRAM);
 }
 
+TEST(a_function_of_an_interpreter_that_calls_its_language_is_glue)
+{
+	static const struct {
+		const char *module, *name, *runtime;
+	} cases[] = {
+		{"libpython3.13.so.1.0", "_PyEval_EvalFrameDefault", "Python"},
+		{"python3.11", "thread_run", "Python"},
+		{"app", "thread_run", NULL},
+		{"libjvm.so", "JavaCalls::call_helper(JavaValue*, methodHandle const&)", "Java"},
+		{"[jit]", "Interpreter", "Java"},
+		{"libpython3.13.so.1.0", "PyDict_GetItem", NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct code_class class = code_class_of(cases[i].module, cases[i].name);
+
+		if (!cases[i].runtime && class.role == ROLE_ENTRY)
+			fail_msg("%s", cases[i].name);
+		if (cases[i].runtime) {
+			assert_int_equal(class.role, ROLE_ENTRY);
+			assert_string_equal(class.runtime, cases[i].runtime);
+		}
+	}
+}
+
 TEST(entries_and_schedulers_name_their_runtime)
 {
 	for (size_t i = 0; i < code_rule_count; i++) {
@@ -197,7 +227,7 @@ TEST(entries_and_schedulers_name_their_runtime)
 	}
 }
 
-/* A rule that an earlier one covers is never used. */
+/* A rule that is covered by an earlier one would never be used. */
 TEST(every_rule_can_match)
 {
 	for (size_t i = 0; i < code_rule_count; i++)

@@ -1,6 +1,7 @@
 /*
- * Rules from machine code: functions by hand, and each function of files that have call frame
- * information, which the rules must not contradict. `test_code_rule FILE…` compares those files.
+ * Tests rules from machine code with separate functions, and with all functions
+ * of files that have call frame information, which the rules must not
+ * contradict. `test_code_rule FILE…` compares those files.
  */
 #include "unwind/code_rule.h"
 
@@ -55,7 +56,8 @@ TEST(pushes_and_reserved_bytes_are_counted)
 	ASSERT_CFA(plain, 0, RSP, 8);
 	ASSERT_CFA(plain, 1, RSP, 16);
 	ASSERT_CFA(plain, 5, RSP, 48);
-	ASSERT_CFA(plain, 9, RSP, 48); /* in the call, as of a return address */
+	/* in the call instruction, as for a return address */
+	ASSERT_CFA(plain, 9, RSP, 48);
 	ASSERT_CFA(plain, 14, RSP, 16);
 	ASSERT_CFA(plain, 15, RSP, 8);
 }
@@ -81,6 +83,26 @@ TEST(a_frame_pointer_leads_out_of_a_frame_of_varying_size)
 	ASSERT_CFA(code, 4, RSP, 16);
 	ASSERT_CFA(code, 11, RBP, 16);
 	ASSERT_CFA(code, 13, RSP, 8);
+}
+
+TEST(a_frame_pointer_is_told_until_the_caller_s_is_there_again)
+{
+	/* push %rbp; mov %rsp,%rbp; push $0x22; push %rdi; call;
+	 * mov 0(%rbp),%rbp; add $0x18,%rsp; ret */
+	static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0x6a, 0x22, 0x57,
+					     0xe8, 1,	 2,    3,    4,	   0x48, 0x8b,
+					     0x6d, 0x00, 0x48, 0x83, 0xc4, 0x18, 0xc3};
+	static const struct {
+		size_t at;
+		bool has_frame;
+	} expected[] = {{1, false}, {4, true}, {11, true}, {16, false}, {20, false}};
+	struct cfi_rule rule;
+
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
+		assert_true(FIND(code, expected[i].at, &rule));
+		assert_int_equal(rule.row.cfa.reg, RSP);
+		assert_int_equal(rule.has_frame, expected[i].has_frame);
+	}
 }
 
 TEST(there_is_no_rule_where_paths_disagree)
@@ -155,7 +177,7 @@ TEST(the_number_of_steps_is_limited)
 	code_rule_free(finder);
 }
 
-/* Numbers of registers in instructions. */
+/* Register numbers in instructions. */
 enum { SP = 4, FP = 5, NO = X86_NO_REG };
 
 static const struct {
@@ -278,7 +300,8 @@ struct comparison {
 	unsigned long rules, none, wrong;
 };
 
-/* CFI of an epilogue still names the places of registers that were popped. */
+/* The CFI of an epilogue still contains the places of registers that were
+ * popped. */
 static bool registers_agree(const struct cfi_row *ours, const struct cfi_row *theirs)
 {
 	for (unsigned reg = 0; reg < RSP + 9; reg++) {
@@ -297,7 +320,7 @@ static bool registers_agree(const struct cfi_row *ours, const struct cfi_row *th
 static bool rows_agree(const struct cfi_row *ours, const struct cfi_row *theirs)
 {
 	if (theirs->cfa.how != CFI_REGISTER || ours->cfa.reg != theirs->cfa.reg)
-		return true; /* it cannot be told */
+		return true; /* unknown */
 	return ours->cfa.offset == theirs->cfa.offset && registers_agree(ours, theirs);
 }
 
@@ -375,15 +398,15 @@ static struct comparison compare_file(const char *path)
 }
 
 /*
- * The CFI that clang writes is sometimes late by an instruction: at one address of 25,000. That of
- * the address sanitizer's checks, __asan_check_load_add_1_RAX and others, leaves out a push: at one
- * of 130.
+ * The CFI of clang sometimes takes effect one instruction late (1 in 25,000
+ * addresses). The CFI of address sanitizer checks such as
+ * __asan_check_load_add_1_RAX lacks a push (1 in 130 addresses).
  */
 TEST(rules_of_this_program_agree_with_cfi)
 {
 	struct comparison with;
 
-	if (arch_native() != &arch_x86_64) /* its code has none of these rules */
+	if (arch_native() != &arch_x86_64) /* its code does not have these rules */
 		return;
 	with = compare_file("/proc/self/exe");
 	assert_true(with.wrong * (HAS_ADDRESS_SANITIZER ? 100 : 1000) <= with.rules);

@@ -1,7 +1,8 @@
 /*
- * The statistics of prof diff, on recordings that are made up: programs of functions of known cost,
- * sampled by chance, each run of them a little different. The seeds are fixed; the bounds are what
- * would hold for any of a thousand seeds: three standard deviations, at least.
+ * The statistics of prof diff, tested on simulated recordings: programs with
+ * functions of known cost, sampled at random, with small differences between
+ * runs. The seeds are fixed. The bounds would hold for any of a thousand seeds,
+ * because they are at least three standard deviations away.
  */
 #include "report/comparison.h"
 
@@ -21,7 +22,7 @@ enum { FUNCTIONS = 60, MOST_RUNS = 10, TRIALS = 600 };
 #define MS 1e6
 #define RESTLESS 0.3
 
-/* A program: how many samples each function gets in a run, in the mean. */
+/* A program: the mean number of samples of each function in a run. */
 struct program {
 	double costs[FUNCTIONS];
 };
@@ -29,23 +30,27 @@ struct program {
 struct experiment {
 	struct program old, new;
 	size_t old_runs, new_runs;
-	double run_noise;		     /* all functions of a run together */
-	double new_run_noise;		     /* of the new side, if it is another */
-	double function_noise;		     /* each by itself */
-	size_t restless;		     /* so many of the functions vary by RESTLESS instead */
-	double disturbed_share, disturbance; /* of runs, and up to how much longer they take */
+	double run_noise;      /* common noise of all functions in a run */
+	double new_run_noise;  /* of the new side, if it is different */
+	double function_noise; /* independent noise of each function */
+	size_t restless;       /* this many functions vary by RESTLESS instead */
+	/* share of the runs that take longer, and by how much at most */
+	double disturbed_share, disturbance;
 	struct comparison_options options;
 };
 
 struct outcome {
-	unsigned whole, parts; /* trials where it is notable; where any part is */
-	unsigned first;	       /* where the first function is */
-	unsigned significant;  /* where anything is significant */
-	unsigned covered;      /* where the truth is within the margin of the whole */
-	unsigned part_covered; /* … of the first function */
+	/* trials with a notable change of the whole, or of any part */
+	unsigned whole, parts;
+	unsigned first;	      /* trials with a notable change of the first function */
+	unsigned significant; /* trials with any significant change */
+	/* trials where the true value is within the margin of the whole */
+	unsigned covered;
+	/* trials where it is within the margin of the first function */
+	unsigned part_covered;
 };
 
-/* Between 0 and 1, both excluded. */
+/* Returns a number between 0 and 1, both excluded. */
 static double next_uniform(uint64_t *seed)
 {
 	return (next_random(seed, 1u << 30) + 0.5) / (1u << 30);
@@ -71,7 +76,8 @@ static double next_poisson(uint64_t *seed, double mean)
 	return count;
 }
 
-/* A few hot functions and many cold ones, as programs are. */
+/* Makes a program with a few hot functions and many cold ones, which is
+ * typical. */
 static struct program program_of(double samples)
 {
 	struct program program;
@@ -93,7 +99,7 @@ static double total_of(const struct program *program)
 	return sum;
 }
 
-/* Of a run after the other; parts: by function, then by run. */
+/* Simulates one run. parts: by function, then by run. */
 static void run(const struct experiment *experiment, size_t index, uint64_t *seed,
 		struct whole *whole, struct measurement *parts)
 {
@@ -177,7 +183,8 @@ static struct outcome repeat(const struct experiment *experiment)
 	return outcome;
 }
 
-/* Of so many trials, at most the nominal share is a false alarm; the exact rate where is_exact. */
+/* At most the nominal share of the trials may be false alarms. If is_exact, the
+ * rate must be exact. */
 static void assert_rate_of(const char *what, unsigned alarms, double rate, bool is_exact)
 {
 	double expected = TRIALS * rate, bound = 3.5 * sqrt(TRIALS * rate * (1 - rate));
@@ -230,13 +237,13 @@ TEST(known_noise_between_runs_is_not_significant)
 	outcome = repeat(&experiment);
 	assert_rate(outcome.whole, 1 - CONFIDENCE, true);
 	assert_rate(outcome.parts, 1 - CONFIDENCE, false);
-	/* Were it not: */
+	/* Without the noise option, there would be many false alarms. */
 	experiment.options.noise = 0;
 	assert_true(repeat(&experiment).whole > TRIALS / 3);
 }
 
-/* What a busy machine does to runs: most vary by 3 percent, one in ten takes up to half as long
- * again. */
+/* Simulates a busy machine: most runs vary by 3 percent, and one in ten takes
+ * up to 1.5 times as long. */
 static struct experiment on_a_busy_machine(size_t runs)
 {
 	struct experiment experiment = equals(5000, runs);
@@ -253,7 +260,7 @@ TEST(one_recording_on_a_side_is_never_a_verdict)
 	struct experiment experiment = on_a_busy_machine(1);
 	struct outcome outcome = repeat(&experiment);
 
-	/* The guess is wrong in a large part of the comparisons. */
+	/* The guess is wrong in many comparisons. */
 	assert_true(outcome.whole > TRIALS / 10);
 	assert_int_equal(outcome.significant, 0);
 	experiment.new_runs = 5;
@@ -277,7 +284,8 @@ TEST(false_alarms_are_as_rare_as_the_confidence_says)
 	}
 }
 
-/* Where one side varies five times as much as the other, one variance for both would be wrong. */
+/* If one side varies five times as much as the other, a common variance would
+ * be wrong. */
 TEST(sides_may_vary_differently)
 {
 	for (size_t runs = 2; runs <= 5; runs++) {
@@ -293,7 +301,7 @@ TEST(sides_may_vary_differently)
 	}
 }
 
-/* Functions that vary far more than most do, such as those of page faults. */
+/* Functions that vary far more than most, such as those with page faults. */
 TEST(a_function_is_judged_by_its_own_variance)
 {
 	for (size_t runs = 2; runs <= 5; runs++) {
@@ -305,9 +313,11 @@ TEST(a_function_is_judged_by_its_own_variance)
 	}
 }
 
-/* By how much a program must become slower to be found, at 3 percent of noise: with five recordings
- * per side by 10 percent in four of five comparisons, with three by 20, with two by 50 in a quarter
- * of them. */
+/*
+ * The slowdown that is found at 3 percent of noise: with five recordings per
+ * side, 10 percent in four of five comparisons; with three, 20 percent; with
+ * two, 50 percent in a quarter of them.
+ */
 TEST(the_power_is_as_the_manual_states)
 {
 	static const struct {
@@ -343,8 +353,8 @@ TEST(shares_are_compared_whatever_the_lengths)
 	assert_rate(repeat(&experiment).parts, 1 - CONFIDENCE, false);
 }
 
-/* By a tenth of all, in one function, with 10,000 samples a side: three standard deviations of the
- * whole, and fifteen of the function. */
+/* The whole grows by a tenth in one function, with 10,000 samples per side:
+ * three standard deviations of the whole, and fifteen of the function. */
 TEST(a_growth_by_a_tenth_is_found)
 {
 	struct experiment experiment = equals(10000, 1);
@@ -433,7 +443,7 @@ TEST(weights_are_shares_of_what_old_has)
 	assert_true(change.is_notable);
 }
 
-/* At half the rate, a sample stands for twice the time. */
+/* At half the rate, a sample represents twice the time. */
 TEST(rates_may_differ)
 {
 	struct change change = change_of(
@@ -472,7 +482,8 @@ TEST(a_part_that_is_nearly_all_is_judged_as_the_rest)
 	assert_near(part.p, rest.p, 1e-9);
 }
 
-/* Of one thread: its time is known to a sample, and the function's is binomial. */
+/* The time of one thread is known to within a sample, so the function's time
+ * has a binomial distribution. */
 TEST(time_of_few_threads_is_known_exactly)
 {
 	struct whole wholes[] = {{{1000, 1000}, 1}, {{1000, 1000}, 1}};
@@ -494,7 +505,7 @@ TEST(a_new_function_has_a_margin)
 
 	assert_true(change.is_notable);
 	assert_near(change.margin, 1.96 * sqrt(31) / 1000, 1e-5);
-	/* As if it had one sample before, of the odds. */
+	/* The odds are computed as if there were one sample more. */
 	change = change_of(COMPARE_SHARES, (struct measurement){1000, 2000},
 			   (struct measurement){1000, 2000}, (struct measurement){0, 0},
 			   (struct measurement){30, 60});

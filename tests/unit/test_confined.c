@@ -1,4 +1,5 @@
-/* Confined processes: what they cannot do, what they can, and how their end is reported. */
+/* Confined processes: what they can and cannot do, and how their end is
+ * reported. */
 #include "sandbox/confined.h"
 
 #include "base/alloc.h"
@@ -54,7 +55,7 @@ static void answer(struct channel *channel, uint32_t kind)
 		abort();
 }
 
-/* The kind of the one message that `main` sends before it returns. */
+/* Returns the kind of the only message that `main` sends before it returns. */
 static uint32_t answer_of(confined_main *main, void *user)
 {
 	struct confined *confined = start(main, user);
@@ -67,7 +68,7 @@ static uint32_t answer_of(confined_main *main, void *user)
 	return message.kind;
 }
 
-/* Does something; SUCCESS, or the errno. */
+/* Tries something. Returns SUCCESS or the errno. */
 typedef int attempt(void);
 
 static void run_attempt(struct channel *channel, void *user)
@@ -159,7 +160,7 @@ static int become_dumpable(void)
 
 static int make_a_call_of_another_architecture(void)
 {
-	/* x32's, on x86_64; nobody's elsewhere */
+	/* a number of x32 on x86_64; unused elsewhere */
 	return errno_of(syscall(0x40000000 | SYS_getpid));
 }
 
@@ -312,7 +313,7 @@ TEST(a_confined_process_has_no_descriptor_but_its_channel)
 	assert_int_equal(answer_of(count_descriptors, NULL), SANITIZED ? 1 + 3 : 1);
 }
 
-/* How many MiB it can touch. */
+/* Measures how many MiB the process can touch. */
 static void fill_memory(struct channel *channel, void *user)
 {
 	uint32_t count = 0;
@@ -365,7 +366,7 @@ static void return_at_once(struct channel *channel, void *user)
 	(void)user;
 }
 
-/* Waits for its end first. */
+/* Waits for the process and returns its end. */
 static struct confined_end end_of(struct confined *confined)
 {
 	struct channel_message message;
@@ -583,7 +584,7 @@ TEST(a_confined_process_may_read_its_own_memory_through_the_kernel)
 	assert_int_equal(answer_of(read_own_memory, NULL), 1);
 }
 
-/* Starts a confined process, says its pid through a pipe, and waits to be killed. */
+/* Starts a confined process, writes its pid to a pipe, and waits to be killed. */
 static void start_and_wait(int report_fd)
 {
 	struct confined *confined = start(use_time, NULL);
@@ -609,7 +610,7 @@ TEST(a_confined_process_dies_with_its_parent)
 	assert_int_equal(read(report[0], &byte, 1), 1);
 	kill(parent, SIGKILL);
 	assert_int_equal(waitpid(parent, &status, 0), parent);
-	/* The confined process is ours now. */
+	/* This process is now the parent of the confined process. */
 	assert_true(waitpid(-1, &status, 0) > 0);
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0), 0);

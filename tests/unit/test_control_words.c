@@ -1,4 +1,4 @@
-#include "cmd/control_words.h"
+#include "cmd/record/control_words.h"
 
 #include "base/alloc.h"
 
@@ -63,7 +63,7 @@ TEST(a_line_may_come_in_parts)
 	assert_next(words, CONTROL_SNAPSHOT, "/tmp/a.pb.gz");
 }
 
-/* As for perf: write(fd, "enable", 6) and write(fd, "enable\n", 8). */
+/* perf accepts both write(fd, "enable", 6) and write(fd, "enable\n", 8). */
 TEST(a_nul_ends_a_line_and_a_word_needs_no_end)
 {
 	CLEANUP(control_words_cleanup) struct control_words *words = control_words_new();

@@ -32,7 +32,8 @@ static const Elf64_Phdr *executable_segment(const unsigned char *file)
 	return NULL;
 }
 
-/* The same with another build-id: files with the same one are one module. */
+/* Writes the same file with another build-id. Files with the same build-id are
+ * one module. */
 static void write_library(const struct fixture *f)
 {
 	static const char note[] = {NT_GNU_BUILD_ID, 0, 0, 0, 'G', 'N', 'U', 0};
@@ -170,7 +171,7 @@ TEST_PREPARED(text_that_was_copied_keeps_its_file)
 	write_text(f, LIBRARY);
 	assert_text(f, "program", TEXT, TEXT + 0x1234);
 	assert_text(f, "library", LIBRARY, LIBRARY + 0x1234);
-	/* Mprotect(2) reports it again. */
+	/* mprotect(2) reports the mapping again. */
 	map_memory(f, 250, LIBRARY + 0x1000, LIBRARY + f->text_len);
 	assert_text(f, "library", LIBRARY, LIBRARY + 0x1234);
 }
@@ -226,7 +227,7 @@ TEST_PREPARED(a_few_places_may_differ)
 	assert_text(f, "library", LIBRARY, LIBRARY + 0x1234);
 }
 
-/* Its first changes are in a table above that of its parent. */
+/* The first changes of the child are in a table above that of its parent. */
 TEST_PREPARED(text_of_a_child_with_many_mappings_keeps_its_file)
 {
 	struct fixture *f = *state;
@@ -253,7 +254,7 @@ TEST_PREPARED(text_of_a_child_with_many_mappings_keeps_its_file)
 	}
 }
 
-/* A line of /proc/PID/maps; name NULL: of memory. */
+/* Returns a line of /proc/PID/maps. name is NULL for anonymous memory. */
 static char *line_of(const char *name, uint64_t start, uint64_t end, const char *permissions,
 		     uint64_t offset)
 {
@@ -281,7 +282,7 @@ static void add_lines(struct fixture *f, char *lines[], size_t count)
 	address_spaces_add_maps(f->spaces, 7, 100, bytes_of(text, strlen(text)));
 }
 
-/* What the file has before its text. */
+/* Returns the part of the file before its text. */
 static char *headers_of(const struct fixture *f, uint64_t text)
 {
 	return line_of("library", text - f->vaddr, text, "r--p", 0);
@@ -299,7 +300,7 @@ TEST_PREPARED(neighbours_show_whose_text_memory_is)
 	};
 
 	add_lines(f, lines, ARRAY_SIZE(lines));
-	/* Both say the same, so it need not be compared. */
+	/* Both sources agree, so the text need not be compared. */
 	assert_text(f, "library", LIBRARY, LIBRARY + 0x123);
 }
 
@@ -336,7 +337,8 @@ TEST_PREPARED(code_beside_a_file_is_not_its_text)
 	assert_code(f, LIBRARY + f->text_len + 0x123);
 }
 
-/* An image with the bytes of prof's own vdso, or of any other file, in the memory of process 7. */
+/* Writes the bytes of prof's own vdso, or of any other file, to the memory of
+ * process 7. */
 static const struct module *vdso_at(struct fixture *f, pid_t pid, uint64_t start)
 {
 	struct location location;
@@ -369,7 +371,7 @@ TEST_PREPARED(the_vdso_of_a_32_bit_process_is_read_from_its_memory)
 	assert_int_equal(bytes_left(&image), 0x2000);
 	assert_memory_equal(image.at, f->file, 0x2000);
 	assert_ptr_equal(vdso_at(f, 8, 0xf7fc0000), vdso);
-	/* Nothing can be read of this one, and this is no ELF file. */
+	/* The first one cannot be read, and the second one is not an ELF file. */
 	assert_null(vdso_at(f, 9, 0xf7fc0000)->elf);
 	assert_non_null(vdso_at(f, 9, 0xf7fc0000)->problem);
 	write_code(0xf7f00000, 0x2000);

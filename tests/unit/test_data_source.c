@@ -5,7 +5,7 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 
-/* "mem=L1 hit access=LOAD": the labels of a data source. */
+/* Returns the labels of a data source: "mem=L1 hit access=LOAD". */
 static const char *labels_of(uint64_t value)
 {
 	static char text[sizeof(struct data_source)];

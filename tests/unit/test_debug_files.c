@@ -23,7 +23,7 @@ static void write_elf(const char *name, mode_t mode, uid_t owner)
 	assert_int_equal(chown(path, owner, (gid_t)-1), 0);
 }
 
-/* As a user who is not root reaches the files. */
+/* Gives access to the files to users other than root. */
 static void open_folders(const char *const names[])
 {
 	for (size_t i = 0; names[i]; i++) {
@@ -34,8 +34,9 @@ static void open_folders(const char *const names[])
 	assert_int_equal(chmod(folder, 0755), 0);
 }
 
-/* Where the debug file of a container's /opt/program is in the container; "" if nowhere. */
-static const char *find(enum debugfile_kind kind, const char *name, uid_t owner, bool is_foreign)
+/* Returns the path of the debug file of /opt/program in a container, as seen
+ * there, or "". */
+static const char *find(enum debugfile_kind kind, const char *name, uid_t owner, bool is_untrusted)
 {
 	static char found[256];
 	CLEANUP(timed_caller_cleanup) struct timed_caller *caller = timed_caller_new();
@@ -46,7 +47,7 @@ static const char *find(enum debugfile_kind kind, const char *name, uid_t owner,
 		.path = "/opt/program",
 		.root = root,
 		.owner = owner,
-		.is_foreign = is_foreign,
+		.is_untrusted = is_untrusted,
 	};
 	const struct debugfile_opener opener = debug_files_opener(&files);
 	const struct debugfile_question question = {

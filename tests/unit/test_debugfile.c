@@ -27,7 +27,7 @@ static void init_with_id(struct built_elf *file, const char *id)
 				  built_elf_build_id(note, id, strlen(id)));
 }
 
-/* A file with .debug_info that holds `info`. */
+/* Makes a file with .debug_info that contains `info`. */
 static struct built_elf debug_file(const char *id, const char *info)
 {
 	struct built_elf file;
@@ -39,7 +39,7 @@ static struct built_elf debug_file(const char *id, const char *info)
 	return file;
 }
 
-/* A stripped file with a link to the file of that name and CRC. */
+/* Makes a stripped file with a link to the file of that name and CRC. */
 static struct built_elf linking_file(const char *id, const char *name, uint32_t crc)
 {
 	size_t len = (strlen(name) + 4) / 4 * 4;
@@ -76,7 +76,8 @@ static struct debug_files debug_files_of(const struct file_locator *locator, con
 	return file_locator_debug_files(locator, path, -1, geteuid(), false);
 }
 
-/* What the debug file of `stripped`, mapped as folder/bin/program, holds; "" when none is found. */
+/* Returns the contents of the debug file of `stripped`, which is mapped as
+ * folder/bin/program, or "". */
 static const char *find(const struct built_elf *stripped)
 {
 	static char text[64];
@@ -133,7 +134,7 @@ TEST_IN_FOLDER(a_debug_file_is_found_by_its_link)
 	}
 }
 
-/* 30 GB of holes took 51 s. */
+/* Reading 30 GB of holes would take about a minute. */
 TEST_IN_FOLDER(a_sparse_file_that_a_link_names_is_not_read_to_its_end)
 {
 	struct built_elf debug = debug_file("", "right");
@@ -173,7 +174,7 @@ TEST_IN_FOLDER(a_link_to_the_stripped_file_itself_or_out_of_the_folder_is_not_fo
 	assert_string_equal(find(&self), "");
 	write_elf("secret", &debug);
 	assert_string_equal(find(&upwards), "");
-	/* A link without room for its CRC. */
+	/* A link that is too short for its CRC. */
 	write_elf("bin/program.debug", &debug);
 	assert_string_equal(find(&cut), "right");
 	Elf64_Shdr *sections = (Elf64_Shdr *)(cut.data + cut.header.e_shoff);
@@ -186,7 +187,8 @@ TEST_IN_FOLDER(a_link_to_the_stripped_file_itself_or_out_of_the_folder_is_not_fo
 	assert_string_equal(find(&cut), "");
 }
 
-/* A debug file, at a path below the folder, with a link to the supplementary file of that id. */
+/* Opens a debug file at a path below the folder, with a link to the
+ * supplementary file of that id. */
 static struct elf_file *open_with_alt(const char *name, const char *alt, const char *alt_id)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", folder, name);
@@ -287,7 +289,7 @@ TEST_IN_FOLDER(hostile_questions_are_refused)
 	assert_false(is_answered(DEBUGFILE_BY_PATH, upwards, 0));
 	assert_false(is_answered(DEBUGFILE_BY_PATH, "bin/x.debug", 0));
 	assert_false(is_answered(DEBUGFILE_BY_PATH, longest, 0));
-	/* It does not begin as an ELF file does. */
+	/* It does not start like an ELF file. */
 	assert_false(is_answered(DEBUGFILE_BY_PATH, text, 0));
 	assert_false(is_answered((enum debugfile_kind)77, path, 0));
 }

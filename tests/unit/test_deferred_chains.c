@@ -1,5 +1,5 @@
-/* Samples and user parts go in, in the orders in which a kernel or a liar writes them; a line for
- * each sample that comes out. */
+/* Feeds samples and user parts in the orders in which a kernel or a malicious
+ * writer produces them, and checks a line for each sample. */
 #include "record/deferred_chains.h"
 
 #include "base/alloc.h"
@@ -67,7 +67,8 @@ static void assert_given(struct fixture *f, const char *expected)
 	assert_string_equal(f->text, expected);
 }
 
-/* With one address of the kernel, which is overwritten afterwards, as a ring is. */
+/* The sample has one kernel address, which is overwritten afterwards, as in a
+ * ring. */
 static void add_sample(struct fixture *f, pid_t tid, uint64_t cookie, uint32_t label)
 {
 	uint64_t kernel = label;
@@ -119,7 +120,8 @@ TEST_WITH(set_up, tear_down, all_samples_of_one_entry_into_the_kernel_get_the_sa
 	add_sample(f, TID, 1, 10);
 	add_sample(f, TID, 1, 11);
 	add_chain(f, TID, 1, 0xa0);
-	/* Taken between the walk of the user stack and the return to it. */
+	/* The sample is taken between the walk of the user stack and the return
+	 * to it. */
 	add_sample(f, TID, 1, 12);
 	assert_given(f, "10: ka a0 a1\n11: kb a0 a1\n12: kc a0 a1\n");
 }
@@ -197,7 +199,7 @@ TEST_WITH(set_up, tear_down, what_waits_and_is_kept_is_bounded)
 	enum { COUNT = 1000000, BYTES_MAX = 64 << 20 };
 	size_t most = 0;
 
-	/* One thread without end, threads without end, and user parts without end. */
+	/* An endless thread, endless new threads, and endless user parts. */
 	for (uint32_t i = 0; i < COUNT; i++) {
 		add_sample(f, TID, i, i);
 		add_sample(f, OTHER + 1 + (pid_t)i, 1, i);

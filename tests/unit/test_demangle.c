@@ -12,7 +12,7 @@
 
 struct name {
 	const char *mangled;
-	const char *readable; /* NULL: it stays as it is */
+	const char *readable; /* NULL if the name is not changed */
 };
 
 static void assert_names(const struct name *names, size_t count)
@@ -72,7 +72,8 @@ TEST(cpp_names_read_as_in_the_source)
 		{"_ZNSt6vectorIiSaIiEE9push_backERKi",
 		 "std::vector<int, std::allocator<int> >::push_back(int const&)"},
 		{"_ZTv0_n24_N1b1fEv", "virtual thunk to b::f()"},
-		/* What Rust's legacy names look like, but no hash: too few different digits. */
+		/* These look like Rust's legacy names, but the hash has too few
+		 * different digits. */
 		{"_ZN1a17h0000000000000000E", "a::h0000000000000000"},
 	};
 
@@ -139,7 +140,7 @@ TEST(names_of_other_languages_read_as_in_the_source)
 		{"_QMmod", NULL},
 		{"_Q", NULL},
 		{"MAIN__", NULL},
-		/* Nothing says that these are of Ada. */
+		/* Nothing shows that these are Ada names. */
 		{"pkg__child__hot", NULL},
 	};
 
@@ -194,7 +195,8 @@ TEST(a_long_name_of_templates_is_readable)
 	assert_memory_equal(readable, "void f<type0000, type0001, ", 27);
 }
 
-/* Base 62, one less: how Rust counts places in a name, C++ (base 36) substitutions. */
+/* Appends a number minus one, in base 62 for places in a Rust name or in base
+ * 36 for C++ substitutions. */
 static void append_number(char *name, unsigned number, unsigned base, bool lower_first)
 {
 	const char *digits =
@@ -220,7 +222,7 @@ static void assert_readable(const char *start, const char *end)
 	assert_non_null(readable);
 }
 
-/* Each type holds the one before twice: 2^40 when written out. */
+/* Each type contains the previous one twice, which is 2^40 when written out. */
 TEST(demangling_stops_at_a_name_that_expands_too_far)
 {
 	char rust[4096] = "_RIC1aTllE";
@@ -277,14 +279,15 @@ TEST(names_of_a_file_share_how_much_text_they_may_be)
 	assert_null(demangle_within("camlModule__fn_267", &left));
 }
 
-/* The number of lifetimes of a function pointer, where libiberty does not print but counts. */
+/* The number of lifetimes of a function pointer, which libiberty counts without
+ * printing. */
 TEST(demangling_stops_at_a_name_with_too_many_lifetimes)
 {
 	static const struct name names[] = {
 		{"_RNvMFGZZZZZZZZZZ_EuC1a1b", NULL},
 		{"_RNvXs_C2CsFGZZZZZZZ_5crateuC1a1b", NULL},
 		{"_RINvC1a1bFG0_RL1_eRL0_eEuE", "a::b::<for<'a, 'b> fn(&'a str, &'b str)>"},
-		/* What reads like it: a crate's hash, a type. */
+		/* Names that look like it: a crate's hash, a type. */
 		{"_RNvMCskFGZZZZZ_1aNtB2_1b3new", "<a::b>::new"},
 		{"_RNvMCs0_1aNtB2_3CFG11push_assign", "<a::CFG>::push_assign"},
 	};

@@ -21,7 +21,7 @@ TEST(the_parent_is_found_behind_any_name)
 	assert_int_equal(descendants_parent(""), 0);
 }
 
-/* A process whose child waits with it; *child is the child. */
+/* Starts a process whose child waits, too. *child is the child. */
 static pid_t start_pair(pid_t *child)
 {
 	int fds[2];

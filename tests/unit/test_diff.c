@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "near.h"
+#include "profile/unsampled.h"
 #include "sample_profile.h"
 #include "unit_test.h"
 
@@ -10,7 +11,7 @@
 
 enum { OLD, NEW, RUNS = 5 };
 
-/* As merge_profiles() makes it: a column a recording. */
+/* Makes a profile as merge_profiles() does, with a column per recording. */
 static struct profile *two_sides(void)
 {
 	struct profile *profile = profile_new();
@@ -26,7 +27,7 @@ static void add_to(struct profile *profile, event_id column, stack_id stack, uin
 			    samples, samples * 1000000);
 }
 
-/* To each recording of a side. */
+/* Adds the sample to each recording of a side. */
 static void add(struct profile *profile, unsigned side, stack_id stack, uint64_t samples)
 {
 	for (event_id i = 0; i < RUNS; i++)
@@ -125,8 +126,11 @@ TEST(one_recording_on_a_side_has_no_verdict)
 	assert_false(diff.whole.is_significant || row_of(&diff, "a")->self.is_significant);
 }
 
-/* Each of many functions costs more than chance would make of one, but not of one among many; what
- * calls all of them certainly does, but only by them. */
+/*
+ * Each of many functions costs more than chance would explain for one function,
+ * but not for one among many. Their caller has certainly changed, but only
+ * because of them.
+ */
 TEST(a_function_with_more_self_weight_precedes_its_callers)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = two_sides();
@@ -173,7 +177,7 @@ TEST(a_comparison_with_an_empty_profile_has_no_verdict)
 	assert_int_equal(diff.count, 0);
 }
 
-/* By stack: the same function, called from two places. */
+/* By stack: the same function is called from two places. */
 TEST(a_change_is_found_where_it_is_called)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = two_sides();
@@ -234,4 +238,25 @@ TEST(sums_are_those_of_all_rows)
 		assert_near(before, 1, 1e-9);
 		assert_near(after, diff.whole.after, 1e-9);
 	}
+}
+
+TEST(unsampled_weight_is_part_of_the_whole_but_of_no_function)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = two_sides();
+	CLEANUP(diff_deinit) struct diff diff;
+	frame_id note = profile_synthetic_frame(profile, UNSAMPLED_KERNEL_FRAME);
+	stack_id unsampled = profile_push(profile, STACK_EMPTY, note);
+
+	add(profile, OLD, STACK(profile, "work"), 1000);
+	add(profile, NEW, STACK(profile, "work"), 1000);
+	for (event_id i = 0; i < 2 * RUNS; i++)
+		profile_add_samples(profile, profile_thread_labels(profile, 1, 1, "p", "p"),
+				    unsampled, i, 0, (i < RUNS ? 250 : 500) * 1000000ul);
+	compare(&diff, profile, COMPARE_WEIGHTS);
+	assert_int_equal(diff.verdict, DIFF_SLOWER);
+	assert_near(diff.whole.after, 1.2, 1e-9);
+	assert_near(diff.unsampled.before, 0.2, 1e-9);
+	assert_near(diff.unsampled.after, 0.4, 1e-9);
+	assert_int_equal(diff.count, 1);
+	assert_string_equal(diff.labels.items[diff.rows[0].label].name, "work");
 }

@@ -56,7 +56,7 @@ TEST(jumps_and_calls_on_x86_64_say_where_they_lead)
 	assert_targets(EM_X86_64, code, sizeof(code), targets, 4);
 }
 
-/* The number of a bit stands before the address. */
+/* The number of a bit precedes the address. */
 TEST(jumps_and_calls_on_aarch64_say_where_they_lead)
 {
 	static const uint32_t code[] = {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Several names, which are shown beside each other, and what is shown of each. */
+/* Checks how several names are shown next to each other. */
 static void assert_shown(enum name_style style, struct display_name *names, uint32_t count,
 			 const char *const *expected)
 {

@@ -1,8 +1,9 @@
-#include "cmd/doctor/machine_findings.h"
-#include "cmd/doctor/module_advice.h"
-#include "cmd/doctor/module_weights.h"
-#include "cmd/doctor/packages.h"
-#include "cmd/doctor/process_findings.h"
+#include "doctor/machine_findings.h"
+#include "doctor/machine_fixes.h"
+#include "doctor/module_advice.h"
+#include "doctor/module_weights.h"
+#include "doctor/packages.h"
+#include "doctor/process_findings.h"
 
 #include "base/alloc.h"
 
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A machine that limits nothing. */
+/* A machine without limits. */
 static const struct machine_facts good = {
 	.around = {.paranoid = -1, .privileged = true},
 	.is_root = true,
@@ -36,7 +37,7 @@ static const struct machine_facts good = {
 	.has_debug_files = true,
 };
 
-/* An ordinary user's. */
+/* The facts for an unprivileged user. */
 static struct machine_facts ordinary(void)
 {
 	struct machine_facts facts = good;
@@ -177,6 +178,70 @@ TEST(debug_information_needs_a_server_and_its_library)
 		       "export DEBUGINFOD_URLS=https://example.org");
 }
 
+static void assert_fixes(const struct machine_facts *facts, const char *expected)
+{
+	CLEANUP(findings_deinit) struct findings fixes;
+	CLEANUP(free_ptr) char *all = xstrdup("");
+
+	machine_fixes(facts, &fixes);
+	for (size_t i = 0; i < fixes.count; i++) {
+		CLEANUP(free_ptr) char *before = all;
+
+		all = xasprintf("%s%s\n", before, fixes.items[i].fix);
+	}
+	assert_string_equal(all, expected);
+}
+
+TEST(fixes_are_for_ordinary_users_also_if_root_asks)
+{
+	struct machine_facts facts = good;
+
+	assert_fixes(&facts, "");
+	facts.around.paranoid = 3;
+	facts.kptr_restrict = 1;
+	facts.mlock_kib = 16;
+	facts.memlock_bytes = 64 << 10;
+	facts.has_tracefs = false;
+	facts.ptrace_scope = 1;
+	assert_fixes(&facts, "sysctl kernel.perf_event_paranoid=1\n"
+			     "sysctl kernel.kptr_restrict=0\n"
+			     "sysctl kernel.perf_event_mlock_kb=8192\n"
+			     "sysctl kernel.yama.ptrace_scope=0\n"
+			     "mount -t tracefs nodev /sys/kernel/tracing\n");
+	facts.around = (struct circumstances){.paranoid = 3};
+	facts.may = (struct permissions){EACCES, EACCES, EACCES};
+	facts.is_root = facts.may_trace = facts.may_lock = facts.sees_kernel_symbols = false;
+	assert_fixes(&facts, "sysctl kernel.perf_event_paranoid=1\n"
+			     "sysctl kernel.kptr_restrict=0\n"
+			     "sysctl kernel.perf_event_mlock_kb=8192\n"
+			     "sysctl kernel.yama.ptrace_scope=0\n"
+			     "mount -t tracefs nodev /sys/kernel/tracing\n");
+}
+
+TEST(what_a_setting_does_not_change_has_no_fix)
+{
+	struct machine_facts facts = ordinary();
+
+	facts.around = (struct circumstances){.paranoid = 1, .seccomp = true};
+	facts.may = (struct permissions){EPERM, EPERM, EPERM};
+	facts.inside_hz = 0;
+	facts.in_container = true;
+	assert_fixes(&facts, "");
+}
+
+TEST(the_fix_of_a_missing_server_keeps_that_of_a_user)
+{
+	struct machine_facts facts = good;
+
+	facts.debuginfod[0] = '\0';
+	facts.distribution.debuginfod = "https://example.org";
+	assert_fixes(&facts, "echo 'export DEBUGINFOD_URLS="
+			     "\"${DEBUGINFOD_URLS:-https://example.org}\"' "
+			     ">/etc/profile.d/prof-debuginfod.sh\n");
+	facts.has_debuginfod_profile = true;
+	assert_fixes(&facts, "");
+}
+
 TEST(a_distribution_is_known_by_its_id_or_what_it_is_like)
 {
 	struct distribution distribution;
@@ -308,7 +373,8 @@ TEST(a_profile_that_was_recorded_without_a_server_is_to_be_recorded_again)
 	free(library.missing);
 	library.is_kept = true;
 	module_advise(&library, &context);
-	assert_string_equal(library.command, "record it again: debuginfod servers are asked then");
+	assert_string_equal(library.command,
+			    "record it again; the recording queries debuginfod servers");
 	free(library.missing);
 	free(library.command);
 }
@@ -329,15 +395,12 @@ TEST(code_of_a_jit_has_the_option_of_its_runtime)
 	struct listed_module module = {
 		.kind = PROFILE_MODULE_JIT,
 		.path = (char *)(uintptr_t) "[jit]",
-		.jit = jit_of_path("/usr/bin/node"),
+		.runtime = RUNTIME_NODE,
 	};
 
-	assert_advice(module, FINDING_MISSING, "nothing", "node --perf-basic-prof …");
+	assert_advice(module, FINDING_MISSING, "nothing", "start it with node --perf-basic-prof");
 	module.sources.present = NAMES_LISTED;
 	assert_advice(module, FINDING_OK, "perf-PID.map", NULL);
-	assert_int_equal(jit_of_path("/usr/bin/python3.11"), JIT_PYTHON);
-	assert_int_equal(jit_of_path("/usr/lib/jvm/lib/server/libjvm.so"), JIT_JAVA);
-	assert_int_equal(jit_of_path("/usr/bin/nodename"), JIT_UNKNOWN);
 }
 
 TEST(what_lacks_nothing_in_the_samples_needs_nothing)

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* DWARF 5, chapter 7; tests do not see elfutils' header. */
+/* DWARF 5, chapter 7. Tests cannot include elfutils' header. */
 enum {
 	COMPILE_UNIT = 0x11,
 	INLINED = 0x1d,
@@ -90,7 +90,7 @@ static void put_string(struct buffer *to, const char *str)
 	put(to, 0, 1);
 }
 
-/* LEB128 numbers up to -1. */
+/* Writes LEB128 numbers up to -1. */
 static void put_all(struct buffer *to, ...)
 {
 	va_list args;
@@ -102,7 +102,7 @@ static void put_all(struct buffer *to, ...)
 	va_end(args);
 }
 
-/* What is written behind a length that is known at the end. */
+/* Starts data after a length, which is filled in at the end. */
 static size_t begin(struct buffer *to)
 {
 	put(to, 0, 4);
@@ -116,7 +116,8 @@ static void end(struct buffer *to, size_t start)
 	memcpy(&to->data[start - 4], &len, 4);
 }
 
-/* The codes of the abbreviations that all tests share; a function's name alone is what C has. */
+/* The codes of the abbreviations that all tests share. A function with only a
+ * name is as in C. */
 enum {
 	UNIT = 1,
 	CODE,	       /* a function with name, address, length */
@@ -125,9 +126,9 @@ enum {
 	OPEN_BLOCK,    /* with children, nothing else */
 	SPACE,	       /* a namespace with a name */
 	MANGLED,       /* a linkage name, no code */
-	OPEN_FUNCTION, /* as CODE, with children */
+	OPEN_FUNCTION, /* like CODE, with children */
 	OF_DECLARATION,
-	DECLARATION, /* of a function: name only */
+	DECLARATION, /* of a function: only a name */
 	UNNAMED_SPACE,
 	EXTERN_C,
 	LEAF_INLINE,
@@ -136,7 +137,7 @@ enum {
 	RANGED_UNIT, /* base address and ranges */
 	INDEXED,     /* a function with DW_FORM_rnglistx */
 	INDEXED_UNIT,
-	FOREIGN, /* a function whose declaration is in the supplementary file */
+	UNTRUSTED, /* a function whose declaration is in the supplementary file */
 	SKELETON,
 	CIRCLE,
 	ODD, /* a function with attributes of many forms and an indirect name before its address */
@@ -170,7 +171,7 @@ static void put_abbrevs(struct buffer *to)
 	put_all(to, INDEXED, FUNCTION, 0, NAME, STRING, RANGES, RNGLISTX, 0, 0, -1);
 	put_all(to, INDEXED_UNIT, COMPILE_UNIT, 1, LOW_PC, ADDR, HIGH_PC, DATA8, ADDR_BASE,
 		SEC_OFFSET, RNGLISTS_BASE, SEC_OFFSET, 0, 0, -1);
-	put_all(to, FOREIGN, FUNCTION, 0, SPECIFICATION, REF_ALT, LOW_PC, ADDR, HIGH_PC, DATA8, 0,
+	put_all(to, UNTRUSTED, FUNCTION, 0, SPECIFICATION, REF_ALT, LOW_PC, ADDR, HIGH_PC, DATA8, 0,
 		0, -1);
 	put_all(to, SKELETON, COMPILE_UNIT, 0, DWO_NAME, STRING, COMP_DIR, STRING, LOW_PC, ADDR,
 		HIGH_PC, DATA8, 0, 0, -1);
@@ -184,7 +185,7 @@ static void put_abbrevs(struct buffer *to)
 
 struct file {
 	struct buffer of[DWARF_SECTION_COUNT];
-	size_t unit; /* where the unit being written begins: its references count from there */
+	size_t unit; /* start of the current unit, which its references are relative to */
 	size_t start;
 };
 
@@ -214,7 +215,7 @@ static void begin_unit(struct file *file, unsigned version)
 
 static void end_unit(struct file *file)
 {
-	put(info(file), 0, 1); /* of the root's children */
+	put(info(file), 0, 1); /* end of the root's children */
 	end(info(file), file->start);
 }
 
@@ -291,7 +292,7 @@ static struct dwarf *dwarf_of(const struct file *file)
 	return dwarf_of_sections(&sections, NULL);
 }
 
-/* One address, resolved; its strings live in a section or in the arena. */
+/* Resolves one address. The strings are in a section or in the arena. */
 static struct inline_chain resolve(const struct dwarf *dwarf, uint64_t vaddr, struct arena *arena)
 {
 	struct inline_chain chain = {0};
@@ -302,7 +303,7 @@ static struct inline_chain resolve(const struct dwarf *dwarf, uint64_t vaddr, st
 	return chain;
 }
 
-/* Innermost first, separated by spaces; "" for nothing. */
+/* expected: functions, innermost first, separated by spaces; "" for none. */
 static void assert_chain(const struct dwarf *dwarf, uint64_t vaddr, const char *expected)
 {
 	struct arena arena = {0};
@@ -330,7 +331,7 @@ static void assert_chains(struct inline_chain chain, struct inline_chain other)
 	}
 }
 
-/* Who comes again is told the same as who comes for the first time. */
+/* Repeated queries must have the same result as the first one. */
 static void assert_same_again(const struct file *file)
 {
 	CLEANUP(dwarf_cleanup) struct dwarf *once = dwarf_of(file);
@@ -353,7 +354,8 @@ static void run_backwards(void *user, size_t parts, void (*work)(void *context, 
 		work(context, --parts);
 }
 
-/* Whatever the parts of a unit are, and wherever they begin. Returns how many there were. */
+/* The result must not depend on how a unit is divided into parts. Returns the
+ * number of parts. */
 static size_t assert_same_in_parts(const struct file *file)
 {
 	CLEANUP(dwarf_cleanup) struct dwarf *whole = dwarf_of(file);
@@ -383,8 +385,8 @@ static void assert_file(const struct file *file, uint64_t vaddr, const char *exp
 	assert_same_in_parts(file);
 }
 
-/* Rows for main.c (file 1): 0x1000 line 5, 0x1010 line 6; for list.h (file 2): 0x1020 line 20; no
- * code from 0x1030 on. */
+/* Rows for main.c (file 1): 0x1000 line 5, 0x1010 line 6; for list.h (file 2):
+ * 0x1020 line 20. There is no code from 0x1030 on. */
 static void put_line_program(struct buffer *to)
 {
 	put_all(to, 0, 9, 2, -1); /* DW_LNE_set_address */
@@ -447,10 +449,12 @@ static void put_lines(struct file *file, unsigned version)
 }
 
 /*
- * 0x1000 outer          [0x1000, 0x1040)
- *          middle          [0x1010, 0x1030), called in line 30
- *             inner           [0x1020, 0x1028), called in line 40
- *          inner           [0x1038, 0x1040), called in line 31, in a block beside middle
+ * Writes these nested calls:
+ *
+ *	0x1000 outer          [0x1000, 0x1040)
+ *		middle        [0x1010, 0x1030), called in line 30
+ *		inner         [0x1020, 0x1028), called in line 40
+ *		inner         [0x1038, 0x1040), called in line 31, in a block next to middle
  */
 static void put_nest(struct file *file, unsigned version)
 {
@@ -521,7 +525,7 @@ TEST(a_call_says_where_it_runs_and_where_it_is_called)
 	}
 }
 
-/* A mapped file may be written to while it is read. */
+/* A mapped file may be changed while it is read. */
 TEST(names_that_were_found_do_not_change_with_the_file)
 {
 	for (unsigned version = 3; version <= 5; version++) {
@@ -723,7 +727,7 @@ TEST(inlined_code_may_reach_beyond_its_caller)
 	put_inline(&file, INLINE, middle, 0x1010, 8, 30);
 	put_inline(&file, LEAF_INLINE, inner, 0x1014, 8, 40);
 	put_end(&file);
-	/* Of calls that overlap beside each other the first has the address. */
+	/* If sibling calls overlap, the first one has the address. */
 	put_inline(&file, LEAF_INLINE, inner, 0x1010, 2, 41);
 	put_end(&file);
 	end_unit(&file);
@@ -781,9 +785,9 @@ TEST(every_kind_of_range_list_entry_is_read)
 	put(info(&file), INDEXED_UNIT, 1);
 	put_pair(info(&file), 0x1000, 0x1000);
 	put(info(&file), 0, 4);
-	put(info(&file), 4, 4); /* the lists' offsets begin there */
+	put(info(&file), 4, 4); /* the offsets of the lists start there */
 	put(lists, 0, 4);
-	put(lists, 8, 4); /* of the list with index 0, which begins behind index 1 */
+	put(lists, 8, 4); /* offset of the list with index 0, which starts after index 1 */
 	put(lists, 0xffffffff, 4);
 	put_all(lists, 4, 0x10, 0x20, -1); /* offset_pair, from the unit's address */
 	put_all(lists, 2, 0, 1, -1);	   /* startx_endx: [0x1100, 0x1110) */
@@ -878,7 +882,7 @@ TEST(names_come_from_the_supplementary_file)
 	put_end(&alt);
 	end_unit(&alt);
 	begin_code_unit(&file, 4, LANG_CPP);
-	put(info(&file), FOREIGN, 1);
+	put(info(&file), UNTRUSTED, 1);
 	put(info(&file), declaration, 4);
 	put_pair(info(&file), 0x1000, 0x10);
 	end_unit(&file);
@@ -887,7 +891,7 @@ TEST(names_come_from_the_supplementary_file)
 	alt_sections = sections_of(&alt);
 	dwarf = dwarf_of_sections(&sections, &alt_sections);
 	assert_chain(dwarf, 0x1000, "shared::twice");
-	assert_file(&file, 0x1000, "?"); /* the file is missing */
+	assert_file(&file, 0x1000, "?"); /* the file does not exist */
 }
 
 TEST(a_circle_of_references_ends)
@@ -922,7 +926,8 @@ TEST(unneeded_attributes_of_any_form_are_skipped)
 	assert_file(&file, 0x1010, "even");
 }
 
-/* All that is there is resolved, whatever it says; the sanitizers watch. */
+/* Resolves everything in the data, whatever it contains. Sanitizers find
+ * errors. */
 static void resolve_everything(const struct dwarf_sections *sections)
 {
 	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = dwarf_of_sections(sections, sections);
@@ -946,7 +951,7 @@ TEST(damaged_sections_cost_names_only)
 			unsigned char good = buffer->data[i];
 			CLEANUP(free_ptr) void *copy = xmalloc(i + 1);
 
-			/* cut short, in memory that ends there */
+			/* truncated, in memory that ends there */
 			memcpy(copy, buffer->data, i);
 			sections.of[section] = bytes_of(copy, i);
 			resolve_everything(&sections);
@@ -962,7 +967,7 @@ TEST(damaged_sections_cost_names_only)
 	assert_file(&file, 0x1020, "inner middle outer");
 }
 
-/* A descriptor of an ELF file; the names of its sections end with this. */
+/* Returns a descriptor of an ELF file whose section names end with `suffix`. */
 static int fd_of(const struct file *file, const char *suffix, struct bytes package_index)
 {
 	static const struct {
@@ -1002,7 +1007,7 @@ TEST(a_line_is_searched_in_files_of_that_name)
 	static const struct {
 		const char *file;
 		uint32_t line;
-		uint64_t vaddr; /* 0: none */
+		uint64_t vaddr; /* 0 if there is none */
 		bool has_file;
 		uint32_t before, after;
 	} cases[] = {
@@ -1065,7 +1070,7 @@ TEST(functions_that_are_inlined_are_given_once)
 
 enum { SPLIT_ID = 77 };
 
-/* Where the only split unit is, and what has been asked for. */
+/* The place of the only split unit, and the requested files. */
 struct split_place {
 	const char *name;
 	uint64_t id;
@@ -1114,7 +1119,8 @@ TEST(a_split_unit_is_found_in_its_package_or_in_files_of_its_name)
 	static const struct {
 		const char *name;
 		uint64_t id;
-		const char *asked, *asked_again; /* if files are not kept open */
+		/* requested files if files are not kept open */
+		const char *asked, *asked_again;
 	} cases[] = {
 		{"prog.dwp", SPLIT_ID, "prog.dwp ", ""},
 		{"/src/obj/main.dwo", SPLIT_ID, "prog.dwp /src/obj/main.dwo ",
@@ -1161,7 +1167,8 @@ TEST(a_split_unit_is_found_in_its_package_or_in_files_of_its_name)
 	}
 }
 
-/* The function of main.c, after so many zeros in .debug_info. */
+/* Returns true if the function of main.c is found after this many zeros in
+ * .debug_info. */
 static bool is_found_after_zeros(size_t zeros)
 {
 	struct file file = {.unit = 0};
@@ -1180,7 +1187,8 @@ static bool is_found_after_zeros(size_t zeros)
 	return dwarf_unit_of(dwarf, 0x1010) != DWARF_NO_UNIT;
 }
 
-/* A unit of that version, with a function whose name has that form after the one at 0x1000. */
+/* Checks a unit of that version, which has a function with a name of that form
+ * after the function at 0x1000. */
 static void assert_reading(unsigned version, unsigned form, bool has_unread, bool is_read)
 {
 	struct file file = {0};
@@ -1212,7 +1220,7 @@ TEST(what_is_not_understood_is_reported)
 	assert_reading(4, UNKNOWN, false, false);
 	assert_reading(6, STRING, true, false);
 	assert_reading(1, STRING, true, false);
-	/* A unit whose own entry is not understood, before one that is. */
+	/* A unit with an unknown root entry, before a valid one. */
 	struct file file = {0};
 	CLEANUP(dwarf_cleanup) struct dwarf *dwarf = NULL;
 
@@ -1227,7 +1235,7 @@ TEST(what_is_not_understood_is_reported)
 	assert_true(dwarf_has_unread(dwarf));
 }
 
-/* Linkers pad; what is zeros for gigabytes is not read to its end. */
+/* Linkers pad with zeros, but gigabytes of zeros must not be read to the end. */
 TEST(units_are_found_after_padding_but_not_after_megabytes_of_zeros)
 {
 	assert_true(is_found_after_zeros(0));

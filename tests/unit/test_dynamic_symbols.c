@@ -21,7 +21,8 @@ static const char strings[] = "\0one\0two\0three\0four";
 /* nbucket, nchain, buckets, chains. */
 static const uint32_t hash[] = {1, SYMBOLS, 0, 0, 0, 0, 0, 0};
 
-/* Symbols 2 and 3 are in bucket 0, 4 in bucket 2; bucket 1 is empty; one word of a bloom filter. */
+/* Symbols 2 and 3 are in bucket 0, symbol 4 in bucket 2. Bucket 1 is empty. The
+ * bloom filter has one word. */
 static const uint32_t gnu_hash[] = {3, 2, 1, 0, 0, 0, 2, 0, 4, 0x10, 0x11, 0x21};
 
 static void add_sections(struct built_elf *file, uint64_t symbols_at, uint64_t strings_at,

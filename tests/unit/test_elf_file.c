@@ -22,7 +22,7 @@ static struct elf_file *elf_file_of(const struct built_elf *file)
 	return image;
 }
 
-/* An unnamed file. */
+/* Returns an unnamed file. */
 static int file_of(const void *data, size_t len)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC);
@@ -169,7 +169,7 @@ TEST(a_build_id_is_found_in_segments_and_in_sections)
 		struct built_elf file;
 
 		built_elf_init(&file);
-		/* Behind another note. */
+		/* The build-id follows another note. */
 		uint64_t offset = built_elf_bytes(&file, abi, sizeof(abi));
 
 		built_elf_bytes(&file, note, note_len);
@@ -261,8 +261,8 @@ TEST(a_build_id_is_written_in_hex)
 }
 
 /*
- * As lld lays a program out: two executable segments that share a page of the file with their
- * neighbours, at addresses that are not their offsets.
+ * A program as lld lays it out: two executable segments that share a page of
+ * the file with their neighbours, at addresses that differ from their offsets.
  */
 static void init_lld_layout(struct built_elf *file)
 {
@@ -297,11 +297,15 @@ TEST(offsets_become_addresses_through_the_executable_segments)
 	static const struct {
 		uint64_t offset, vaddr;
 	} cases[] = {
-		{0x1234, 0x202234}, {0x1500, 0x202500},
-		{0x2233, 0x203233}, /* the last byte of the first … */
-		{0x2234, 0x204234}, /* … and the first of the second, in the same page */
-		{0x2a33, 0x204a33}, {0x1000, 0x202000}, /* mapped with the first, and not its own */
-		{0x2fff, 0x203fff},			/* the rest of the page */
+		{0x1234, 0x202234},
+		{0x1500, 0x202500},
+		{0x2233, 0x203233}, /* the last byte of the first segment */
+		/* the first byte of the second segment, in the same page */
+		{0x2234, 0x204234},
+		/* mapped with the first segment, but not part of it */
+		{0x2a33, 0x204a33},
+		{0x1000, 0x202000},
+		{0x2fff, 0x203fff}, /* the rest of the page */
 	};
 	struct built_elf file;
 
@@ -467,7 +471,7 @@ TEST(more_sections_than_16_bits_can_count_are_counted_in_the_first)
 	assert_text(elf_file_section(image, ".text").data, "code");
 }
 
-/* Text that compresses well, in the two ways of ELF. */
+/* Text that compresses well, in both compressed formats of ELF. */
 static char plain[5000];
 
 static size_t compress_as_chdr(unsigned char into[8000], uint32_t type, uint64_t claimed)
@@ -521,12 +525,12 @@ TEST(compressed_sections_are_given_decompressed)
 	for (size_t i = 0; i < ARRAY_SIZE(images); i++) {
 		assert_text(elf_file_section(images[i], ".debug_info").data, plain);
 		assert_text(elf_file_section(images[i], ".debug_line").data, plain);
-		/* Once only: the same bytes again. */
+		/* It is decompressed only once: the bytes are the same. */
 		assert_ptr_equal(elf_file_section(images[i], ".debug_info").data.at,
 				 elf_file_section(images[i], ".debug_info").data.at);
 		assert_false(elf_file_changed(images[i]));
 	}
-	/* The file itself is as it was. */
+	/* The file itself has not changed. */
 	assert_int_equal(pread(kept, data, sizeof(data), 0) > 0, 1);
 	assert_memory_equal(data, file.data, file.len < sizeof(data) ? file.len : sizeof(data));
 }
@@ -561,7 +565,7 @@ TEST(zstd_is_read_where_prof_was_built_with_it)
 #endif
 }
 
-/* A mapped file may be written to while it is read. */
+/* A mapped file may be changed while it is read. */
 TEST(a_decompressed_section_keeps_its_size_whatever_the_file_says_later)
 {
 	CLEANUP(elf_file_cleanup) struct elf_file *elf = NULL;
@@ -629,7 +633,7 @@ TEST(a_section_that_cannot_be_decompressed_is_unreadable)
 	}
 }
 
-/* Notes how many there are. */
+/* Stores the number of jobs and runs them backwards. */
 static void run_backwards(void *user, size_t count, void (*work)(void *context, size_t i),
 			  void *context)
 {
@@ -659,11 +663,13 @@ TEST(sections_are_decompressed_together)
 	assert_text(elf_file_section(image, ".debug_info").data, "plain");
 	assert_text(elf_file_section(image, ".debug_line").data, plain);
 	assert_true(elf_file_section(image, ".debug_str").unreadable);
-	elf_file_unpack(image, names, 3, run_backwards, &(size_t){0}); /* nothing is left to do */
+	/* nothing remains to be done */
+	elf_file_unpack(image, names, 3, run_backwards, &(size_t){0});
 	assert_text(elf_file_section(image, ".debug_line").data, plain);
 }
 
-/* What `damage` does to a file of three pages, with its build-id at `id`, is noticed for good. */
+/* Checks that the damage which `damage` does to a file of three pages, with its
+ * build-id at `id`, is noticed permanently. */
 static void assert_noticed(void (*damage)(int fd, off_t id), bool is_noticed)
 {
 	unsigned char note[80];
@@ -705,7 +711,8 @@ static void make_zeros(int fd, off_t id)
 	assert_int_equal(ftruncate(fd, 3 * 4096), 0);
 }
 
-/* Another file of the same header, in place: its build-id tells. */
+/* Replaces the file by another one with the same header. The build-id shows the
+ * difference. */
 static void change_build_id(int fd, off_t id)
 {
 	assert_int_equal(pwrite(fd, "X", 1, id), 1);
@@ -780,7 +787,8 @@ TEST(released_pages_are_read_again)
 
 		assert_memory_equal(info.at, data, sizeof(data));
 		elf_file_release(images[i], info);
-		elf_file_release(images[i], bytes_of(data, sizeof(data))); /* none of its own */
+		/* not a section of the image */
+		elf_file_release(images[i], bytes_of(data, sizeof(data)));
 		assert_memory_equal(info.at, data, sizeof(data));
 	}
 }

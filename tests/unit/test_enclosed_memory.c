@@ -9,7 +9,8 @@
 #define HUGE(range) range " r-xp 00000000 00:0f 77 /anon_hugepage (deleted)\n"
 #define DATA(range) range " rw-p 00000000 00:00 0 \n"
 
-/* "START-END(BEFORE,AFTER) …": what is found, with the inodes of the files beside it. */
+/* expected: "START-END(BEFORE,AFTER) …" for each range that is found, with the
+ * inodes of the adjacent files. */
 static void assert_found(const char *text, const char *expected)
 {
 	CLEANUP(free_ptr) struct enclosed_scan *scan = xcalloc(1, sizeof(*scan));

@@ -207,7 +207,7 @@ TEST(a_colon_is_a_modifier_only_after_an_event)
 	assert_false(tracepoint_is_name("sched"));
 	assert_false(tracepoint_is_name("a:b:c"));
 	assert_false(tracepoint_is_name("a/b:c"));
-	/* Wherever it is looked up and however that ends, it is a tracepoint by that name. */
+	/* However the lookup ends, it is a tracepoint with that name. */
 	refuse("nosuchsubsystem:up", "tracepoint nosuchsubsystem:up", NULL);
 	refuse("nosuchsubsystem:nosuch:k", "tracepoint nosuchsubsystem:nosuch", NULL);
 }
@@ -278,17 +278,18 @@ TEST(terms_become_bits_of_the_config)
 		{intel_pmus, "cpu/offcore_rsp=0xffffffffffffffff/", 4, {0, UINT64_MAX}},
 		{intel_pmus, "cpu//", 4, {0}},
 		{intel_pmus, "cpu/ event = 1 , umask=1/", 4, {0x101}},
-		/* An event of sysfs: what the user says replaces its terms, in any order. */
+		/* An event of sysfs. The user's terms replace its terms, in any
+		 * order. */
 		{intel_pmus, "cpu/mem-loads/", 4, {0x1cd, 3}},
 		{intel_pmus, "cpu/mem-loads,ldlat=30/P", 4, {0x1cd, 30}},
 		{intel_pmus, "cpu/ldlat=30,mem-loads/", 4, {0x1cd, 30}},
 		{intel_pmus, "uncore_imc_0/data_reads/", 20, {0x50}},
-		/* Bits that lie apart. */
+		/* A field with separate bits. */
 		{amd_pmus, "cpu/event=0x1ff/", 4, {0x1000000ff}},
 		{amd_pmus, "cpu/event=0xfff,umask=7/", 4, {0xf000007ff}},
 		{amd_pmus, "cpu/branch-misses/", 4, {0xc3}},
 		{amd_pmus, "ibs_op/cnt_ctl/", 11, {0x80000}},
-		/* Events of all machines. */
+		/* Generic events of all machines. */
 		{intel_pmus, "cpu/cycles/", PERF_TYPE_HARDWARE, {0}},
 		{intel_pmus, "cpu/instructions,period=5/", PERF_TYPE_HARDWARE, {1}},
 		{intel_pmus, "cpu/LLC-load-misses/", PERF_TYPE_HW_CACHE, {0x10002}},
@@ -538,7 +539,7 @@ TEST(a_refusal_names_its_cause)
 		{{EACCES, &cycles, 5, 0}, {.paranoid = 3}, "paranoid is 3", "paranoid=1"},
 		{{EACCES, &cycles, -1, 0}, {.paranoid = 2}, "other users' processes", "paranoid=0"},
 		{{EACCES, &cycles, 5, 0},
-		 {.paranoid = 1, .foreign_user = true},
+		 {.paranoid = 1, .other_user = true},
 		 "another user",
 		 "sudo"},
 		{{EACCES, &cycles, 5, 0},
@@ -550,7 +551,7 @@ TEST(a_refusal_names_its_cause)
 		 "capabilities that prof lacks",
 		 "as root"},
 		{{EACCES, &cycles, 5, 0},
-		 {.paranoid = 2, .foreign_user = true, .guarded = true},
+		 {.paranoid = 2, .other_user = true, .guarded = true},
 		 "another user",
 		 "sudo"},
 		{{EACCES, &cycles, 5, 0},
@@ -570,6 +571,7 @@ TEST(a_refusal_names_its_cause)
 		{{ENOSYS, NULL, 0, 0}, {.seccomp = true}, "seccomp", "--cap-add"},
 		{{ENOSYS, NULL, 0, 0}, {0}, "without perf events", NULL},
 		{{EPERM, &cycles, 5, 0}, {.privileged = true}, "cycles", "security module"},
+		{{EPERM, &cycles, 5, 0}, {.no_proc = true}, "cycles", "mount -t proc"},
 		{{EMFILE, &cycles, 5, 0}, {0}, "Too many open files", "as root"},
 		{{ENOENT, &cycles, 5, 0}, {0}, "no counter for cycles", "cpu-clock"},
 		{{EOPNOTSUPP, &precise, 5, 0}, {0}, "precisely", "modifier p"},

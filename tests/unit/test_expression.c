@@ -4,7 +4,7 @@
 
 #include <dwarf.h>
 
-/* Memory: a byte holds the low byte of its address. */
+/* Memory in which each byte is the low byte of its address. */
 static bool load(void *user, uint64_t address, unsigned size_bytes, uint64_t *ret)
 {
 	const uint64_t *forbidden = user;
@@ -74,8 +74,8 @@ TEST(registers_and_memory_are_read)
 	ASSERT_VALUE(0x701, DW_OP_bregx, 7, 1);
 	ASSERT_VALUE(0x0706050403020100, DW_OP_breg7, 0, DW_OP_deref);
 	ASSERT_VALUE(0x0100, DW_OP_breg7, 0, DW_OP_deref_size, 2);
-	ASSERT_FAILS(DW_OP_breg5, 0);	    /* not known */
-	ASSERT_FAILS(DW_OP_bregx, 0x7f, 0); /* no such */
+	ASSERT_FAILS(DW_OP_breg5, 0);	    /* unknown register */
+	ASSERT_FAILS(DW_OP_bregx, 0x7f, 0); /* no such register */
 	ASSERT_FAILS(DW_OP_const2u, 0xad, 0x0b, DW_OP_deref);
 	ASSERT_FAILS(DW_OP_breg7, 0, DW_OP_deref_size, 9);
 	ASSERT_FAILS(DW_OP_breg7, 0, DW_OP_deref_size, 0);
@@ -161,11 +161,11 @@ TEST(hostile_operations_end)
 	unsigned char pushes[EXPRESSION_STACK_MAX + 1];
 	uint64_t value;
 
-	ASSERT_FAILS(DW_OP_lit1, DW_OP_skip, 0xfd, 0xff); /* for ever */
+	ASSERT_FAILS(DW_OP_lit1, DW_OP_skip, 0xfd, 0xff); /* endless loop */
 	memset(pushes, DW_OP_lit1, sizeof(pushes));
 	assert_true(evaluate(pushes, EXPRESSION_STACK_MAX, NULL, &value));
 	assert_false(evaluate(pushes, EXPRESSION_STACK_MAX + 1, NULL, &value));
-	ASSERT_FAILS(DW_OP_const4u, 1, 2); /* cut off */
+	ASSERT_FAILS(DW_OP_const4u, 1, 2); /* truncated */
 	ASSERT_FAILS(DW_OP_call_frame_cfa);
 	ASSERT_FAILS(DW_OP_reg7);
 	assert_false(evaluate(NULL, 0, NULL, &value));

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A server that has what begins with `has`; notes what it was asked for. */
+/* A server that has everything that starts with `has`. It stores the requests. */
 struct server {
 	uint8_t has;
 	char asked[256];
@@ -55,7 +55,7 @@ TEST(the_costliest_modules_are_fetched_first_and_cheap_ones_not)
 	assert_string_equal(server.asked, "b:bb a:aa ");
 	assert_true(modules[0].is_renewed);
 	assert_false(modules[1].is_renewed);
-	/* Nothing is asked for twice. */
+	/* Nothing is requested twice. */
 	assert_false(fetching_round(&fetching));
 	assert_string_equal(server.asked, "b:bb a:aa ");
 	fetched_files_deinit(&files);

@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-/* One executable segment of 0x1800 bytes at offset `code`, and a build-id: id, 1, 2, 3. */
+/* Writes a program with one executable segment of 0x1800 bytes at offset
+ * `code`, and the build-id id, 1, 2, 3. */
 static void write_program(const char *name, unsigned char id, uint64_t code)
 {
 	static struct built_elf file;
@@ -158,7 +159,7 @@ TEST_IN_FOLDER(the_kernel_reserves_a_whole_program_by_its_first_segment)
 	mapping.end = mapping.start + 0x100000;
 	assert_not_found(&(struct recorded_files){.symfs = folder}, &mapping, false,
 			 "is another file");
-	/* The first segment is the one of the code. */
+	/* The first segment contains the code. */
 	static struct built_elf file;
 	built_elf_init(&file);
 	built_elf_segment(&file, (Elf64_Phdr){.p_type = PT_LOAD,
@@ -219,7 +220,7 @@ TEST_IN_FOLDER(the_vdso_is_ours_by_build_id_or_by_the_same_kernel)
 	file_locator_free(elsewhere);
 }
 
-/* As a process with libprof-inside.so names it. */
+/* Looks up the file by the name that a process with libprof-inside.so reports. */
 static bool is_found_for(uid_t user, const char *name, bool with_inode)
 {
 	struct file_locator *locator = file_locator_new("/proc");
@@ -256,7 +257,7 @@ TEST_IN_FOLDER(a_file_that_a_process_claims_is_opened_as_its_user)
 	assert_int_equal(chmod(secret, 0700), 0);
 	assert_true(is_found_for(geteuid(), "secret", true));
 	assert_true(is_found_for(54321, "public", true) || geteuid() != 0 || !has_openat2());
-	/* Any file has a name. */
+	/* Any file may have this name. */
 	assert_false(is_found_for(geteuid(), "secret", false));
 	assert_false(is_found_for(54321, "public", false));
 	if (geteuid() != 0)

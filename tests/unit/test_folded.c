@@ -19,9 +19,10 @@ TEST(the_golden_profile_is_written_unchanged)
 	CLEANUP(output_deinit)
 	struct output plain = output_of(&format_folded, profile, (struct format_options){0});
 	CLEANUP(output_deinit)
-	struct output full = output_of(
-		&format_folded, profile,
-		(struct format_options){.weight = WEIGHT_NS, .show_tid = true, .annotate = true});
+	struct output full = output_of(&format_folded, profile,
+				       (struct format_options){.folded.weight = WEIGHT_NS,
+							       .folded.show_tid = true,
+							       .folded.annotate = true});
 
 	assert_golden("shop.folded", plain.data);
 	assert_golden("shop_annotated.folded", full.data);
@@ -38,9 +39,9 @@ TEST(stacks_of_the_same_names_are_one_line)
 	for (unsigned i = 0; i < ARRAY_SIZE(threads); i++)
 		profile_add(profile, threads[i], STACK(profile, "main", "f"), event, 1);
 	assert_folded(profile, (struct format_options){0}, "p;main;f 3\n");
-	assert_folded(profile, (struct format_options){.show_pid = true},
+	assert_folded(profile, (struct format_options){.folded.show_pid = true},
 		      "p-1;main;f 2\np-3;main;f 1\n");
-	assert_folded(profile, (struct format_options){.show_tid = true},
+	assert_folded(profile, (struct format_options){.folded.show_tid = true},
 		      "p-1/1;main;f 1\np-1/2;main;f 1\np-3/3;main;f 1\n");
 }
 
@@ -53,7 +54,7 @@ TEST(a_frame_is_written_with_its_inlined_functions_behind_it)
 	profile_add(profile, profile_thread_labels(profile, 1, 1, "p", "p"),
 		    profile_push(profile, STACK_EMPTY, frame), event, 1);
 	assert_folded(profile, (struct format_options){0}, "p;real;outer;inner 1\n");
-	assert_folded(profile, (struct format_options){.annotate = true},
+	assert_folded(profile, (struct format_options){.folded.annotate = true},
 		      "p;real;outer_[i];inner_[i] 1\n");
 }
 
@@ -110,16 +111,17 @@ TEST(the_requested_weight_is_written)
 	profile_add(profile, thread, stack, event, 1000);
 	profile_add(profile, thread, stack, event, 500);
 	profile_add(profile, thread, STACK(profile, "of no weight"), event, 0);
-	assert_folded(profile, (struct format_options){.weight = WEIGHT_SAMPLES},
+	assert_folded(profile, (struct format_options){.folded.weight = WEIGHT_SAMPLES},
 		      "p;f 2\np;of no weight 1\n");
-	assert_folded(profile, (struct format_options){.weight = WEIGHT_NS}, "p;f 1500\n");
-	assert_folded(profile, (struct format_options){.weight = WEIGHT_PERIOD}, "p;f 1500\n");
+	assert_folded(profile, (struct format_options){.folded.weight = WEIGHT_NS}, "p;f 1500\n");
+	assert_folded(profile, (struct format_options){.folded.weight = WEIGHT_PERIOD},
+		      "p;f 1500\n");
 }
 
 TEST(an_event_that_is_not_a_clock_has_no_nanoseconds)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	struct format_options options = {.weight = WEIGHT_NS};
+	struct format_options options = {.folded.weight = WEIGHT_NS};
 	CLEANUP(error_cleanup) struct error *err = NULL;
 
 	add_event(profile, "cycles", VALUE_COUNT);
@@ -135,7 +137,7 @@ TEST(an_empty_profile_is_an_empty_file)
 
 	assert_folded(profile, (struct format_options){0}, "");
 	add_event(profile, "cpu-clock", VALUE_CPU_TIME);
-	assert_folded(profile, (struct format_options){.weight = WEIGHT_NS}, "");
+	assert_folded(profile, (struct format_options){.folded.weight = WEIGHT_NS}, "");
 }
 
 TEST(the_order_in_which_samples_come_does_not_matter)
@@ -156,8 +158,8 @@ TEST(the_order_in_which_samples_come_does_not_matter)
 				    STACK(profile, names[n % 5], names[n / 5 % 5], names[n / 25]),
 				    event, 1);
 		}
-		*(round ? &second : &first) = output_of(&format_folded, profile,
-							(struct format_options){.show_pid = 1});
+		*(round ? &second : &first) = output_of(
+			&format_folded, profile, (struct format_options){.folded.show_pid = 1});
 	}
 	assert_string_equal(first.data, second.data);
 }
@@ -169,7 +171,7 @@ TEST(any_number_of_events_and_names_can_be_written)
 	event_id event = 0;
 	char name[16];
 
-	/* Their product is more than 32 bits can hold. */
+	/* The product does not fit into 32 bits. */
 	for (unsigned i = 0; i < 65536; i++) {
 		snprintf(name, sizeof(name), "e%u", i);
 		event = add_event(profile, name, VALUE_COUNT);
@@ -189,7 +191,7 @@ TEST(cpu_time_and_waiting_are_nanoseconds_that_add_up)
 	static const char wait[] =
 		"shop;worker;holds_lock;pthread_mutex_lock;__lll_lock_wait;"
 		"[mutex held by shop in crunch] 400000000\n"
-		"shop;worker;holds_lock;pthread_mutex_lock;__lll_lock_wait;[wanted a CPU] "
+		"shop;worker;holds_lock;pthread_mutex_lock;__lll_lock_wait;[runnable] "
 		"100000000\n";
 	static const char sleep[] =
 		"shop;worker;naps;std::this_thread::sleep_for;[nanosleep] 300000000\n";
@@ -202,15 +204,15 @@ TEST(cpu_time_and_waiting_are_nanoseconds_that_add_up)
 	assert_folded(profile, (struct format_options){.event_only = true},
 		      "shop;main;crunch 300\nshop;worker;holds_lock 150\n"
 		      "shop;worker;naps;std::this_thread::sleep_for 50\n");
-	assert_folded(
-		profile,
-		(struct format_options){.event = 1, .event_only = true, .weight = WEIGHT_SAMPLES},
-		"shop;main;pthread_join;[futex] 1\n"
-		"shop;worker;holds_lock;pthread_mutex_lock;__lll_lock_wait;"
-		"[mutex held by shop in crunch] 1\n"
-		"shop;worker;holds_lock;pthread_mutex_lock;__lll_lock_wait;[wanted a CPU] "
-		"1\n"
-		"shop;worker;naps;std::this_thread::sleep_for;[nanosleep] 1\n");
+	assert_folded(profile,
+		      (struct format_options){
+			      .event = 1, .event_only = true, .folded.weight = WEIGHT_SAMPLES},
+		      "shop;main;pthread_join;[futex] 1\n"
+		      "shop;worker;holds_lock;pthread_mutex_lock;__lll_lock_wait;"
+		      "[mutex held by shop in crunch] 1\n"
+		      "shop;worker;holds_lock;pthread_mutex_lock;__lll_lock_wait;[runnable] "
+		      "1\n"
+		      "shop;worker;naps;std::this_thread::sleep_for;[nanosleep] 1\n");
 }
 
 TEST(waiting_counts_as_many_samples_as_cpu_time_would_have_had)
@@ -222,5 +224,6 @@ TEST(waiting_counts_as_many_samples_as_cpu_time_would_have_had)
 
 	profile_add_samples(profile, thread, STACK(profile, "f"), cpu, 3, 3 * MS);
 	profile_add(profile, thread, STACK(profile, "g"), off, 5 * MS);
-	assert_folded(profile, (struct format_options){.weight = WEIGHT_SAMPLES}, "p;f 3\np;g 5\n");
+	assert_folded(profile, (struct format_options){.folded.weight = WEIGHT_SAMPLES},
+		      "p;f 3\np;g 5\n");
 }

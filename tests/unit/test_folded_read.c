@@ -47,7 +47,8 @@ TEST(what_prof_has_written_comes_back_byte_for_byte)
 {
 	for (uint64_t seed = 1; seed < 30; seed++) {
 		CLEANUP(profile_cleanup) struct profile *profile = random_profile(seed);
-		struct format_options options = {.show_tid = seed % 2, .annotate = seed % 3 == 0};
+		struct format_options options = {.folded.show_tid = seed % 2,
+						 .folded.annotate = seed % 3 == 0};
 		CLEANUP(output_deinit)
 		struct output folded = output_of(&format_folded, profile, options);
 
@@ -73,7 +74,7 @@ TEST(it_also_comes_back_through_pprof)
 	assert_string_equal(last.data, folded.data);
 }
 
-/* The process and the depth of the first sample: "shop 2". */
+/* expected: the process and the depth of the first sample, "shop 2". */
 static void assert_first(const char *text, const char *expected)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = must_read(text);
@@ -145,7 +146,8 @@ TEST(names_may_be_long_and_stacks_deep)
 	assert_becomes(text.data, text.data);
 }
 
-/* The start, then `frames` times f, whose count is 1. To be freed. */
+/* Returns the start, then f `frames` times, with the count 1. The caller frees
+ * it. */
 static char *deep_line(const char *start, size_t frames)
 {
 	size_t len = strlen(start);
@@ -184,7 +186,8 @@ TEST(the_fraction_of_a_count_is_cut_off)
 	CLEANUP(profile_cleanup) struct profile *profile = must_read(text);
 
 	assert_becomes(text, "p;a 3\np;b 2\np;c 1\np;d 7\n");
-	assert_string_equal(profile_get_info(profile)->problems, "cut the fractions of 2 counts\n");
+	assert_string_equal(profile_get_info(profile)->problems,
+			    "dropped the fractions of 2 counts\n");
 }
 
 TEST(the_sum_of_all_counts_never_wraps)

@@ -33,7 +33,8 @@ static int teardown(void **state)
 
 #define TEST_PREPARED(name) TEST_WITH(setup, teardown, name)
 
-/* In a mapping of this program, which no record tells of. */
+/* Returns an address in a mapping of this program that was not reported by a
+ * record. */
 static uint64_t own_pc(void)
 {
 	return (uint64_t)(uintptr_t)&own_pc;

@@ -7,7 +7,8 @@
 
 enum { TABLE_VADDR = 0x1000 };
 
-/* A CIE, and the FDEs of [0x4a00, 0x4a40) and [0x4a80, 0x4b00); addresses are absolute. */
+/* A CIE, and the FDEs for [0x4a00, 0x4a40) and [0x4a80, 0x4b00). Addresses are
+ * absolute. */
 static const uint8_t table[] = {
 	/* clang-format off */
 	0x0c, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x78, 0x10, 0, 0, 0,

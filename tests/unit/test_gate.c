@@ -16,7 +16,7 @@ enum { OWN = 1000, OTHER = 1001 };
 static const uid_t users[] = {OWN};
 static const struct gate local = {.host = "127.0.0.7", .users = users, .user_count = 1};
 
-/* What a client of prof's own user sends. */
+/* A request of a client of prof's own user. */
 static struct gate_request usual(void)
 {
 	return (struct gate_request){

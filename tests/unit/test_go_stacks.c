@@ -1,6 +1,7 @@
 /*
- * Stacks of Go with C, made by hand: from one stack of a thread to the other and back; what a
- * copier reads of a thread for that; and C code without any symbols.
+ * Synthetic stacks of Go programs with C: walks from one stack of a thread to
+ * the other and back, the memory of a thread that a copier reads for that, and
+ * C code without symbols.
  */
 #include "unwind/unwind.h"
 
@@ -14,7 +15,8 @@
 
 #include <stdlib.h>
 
-/* A process that does not exist; where its program is mapped, and the code in that. */
+/* The process does not exist. Its program is mapped here, and its code is
+ * there. */
 enum {
 	NOBODY = 1 << 23,
 	START = 0x10000,
@@ -28,20 +30,21 @@ enum {
 	FRAMES = 12,
 };
 
-/* The addresses of words of the stack that the walk starts on, and of the thread's other one. */
+/* Addresses of words of the stack that the walk starts on, and of the thread's
+ * other stack. */
 #define S(word) (OWN_STACK + 8 * (uint64_t)(word))
 #define O(word) (OTHER_STACK + 8 * (uint64_t)(word))
 
 struct stack_case {
-	unsigned pc; /* offset in the code, like all small numbers but 0 below */
+	unsigned pc; /* offset in the code, like all small numbers except 0 */
 	uint64_t fp, own[OWN_WORDS], other[OTHER_WORDS];
 	struct go_sched sched;
 	bool lacks_other; /* the other stack was not copied */
 	enum unwind_stop stop;
-	unsigned callers[FRAMES]; /* up to a 0 */
+	unsigned callers[FRAMES]; /* terminated by 0 */
 	bool needs_go;
 	uint64_t g_at, saved_sp_at;
-	uint64_t needed_bytes, other_end; /* 0: not checked */
+	uint64_t needed_bytes, other_end; /* 0 if not checked */
 };
 
 struct program {
@@ -84,7 +87,8 @@ static void program_deinit(struct program *program)
 	address_spaces_free(program->spaces);
 }
 
-/* Small numbers but 0 are offsets of code; the other stack is `far` from where O() puts it. */
+/* Small numbers except 0 are offsets in the code. `far` is the distance of the
+ * other stack from where O() puts it. */
 static uint64_t made_word(uint64_t word, uint64_t far)
 {
 	if (word - OTHER_STACK + 0x1000 < 0x2000)
@@ -115,7 +119,7 @@ static enum unwind_stop walk(struct program *program, const struct stack_case *m
 	return unwinder_walk(program->unwinder, NOBODY, 1, &regs, &copies, chain);
 }
 
-/* Go allocates all stacks, of C only one: they can be next to each other, in any order. */
+/* Go allocates all stacks, C only one. They can be adjacent, in any order. */
 static const int64_t distances[] = {0, INT64_C(1) << 40, -0x30000000};
 
 static void check(struct program *program, unsigned number, const struct stack_case *made)
@@ -153,7 +157,7 @@ static void check_all(void (*init)(struct program *program), const struct stack_
 
 /* --- Go and C -------------------------------------------------------------------------------- */
 
-/* The functions of the program: each has a call in its middle. */
+/* The functions of the program. Each has a call in its middle. */
 enum function {
 	GOEXIT,
 	MAIN,	  /* pushes the frame pointer */
@@ -169,8 +173,9 @@ enum function {
 	C_FRAME = GO_FUNCTIONS, /* has pushed two words */
 	C_PLAIN,		/* has pushed nothing */
 	C_ROOT,
-	C_BY_REGISTER, /* five functions: the word that rbx, r12, … points to is the return address
-			*/
+	/* five functions: the return address is the word that rbx, r12, …
+	 * points to */
+	C_BY_REGISTER,
 	C_SILENT = C_BY_REGISTER + 5, /* has no CFI */
 	FUNCTIONS,
 };
@@ -179,7 +184,8 @@ enum { FUNCTION_BYTES = 32, CALL_END = 16, TABLE_VADDR = 0x500000 };
 #define IN(function) ((function)*FUNCTION_BYTES + CALL_END)
 enum { ROOT = GOEXIT * FUNCTION_BYTES + 1 };
 
-/* Frame sizes (pcsp): the size + 1, doubled, and for how many bytes. */
+/* Frame sizes (pcsp): the difference, doubled, and the number of bytes with
+ * this size. */
 static const unsigned char sizes[] = {0, 2, 32, 0, 18, 32, 0, 34, 32, 0, 66, 32, 0};
 enum { SIZE_0 = 1, SIZE_8 = 4, SIZE_16 = 7, SIZE_32 = 10 };
 
@@ -219,7 +225,7 @@ static void add_functions(struct built_elf *file)
 	add_code(file, code, sizeof(code));
 }
 
-/* The table of functions, as since Go 1.20 (go_table.h). */
+/* The function table, in the format of Go 1.20 and later (go_table.h). */
 static void add_go_table(struct built_elf *file)
 {
 	enum { NAMES_AT = 80, NAME_BYTES = 32, DESCRIPTION_WORDS = 11 };
@@ -250,7 +256,7 @@ static void add_go_table(struct built_elf *file)
 	add_section(file, ".go.module", 0, 0, module, sizeof(module));
 }
 
-/* Of the functions of C: a CIE, and the instructions of each. */
+/* The CFI of the C functions: a CIE, and the instructions of each. */
 static void add_frames(struct built_elf *file)
 {
 	static const uint8_t registers[] = {3, 12, 13, 14, 15};
@@ -285,13 +291,13 @@ static void go_program_init(struct program *program)
 
 enum { DEPTH = 0x8888, G = 0x9998, ANYTHING = 0x77778 };
 
-/* Ends of stacks: CALLER, MAIN and the root, from the lowest word on, at word n of each. */
+/* Ends of stacks: CALLER, MAIN and the root, starting at word n. */
 #define CALLER_AT(stack, n) [n] = IN(CALLER), [(n) + 2] = stack((n) + 4), IN(MAIN), 0, ROOT
 #define CALLER_AFTER_FP_AT(stack, n)                                                               \
 	[n] = stack((n) + 3), IN(CALLER), ANYTHING, stack((n) + 5), IN(MAIN), 0, ROOT
 #define FROM_ASMCGOCALL IN(ASMCGOCALL), IN(CALLER), IN(MAIN), ROOT
 
-/* On the system stack: C, and asmcgocall with its two words. */
+/* On the system stack: C functions, and asmcgocall with its two words. */
 #define IN_C .pc = IN(C_FRAME), .fp = ANYTHING
 #define ASMCGOCALL_AT(n) [n] = IN(ASMCGOCALL), DEPTH, G
 #define UNDER_ASMCGOCALL IN_C, .own = {ASMCGOCALL_AT(2)}, .needs_go = true, .g_at = S(4)
@@ -299,29 +305,30 @@ enum { DEPTH = 0x8888, G = 0x9998, ANYTHING = 0x77778 };
 TEST(c_under_asmcgocall_goes_on_where_the_goroutine_was_left)
 {
 	static const struct stack_case cases[] = {
-		/* Before Go 1.21, which pushes the frame pointer first. */
+		/* Before Go 1.21, in which asmcgocall pushes the frame pointer
+		 * first. */
 		{UNDER_ASMCGOCALL, .sched = {.sp = O(0), .fp = O(2)}, .other = {CALLER_AT(O, 0)},
 		 .callers = {FROM_ASMCGOCALL}, .other_end = O(6)},
 		{UNDER_ASMCGOCALL, .sched = {.sp = O(0), .fp = ANYTHING},
 		 .other = {CALLER_AFTER_FP_AT(O, 0)}, .callers = {FROM_ASMCGOCALL},
 		 .other_end = O(7)},
-		/* What the frame pointer points at is not a return address. */
+		/* The frame pointer does not point to a return address. */
 		{UNDER_ASMCGOCALL, .sched = {.sp = O(0), .fp = O(0)},
 		 .other = {IN(MAIN), IN(CALLER)}, .stop = UNWIND_TRUNCATED,
 		 .callers = {IN(ASMCGOCALL), IN(CALLER)}},
-		/* A return address that is none, and the end of a stack. */
+		/* An invalid return address, and the end of a stack. */
 		{UNDER_ASMCGOCALL, .sched = {.sp = O(0), .fp = ANYTHING}, .other = {O(3), ANYTHING},
 		 .stop = UNWIND_TRUNCATED, .callers = {IN(ASMCGOCALL)}},
 		{UNDER_ASMCGOCALL, .sched = {.sp = O(0), .fp = ANYTHING}, .other = {O(3), 0},
 		 .callers = {IN(ASMCGOCALL)}},
-		/* Not known where, or not copied there. */
+		/* The other stack is not known, or was not copied. */
 		{UNDER_ASMCGOCALL, .lacks_other = true, .stop = UNWIND_TRUNCATED,
 		 .callers = {IN(ASMCGOCALL)}},
 		{UNDER_ASMCGOCALL, .sched = {.sp = O(0), .fp = O(2)}, .lacks_other = true,
 		 .stop = UNWIND_TRUNCATED, .callers = {IN(ASMCGOCALL)}},
 		{UNDER_ASMCGOCALL, .sched = {.sp = O(OTHER_WORDS), .fp = O(2)},
 		 .stop = UNWIND_TRUNCATED, .callers = {IN(ASMCGOCALL)}},
-		/* Without a g it was called on this stack. */
+		/* Without a g, asmcgocall was called on this stack. */
 		{IN(C_FRAME), .fp = S(8), .lacks_other = true, .callers = {FROM_ASMCGOCALL},
 		 .own = {[2] = IN(ASMCGOCALL), S(6), 0, CALLER_AT(S, 6)}},
 		{IN(C_FRAME), .fp = S(8), .lacks_other = true, .callers = {IN(ASMCGOCALL)},
@@ -334,14 +341,16 @@ TEST(c_under_asmcgocall_goes_on_where_the_goroutine_was_left)
 	check_all(go_program_init, cases, ARRAY_SIZE(cases));
 }
 
-/* On the goroutine's stack: Go, called by cgocallback, whose frame pointer is on the other one. */
+/* On the goroutine's stack: Go code called by cgocallback, whose frame pointer
+ * is on the other stack. */
 #define IN_GO .pc = IN(MAIN), .fp = S(0)
 #define CALLBACK_AT(n, fp) [n] = (fp), IN(CGOCALLBACK)
 
 static const struct stack_case callback = {
 	IN_GO,
 	.own = {CALLBACK_AT(0, O(0)), CALLER_AT(S, 7)},
-	/* Three arguments, the registers that C preserves, and where the caller's frame is. */
+	/* Three arguments, the registers that C preserves, and the caller's
+	 * frame. */
 	.other = {ANYTHING, IN(CROSSCALL2), [5] = O(13), ANYTHING, ANYTHING, ANYTHING, ANYTHING,
 		  S(9), IN(C_BY_REGISTER), [13] = IN(ASMCGOCALL), DEPTH, G},
 	.callers = {IN(CGOCALLBACK), IN(CROSSCALL2), IN(C_BY_REGISTER), FROM_ASMCGOCALL},
@@ -361,7 +370,7 @@ TEST(crosscall2_leads_to_c_with_the_registers_that_it_preserved)
 		made.other[5 + i] = O(13);
 		made.other[11] = made.callers[2] = IN(C_BY_REGISTER + i);
 		check(&program, i, &made);
-		/* Since Go 1.21 the frame pointer is pushed before all else. */
+		/* Since Go 1.21, the frame pointer is pushed first. */
 		made.other[10] = O(11);
 		made.other[11] = S(9);
 		made.other[12] = made.callers[2];
@@ -372,7 +381,8 @@ TEST(crosscall2_leads_to_c_with_the_registers_that_it_preserved)
 TEST(calls_from_go_to_c_and_back_lead_through_both_stacks)
 {
 	static const struct stack_case cases[] = {
-		/* Two callbacks: the inner one tells how much of the other stack to copy. */
+		/* Two callbacks. The inner one determines how much of the other
+		 * stack is copied. */
 		{IN_GO,
 		 .own = {CALLBACK_AT(0, O(0)), [7] = IN(CALLER), [9] = S(11), IN(MAIN),
 			 CALLBACK_AT(11, O(5)), CALLER_AFTER_FP_AT(S, 18)},
@@ -381,7 +391,8 @@ TEST(calls_from_go_to_c_and_back_lead_through_both_stacks)
 		 .callers = {IN(CGOCALLBACK), IN(C_PLAIN), IN(ASMCGOCALL), IN(CALLER), IN(MAIN),
 			     IN(CGOCALLBACK), IN(C_FRAME), FROM_ASMCGOCALL},
 		 .saved_sp_at = S(0), .other_end = O(12)},
-		/* The same, started in C: nothing in the copy needs to be looked for. */
+		/* The same stack, started in C: nothing needs to be searched in
+		 * the copy. */
 		{IN_C, .own = {ASMCGOCALL_AT(2), [6] = ANYTHING, IN(C_FRAME), ASMCGOCALL_AT(10)},
 		 .sched = {.sp = O(0), .fp = O(2)},
 		 .other = {IN(CALLER), [2] = O(4), IN(MAIN), CALLBACK_AT(4, S(6)),
@@ -389,7 +400,7 @@ TEST(calls_from_go_to_c_and_back_lead_through_both_stacks)
 		 .callers = {IN(ASMCGOCALL), IN(CALLER), IN(MAIN), IN(CGOCALLBACK), IN(C_FRAME),
 			     FROM_ASMCGOCALL},
 		 .needs_go = true, .g_at = S(4), .other_end = O(18)},
-		/* No copy of C's stack, and one that starts above it. */
+		/* C's stack was not copied, or the copy starts above the frame. */
 		{IN_GO, .own = {CALLBACK_AT(0, O(0))}, .lacks_other = true,
 		 .stop = UNWIND_TRUNCATED, .callers = {IN(CGOCALLBACK)}, .saved_sp_at = S(0)},
 		{IN_GO, .own = {CALLBACK_AT(0, O(-1))}, .stop = UNWIND_TRUNCATED,
@@ -399,7 +410,7 @@ TEST(calls_from_go_to_c_and_back_lead_through_both_stacks)
 		 .fp = O(0),
 		 .own = {[3] = S(5), IN(MAIN), 0, ROOT},
 		 .callers = {IN(MAIN), ROOT}},
-		/* To C whose frame is found by the stack pointer. */
+		/* The frame of the C function is found by the stack pointer. */
 		{IN_GO, .own = {CALLBACK_AT(0, O(0)), CALLER_AT(S, 7)},
 		 .other = {0, IN(CROSSCALL2), [10] = S(9), IN(C_FRAME), [14] = IN(ASMCGOCALL),
 			   DEPTH, G},
@@ -409,14 +420,16 @@ TEST(calls_from_go_to_c_and_back_lead_through_both_stacks)
 		{IN_GO, .own = {CALLBACK_AT(0, O(20))}, .other = {[21] = IN(CROSSCALL2)},
 		 .stop = UNWIND_TRUNCATED, .callers = {IN(CGOCALLBACK), IN(CROSSCALL2)},
 		 .saved_sp_at = S(0)},
-		/* A stack that begins here, and a frame pointer that is none. */
+		/* A stack that starts here, and an invalid frame pointer. */
 		{IN_GO, .own = {CALLBACK_AT(0, 0)}, .callers = {IN(CGOCALLBACK)}},
 		{IN_GO, .own = {CALLBACK_AT(0, O(0) + 4)}, .stop = UNWIND_TRUNCATED,
 		 .callers = {IN(CGOCALLBACK)}},
-		/* Before cgocallback switches, it is a function like others. */
+		/* Before cgocallback switches stacks, it is like any other
+		 * function. */
 		{IN_GO, .own = {CALLBACK_AT(0, S(5)), [5] = S(7), IN(MAIN), 0, ROOT},
 		 .callers = {IN(CGOCALLBACK), IN(MAIN), ROOT}},
-		/* Where the goroutine was left is not told by the other stack, but by its own. */
+		/* The position in the goroutine's stack is on its own stack,
+		 * not on the other one. */
 		{IN_GO, .own = {CALLBACK_AT(0, O(0)), [7] = IN(SYSTEMSTACK)},
 		 .other = {O(5), IN(ASMCGOCALL), DEPTH, G, [5] = ANYTHING, IN(ASMCGOCALL), DEPTH,
 			   G},
@@ -490,7 +503,7 @@ TEST(a_frame_pointer_of_0_ends_stacks_of_go_and_not_of_c)
 		{IN(C_FRAME), .own = {[2] = IN(C_PLAIN), IN(C_ROOT)},
 		 .callers = {IN(C_PLAIN), IN(C_ROOT)}},
 		{IN(C_FRAME), .own = {[2] = IN(NO_FRAME), IN(C_ROOT)}, .callers = {IN(NO_FRAME)}},
-		/* A leaf of Go that C has called. */
+		/* A leaf function of Go called by C. */
 		{IN(NO_FRAME), .own = {IN(C_PLAIN), IN(C_ROOT)},
 		 .callers = {IN(C_PLAIN), IN(C_ROOT)}},
 		{IN(MAIN), .fp = S(0), .own = {0, IN(C_PLAIN), IN(C_ROOT)},
@@ -500,7 +513,8 @@ TEST(a_frame_pointer_of_0_ends_stacks_of_go_and_not_of_c)
 	check_all(go_program_init, cases, ARRAY_SIZE(cases));
 }
 
-/* As where the runtime stops a goroutine (asyncPreempt): the address follows no call. */
+/* The runtime stops a goroutine here (asyncPreempt), so the address does not
+ * follow a call. */
 TEST(a_goroutine_begins_with_goexit_and_not_with_a_leaf_that_was_stopped)
 {
 	enum { IN_LEAF = NO_FRAME * FUNCTION_BYTES + 3 };
@@ -514,23 +528,23 @@ TEST(a_goroutine_begins_with_goexit_and_not_with_a_leaf_that_was_stopped)
 	check_all(go_program_init, cases, ARRAY_SIZE(cases));
 }
 
-/* What the kernel finds by frame pointers in the other stack. */
+/* The addresses that the kernel finds by frame pointers in the other stack. */
 TEST(a_stack_that_was_left_is_joined_if_that_leads_to_a_root)
 {
 	static const struct {
-		unsigned last; /* function of the walk */
+		unsigned last; /* last function of the walk */
 		unsigned addresses[5];
-		unsigned count; /* of frames; 2: not joined */
+		unsigned count; /* number of frames; 2 if not joined */
 	} cases[] = {
 		{ASMCGOCALL, {IN(C_PLAIN), IN(CALLER), IN(MAIN), ROOT}, 5},
-		/* Without the root. */
+		/* Without the root, the chain is not joined. */
 		{ASMCGOCALL, {IN(C_PLAIN), IN(CALLER), IN(MAIN)}, 2},
-		/* After a call that leads elsewhere, or does not tell. */
+		/* After a call of another function, or an indirect call. */
 		{ASMCGOCALL, {IN(C_PLAIN), IN(NO_FRAME), IN(MAIN), ROOT}, 2},
 		{ASMCGOCALL, {IN(C_PLAIN), IN(MAIN), IN(MAIN), ROOT}, 2},
 		{ASMCGOCALL, {IN(C_PLAIN)}, 2},
 		{SYSTEMSTACK, {IN(C_PLAIN), IN(CALLER), IN(MAIN), ROOT}, 2},
-		/* The walk's own frames are among them. */
+		/* The walk's own frames are included. */
 		{SYSTEMSTACK, {IN(C_FRAME), IN(SYSTEMSTACK), IN(CALLER), ROOT, 0x99}, 4},
 		{SYSTEMSTACK, {IN(C_FRAME), IN(SYSTEMSTACK), ROOT, IN(CALLER)}, 3},
 		{SYSTEMSTACK, {IN(C_FRAME), IN(SYSTEMSTACK), IN(CALLER), IN(CALLER)}, 2},
@@ -569,11 +583,12 @@ TEST(a_stack_that_was_left_is_joined_if_that_leads_to_a_root)
 
 /* --- C without symbols ----------------------------------------------------------------------- */
 
-/* Functions of a program with nothing but code: the last one calls them. */
+/* A program with functions that consist only of code. The last one calls the
+ * others. */
 enum {
 	UNCALLED = 0,
-	STUB = 0x40,	 /* jumps to UNCALLED at once … */
-	JUMPS = 0x60,	 /* … and later */
+	STUB = 0x40,	 /* jumps to UNCALLED immediately */
+	JUMPS = 0x60,	 /* jumps to UNCALLED later */
 	VIA = 0x80,	 /* jumps to RESERVES */
 	BEFORE = 0x90,	 /* returns */
 	RESERVES = 0xa0, /* reserves three words */
@@ -585,7 +600,7 @@ enum {
 	SILENT_BYTES = 0x400,
 };
 
-/* Where they return to. ANY: after an indirect call. */
+/* Return addresses. ANY follows an indirect call. */
 enum { FROM_RESERVES = CALLS + 5, AGAIN = CALLS + 10, FROM_AFTER = CALLS + 15 };
 enum { FROM_VIA = CALLS + 20, FROM_BEFORE = CALLS + 25, FROM_JUMPS = CALLS + 30 };
 enum { FROM_STUB = CALLS + 35, FROM_SHORT = CALLS + 40, FROM_ENDS_LATE = CALLS + 45 };
@@ -623,12 +638,14 @@ static void silent_program_init(struct program *program)
 TEST(code_without_symbols_has_the_caller_that_its_instructions_lead_to)
 {
 	static const struct stack_case cases[] = {
-		/* Its frame has three words, what is lower is left over. */
+		/* The frame has three words. Lower words remain from other
+		 * calls. */
 		{PUSHED = {AGAIN, AGAIN, 0, FROM_RESERVES}, .callers = {FROM_RESERVES}},
 		{PUSHED = {AGAIN, AGAIN, 0, ANY}, .callers = {ANY}},
 		{PUSHED = {AGAIN, 0, 0, FROM_VIA}, .callers = {FROM_VIA}},
 		{PUSHED = {AGAIN, 0, 0, FROM_ENDS_LATE}, .callers = {FROM_ENDS_LATE}},
-		/* The function must begin elsewhere: another one was called, or none. */
+		/* The function must start elsewhere, because another function
+		 * or none was called. */
 		{PUSHED = {AGAIN, 0, 0, FROM_SHORT}, .callers = {AGAIN}},
 		{PUSHED = {AGAIN, 0, 0, FROM_AFTER}, .callers = {AGAIN}},
 		{PUSHED = {AGAIN, 0, 0, FROM_BEFORE}, .callers = {AGAIN}},
@@ -641,17 +658,18 @@ TEST(code_without_symbols_has_the_caller_that_its_instructions_lead_to)
 TEST(a_caller_is_guessed_unless_it_has_called_a_function_that_does_not_lead_here)
 {
 	static const struct stack_case cases[] = {
-		/* The word on top is left over from a call of another function, or is not. */
+		/* The word on top may remain from a call of another function. */
 		{UNPUSHED = {FROM_AFTER, [4] = S(20), ANY}, .fp = S(4), .callers = {ANY}},
 		{UNPUSHED = {FROM_JUMPS, [4] = S(20), ANY}, .fp = S(4),
 		 .callers = {FROM_JUMPS, ANY}},
 		{UNPUSHED = {FROM_STUB, [4] = S(20), ANY}, .fp = S(4), .callers = {FROM_STUB, ANY}},
-		/* A search takes calls of the function alone. */
+		/* A search accepts only calls of this function. */
 		{UNPUSHED = {0, FROM_STUB}, .stop = UNWIND_LOST},
 		{UNPUSHED = {0, FROM_JUMPS}, .stop = UNWIND_LOST},
 		{UNPUSHED = {0, ANY}, .stop = UNWIND_LOST},
 		{PUSHED = {0, ANY, 0, NO_CALL, AGAIN}, .callers = {AGAIN}},
-		/* It ends where the code before the address cannot be read. */
+		/* The search ends where the code before the address cannot be
+		 * read. */
 		{PUSHED = {0, JIT_CODE + 16, 0, NO_CALL, AGAIN}, .stop = UNWIND_LOST},
 		{PUSHED = {0, JIT_CODE + 0x1001, 0, NO_CALL, AGAIN}, .callers = {AGAIN}},
 	};
@@ -659,7 +677,7 @@ TEST(a_caller_is_guessed_unless_it_has_called_a_function_that_does_not_lead_here
 	check_all(silent_program_init, cases, ARRAY_SIZE(cases));
 }
 
-/* Calls of add_function(), and the last vaddr. */
+/* Number of calls of add_function(), and the last vaddr. */
 static unsigned added, enough;
 static uint64_t last_vaddr;
 
@@ -674,7 +692,7 @@ TEST(calls_lead_to_functions_that_begin_where_one_may_begin)
 {
 	enum { BYTES = 0x80, CALL = 0xe8 };
 	static const struct {
-		unsigned char insn[4]; /* and a displacement of four bytes */
+		unsigned char insn[4]; /* a displacement of four bytes follows */
 		unsigned insn_len, target;
 		unsigned char before[5]; /* the target */
 		bool is_function;
@@ -690,18 +708,20 @@ TEST(calls_lead_to_functions_that_begin_where_one_may_begin)
 		{{CALL}, 1, 0x48, {1, 1, 1, 0x0f, 0x0b}, true}, /* ud2 */
 		{{CALL}, 1, 0x48, {1, 1, 0x0f, 0x0b, 1}, false},
 		{{CALL}, 1, 0x48, {1, 0xe9, 0xeb, 1, 1}, false},
-		/* The last instruction that may be a function, and what is outside of the code. */
+		/* The last instruction that can be the start of a function, and
+		 * targets outside of the code. */
 		{{CALL}, 1, 0x70, {1, 1, 1, 1, 1}, true},
 		{{CALL}, 1, 0, {1, 1, 1, 1, 1}, true},
 		{{CALL}, 1, BYTES, {1, 1, 1, 1, 1}, false},
 		{{CALL}, 1, -16u, {1, 1, 1, 1, 1}, false},
-		/* Addresses that are passed on. */
+		/* Addresses that are arguments. */
 		{{0x48, 0x8d, 0x3d}, 3, 0x40, {1, 1, 1, 1, 1}, true},  /* lea …(%rip), %rdi */
 		{{0x4c, 0x8d, 0x05}, 3, 0x40, {1, 1, 1, 1, 1}, true},  /* lea …(%rip), %r8 */
 		{{0x8d, 0x3d}, 2, 0x40, {1, 1, 1, 1, 1}, false},       /* lea …(%rip), %edi */
 		{{0x48, 0x8b, 0x3d}, 3, 0x40, {1, 1, 1, 1, 1}, false}, /* mov …(%rip), %rdi */
 		{{0x48, 0x8d, 0xb8}, 3, 0x40, {1, 1, 1, 1, 1}, false}, /* lea …(%rax), %rdi */
-		/* A jump is followed by nothing; nor is a call within an instruction. */
+		/* The code after a jump is not a return address, and a call
+		 * inside an instruction is not a call. */
 		{{0xe9}, 1, 0x40, {1, 1, 1, 1, 1}, false},
 		{{0x48, 0xb8, CALL}, 3, 0x40, {1, 1, 1, 1, 1}, false}, /* mov $…, %rax */
 		/* Data are skipped byte by byte. */
@@ -726,7 +746,7 @@ TEST(calls_lead_to_functions_that_begin_where_one_may_begin)
 		add_section(&file, ".text2", CODE_OFFSET, SHF_ALLOC | SHF_EXECINSTR, code, BYTES);
 		built_elf_finish(&file);
 		assert_null(elf_file_from_memory(file.data, file.len, "test", &elf));
-		/* In both sections, or until there are enough. */
+		/* In both sections, or until enough functions are found. */
 		added = 0;
 		enough = 2 - i % 2;
 		called_functions_find(elf, add_function, NULL);
@@ -736,7 +756,7 @@ TEST(calls_lead_to_functions_that_begin_where_one_may_begin)
 	}
 }
 
-/* A call at the end of a function is a jump. */
+/* A call at the end of a function becomes a jump. */
 TEST(functions_that_may_end_with_a_jump_to_another_are_known)
 {
 	static const struct {
@@ -838,12 +858,12 @@ TEST(functions_without_symbols_are_called_or_pointed_to)
 
 /* --- A thread of Go -------------------------------------------------------------------------- */
 
-/* Each has a page for itself. */
+/* Each has a page of its own. */
 enum { TID = 77, M = 0x1000, G0 = 0x2000, CURRENT_G = 0x3000, NOTHING = 0x4000 };
 enum { LOW = 0x400000, HIGH = 0x500000, SP = 0x480000, G_PC = 0x1234, G_FP = 0x480010 };
 
 static uint64_t words[4][32];
-static size_t readable[4]; /* words of them */
+static size_t readable[4]; /* number of words */
 
 static size_t read_memory(pid_t tid, uint64_t address, void *into, size_t len)
 {
@@ -860,7 +880,7 @@ static size_t read_memory(pid_t tid, uint64_t address, void *into, size_t len)
 	return len;
 }
 
-/* A thread that runs on its system stack. */
+/* Makes a thread that runs on its system stack. */
 static void make_thread(bool is_new)
 {
 	const uint64_t made[4][32] = {
@@ -891,20 +911,21 @@ TEST(where_a_thread_left_its_goroutine_is_read_if_all_leads_back)
 	static const struct {
 		uint64_t g, sp;
 		bool is_known;
-		uint64_t part, word, value; /* that is changed; part 0: none */
+		/* the word to change; part is 0 if nothing changes */
+		uint64_t part, word, value;
 	} cases[] = {
 		{CURRENT_G, HIGH, true, 0, 0, 0},
 		{G0, LOW - 1, true, 0, 0, 0},
 		/* On the goroutine's stack. */
 		{CURRENT_G, LOW, false, 0, 0, 0},
 		{CURRENT_G, HIGH - 1, false, 0, 0, 0},
-		/* A g that points anywhere. */
+		/* A g with an invalid address. */
 		{0, HIGH, false, 0, 0, 0},
 		{CURRENT_G + 4, HIGH, false, 0, 0, 0},
 		{CURRENT_G + 8, HIGH, false, 0, 0, 0},
 		{NOTHING, HIGH, false, 0, 0, 0},
 		{M, HIGH, false, 0, 0, 0},
-		/* An m that is none, or does not lead back. */
+		/* An m that is invalid, or does not point back. */
 		{CURRENT_G, HIGH, false, CURRENT_G, 6, 0},
 		{CURRENT_G, HIGH, false, CURRENT_G, 6, M + 4},
 		{CURRENT_G, HIGH, false, CURRENT_G, 6, NOTHING},
@@ -930,7 +951,8 @@ TEST(where_a_thread_left_its_goroutine_is_read_if_all_leads_back)
 TEST(a_thread_without_a_goroutine_has_left_none)
 {
 	make_thread(true);
-	words[M >> 12][24] = G0; /* in the place of older versions: goes for none */
+	/* the place in older versions, which must not be used */
+	words[M >> 12][24] = G0;
 	assert_read(0, G0, HIGH, true);
 	words[M >> 12][23] = G0;
 	assert_read(1, G0, HIGH, false);

@@ -16,7 +16,7 @@
 enum { TABLE_VADDR = 0x500000, CONSTANTS_VADDR = 0x700000 };
 
 /*
- * A program of two functions, as a Go linker writes it:
+ * A program with two functions, as a Go linker writes it:
  *
  *	text + 0x00	main.outer at main.go:10
  *	       0x08	  main.middle, inlined, at main.go:20
@@ -27,12 +27,12 @@ enum { TABLE_VADDR = 0x500000, CONSTANTS_VADDR = 0x700000 };
 struct program {
 	uint32_t magic;
 	uint64_t text;
-	const char *section;	    /* of the table */
-	const char *module_section; /* of moduledata */
-	size_t before;		    /* so many bytes are in front of the table in its section */
-	bool trees_apart;	    /* among the constants, as before Go 1.26 */
-	uint32_t leaf_called_at;    /* by an instruction of main.middle */
-	const char *plain;	    /* the name of main.plain */
+	const char *section;	    /* section of the table */
+	const char *module_section; /* section of moduledata */
+	size_t before;		    /* number of bytes before the table in its section */
+	bool trees_apart;	    /* inline trees are among the constants, as before Go 1.26 */
+	uint32_t leaf_called_at;    /* offset of an instruction of main.middle */
+	const char *plain;	    /* name of main.plain */
 };
 
 static const struct program usual = {
@@ -51,7 +51,8 @@ static const char files[] = "/src/main.go\0/src/leaf.go";
 static const uint32_t units[] = {UINT32_MAX, 0, 13};
 enum { UNIT = 1 };
 
-/* Differences (doubled, odd where negative) and for how long; there is nothing at 0. */
+/* Differences (doubled, and odd if negative) and their lengths. Offset 0 is
+ * unused. */
 static const unsigned char values[] = {
 	0,  2, 0x10, 2, 8,  1, 8,  0,	 /* files: 0, 1, 0 */
 	22, 8, 20,   8, 20, 8, 37, 8, 0, /* lines: 10, 20, 30, 11 */
@@ -74,7 +75,7 @@ static uint64_t put(struct blob *blob, const void *data, size_t len)
 	return at;
 }
 
-/* Close to each other. */
+/* The values are adjacent. */
 static uint64_t put_u32s(struct blob *blob, const void *list, size_t count)
 {
 	uint64_t at = put(blob, list, count * sizeof(uint32_t));
@@ -316,7 +317,7 @@ TEST(circular_inlined_calls_end)
 	CLEANUP(fixture_deinit) struct fixture fixture;
 	struct inline_chain chain;
 
-	program.leaf_called_at = 0x10; /* by itself */
+	program.leaf_called_at = 0x10; /* calls itself */
 	fixture_init(&fixture, &program);
 	chain = resolve(&fixture, program.text + 0x10);
 	assert_true(chain.count > 1);
@@ -343,7 +344,7 @@ TEST(without_module_data_nothing_is_guessed)
 	assert_null(fixture.table);
 }
 
-/* Whatever of it is kept, what is found is true or nothing. */
+/* However much of the table is left, results are correct or empty. */
 TEST(a_truncated_table_is_read_up_to_its_end)
 {
 	CLEANUP(fixture_deinit) struct fixture whole;
@@ -365,7 +366,7 @@ TEST(a_truncated_table_is_read_up_to_its_end)
 	}
 }
 
-/* A mapped file may be written to while it is read. */
+/* A mapped file may be changed while it is read. */
 TEST(names_that_were_found_do_not_change_with_the_file)
 {
 	CLEANUP(fixture_deinit) struct fixture fixture;
@@ -382,7 +383,7 @@ TEST(names_that_were_found_do_not_change_with_the_file)
 	assert_call(&chain.calls[0], "main.leaf", "/src/leaf.go", 30);
 }
 
-/* Zeros are read no further: a sparse file has terabytes of them. */
+/* Reading stops at zeros, because a sparse file may have terabytes of them. */
 TEST(a_table_of_values_ends_with_a_zero_after_the_first_pair)
 {
 	CLEANUP(fixture_deinit) struct fixture fixture;
@@ -441,12 +442,13 @@ TEST(functions_that_switch_stacks_are_known_by_name)
 	}
 }
 
-/* The fixture uses the lines as sizes of frames, in the second function the inlined calls. */
+/* The fixture uses the lines as frame sizes, and in the second function the
+ * inlined calls. */
 TEST(the_table_has_the_size_of_the_frame_at_each_address)
 {
 	static const struct {
 		uint64_t offset;
-		int64_t depth; /* -1: there is none */
+		int64_t depth; /* -1 if there is none */
 	} cases[] = {
 		{-1, -1},   {0, 10},	{7, 10},    {8, 20},   {0xf, 20},  {0x10, 30},
 		{0x18, 11}, {0x1f, 11}, {0x20, -1}, {0x28, 0}, {0x30, -1}, {1 << 20, -1},

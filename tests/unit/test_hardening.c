@@ -1,6 +1,6 @@
 /*
- * What the compiler checks while prof runs. That the program was linked so is checked by
- * tests/cli/test_hardening.py.
+ * Checks of the compiler while prof runs. tests/cli/test_hardening.py checks
+ * that the program was linked accordingly.
  */
 #include "base/alloc.h"
 #include "base/arena.h"
@@ -15,7 +15,7 @@
 
 static const char text[200];
 
-/* Sizes that the compiler cannot know. */
+/* Sizes that are unknown at compile time. */
 static volatile size_t room = 100, len = 101;
 
 static void overflow_heap(void)
@@ -35,14 +35,14 @@ static void overflow_arena(void)
 	_exit(to[0]);
 }
 
-/* The signal that ends a child in which this runs; 0: none. */
+/* Returns the signal that ends a child which calls the function, or 0. */
 static int signal_of(void (*function)(void))
 {
 	pid_t child = fork();
 	int status = 0;
 
 	if (child == 0) {
-		/* glibc writes that to the terminal. */
+		/* glibc would write a message to the terminal. */
 		close(STDERR_FILENO);
 		function();
 	}

@@ -25,7 +25,7 @@ static stack_id push(struct profile *profile, stack_id parent, const char *name)
 	return profile_push(profile, parent, profile_named_frame(profile, 0, 0, &line, 1));
 }
 
-/* A function that `harness` calls has `weight` of 100. */
+/* Makes a profile in which a function called by `harness` has `weight` percent. */
 static struct profile *profile_below(const char *harness, uint64_t weight)
 {
 	struct profile *profile = new_profile();

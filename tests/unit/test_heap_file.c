@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "0x2 0x1: 3: 300 [4: 400]\n" of each stack, the root first, or why it is refused. To be freed. */
+/* Returns "0x2 0x1: 3: 300 [4: 400]\n" for each stack, the root first, or the
+ * error. The caller frees it. */
 static char *read_text(const char *text)
 {
 	char *data = NULL;

@@ -1,11 +1,10 @@
 /*
- * The last seconds of a recorder of this process: needs a kernel that lets us sample with
- * cpu-clock; without one the tests are skipped.
+ * The last seconds of a recorder of this process. The tests need a kernel that
+ * allows sampling with cpu-clock, and are skipped otherwise.
  */
 #include "record/history.h"
 
 #include "base/clock.h"
-#include "unwind/unwind.h"
 
 #include "folder.h"
 #include "lacking.h"
@@ -18,7 +17,8 @@
 
 #define KEEP_NS (100 * NS_PER_MS)
 
-/* More than all processes of the machine have, which a renewed recorder reads. */
+/* More modules than all processes of the machine have. A renewed recorder reads
+ * them all. */
 enum { MODULES_MAX = 2000 };
 
 struct fixture {
@@ -26,7 +26,7 @@ struct fixture {
 	struct loop *loop;
 	struct recorder *recorder;
 	struct history *history;
-	uint64_t longest_ns; /* between two steps */
+	uint64_t longest_ns; /* longest time between two steps */
 	pid_t pid;
 };
 
@@ -39,23 +39,17 @@ static void fixture_deinit(struct fixture *f)
 	loop_free(f->loop);
 }
 
-/* False: it cannot be opened here. */
+/* Returns false if the recorder cannot be opened here. */
 static bool start(struct fixture *f)
 {
 	struct error *err;
 
 	f->pid = getpid();
 	f->config = (struct record_config){
-		.events = cpu_clock,
-		.event_count = 1,
-		.frequency_hz = RECORD_FREQUENCY_HZ,
-		.pids = &f->pid,
-		.pid_count = 1,
-		.keeps_own = true,
-		.depth = UNWIND_DEPTH_MAX,
-		.debug_dir = "/usr/lib/debug",
-		.call_graph = CALL_GRAPH_FP,
-		.needs_timestamps = true,
+		.target = {.pids = &f->pid, .pid_count = 1, .keeps_own = true},
+		.events = {.names = cpu_clock, .count = 1, .frequency_hz = RECORD_FREQUENCY_HZ},
+		.stacks = {.call_graph = CALL_GRAPH_FP, .depth = RECORD_DEPTH},
+		.output = {.needs_timestamps = true, .debug_dir = "/usr/lib/debug"},
 	};
 	assert_null(loop_new(&f->loop));
 	assert_null(recorder_new(&f->config, NULL, &f->recorder));
@@ -76,10 +70,10 @@ static const struct profile *profile_of(const struct fixture *f)
 
 static uint64_t samples_now(const struct fixture *f)
 {
-	return session_counts(recorder_pipeline(f->recorder)->session)->samples;
+	return session_counts(recorder_pipeline(f->recorder)->session)->quality.samples;
 }
 
-/* Uses CPU time while the recording goes on, until there is another sample. */
+/* Uses CPU time during the recording, until there is another sample. */
 static void run(struct fixture *f, uint64_t ns)
 {
 	uint64_t last_ns = clock_now_ns(), until_ns = last_ns + ns, before = samples_now(f);
@@ -133,7 +127,7 @@ TEST(together_they_are_what_was_sampled_in_the_order_of_time)
 	assert_int_equal(samples_of(profile_of(&f)), 0);
 	history_gather(f.history);
 	assert_true(samples_of(profile_of(&f)) > 0);
-	assert_int_equal(samples_of(profile_of(&f)), history_counts(f.history).samples);
+	assert_int_equal(samples_of(profile_of(&f)), history_counts(f.history).quality.samples);
 	timed = profile_timed_samples(profile_of(&f));
 	window = history_window(f.history);
 	assert_int_equal(timed.count, samples_of(profile_of(&f)));
@@ -142,7 +136,8 @@ TEST(together_they_are_what_was_sampled_in_the_order_of_time)
 		assert_true(timed.items[i].time_ns + NS_PER_MS >= timed.items[i - 1].time_ns);
 }
 
-/* A frame's file is found by the number of its module, in the profile as in the address spaces. */
+/* A module has the same number in the profile and in the address spaces, which
+ * finds its file. */
 TEST(modules_keep_their_numbers)
 {
 	CLEANUP(fixture_deinit) struct fixture f = {0};
@@ -172,7 +167,7 @@ TEST(what_was_forgotten_is_gone)
 		RETURN_LACKING("no right to sample");
 	run(&f, KEEP_NS);
 	history_forget(f.history);
-	assert_int_equal(history_counts(f.history).samples, 0);
+	assert_int_equal(history_counts(f.history).quality.samples, 0);
 	assert_int_equal(samples_of(profile_of(&f)), 0);
 }
 
@@ -206,12 +201,12 @@ TEST_IN_FOLDER(many_mapped_files_cost_what_was_kept_and_no_more)
 		loop_run(f.loop, 0);
 		is_lost = history_step(f.history);
 	}
-	assert_int_equal(history_counts(f.history).samples, 0);
+	assert_int_equal(history_counts(f.history).quality.samples, 0);
 	run(&f, KEEP_NS);
 	history_cut(f.history);
 	history_gather(f.history);
 	assert_true(samples_of(profile_of(&f)) > 0);
-	assert_int_equal(samples_of(profile_of(&f)), history_counts(f.history).samples);
+	assert_int_equal(samples_of(profile_of(&f)), history_counts(f.history).quality.samples);
 }
 
 static const char *main_module_of(const struct fixture *f)

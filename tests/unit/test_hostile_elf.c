@@ -1,4 +1,4 @@
-/* ELF files that claim too much, or change while they are read. */
+/* ELF files with excessive sizes, or that change while they are read. */
 #include "elf/elf_file.h"
 
 #include "base/alloc.h"
@@ -40,11 +40,11 @@ static void finished(struct built_elf *file)
 	built_elf_finish(file);
 }
 
-TEST(a_file_that_others_may_write_to_is_foreign)
+TEST(a_file_that_others_may_write_to_is_untrusted)
 {
 	static const struct {
 		mode_t mode;
-		bool is_foreign;
+		bool is_untrusted;
 	} cases[] = {{0755, false}, {0444, false}, {0775, true}, {0757, true}, {0020, true}};
 	struct built_elf file;
 
@@ -55,12 +55,12 @@ TEST(a_file_that_others_may_write_to_is_foreign)
 		assert_int_equal(fchmod(fd, cases[i].mode), 0);
 		CLEANUP(elf_file_cleanup) struct elf_file *elf = elf_of(fd);
 
-		assert_int_equal(elf_file_is_foreign(elf), cases[i].is_foreign);
+		assert_int_equal(elf_file_is_untrusted(elf), cases[i].is_untrusted);
 		assert_int_equal(elf_file_owner(elf), geteuid());
 	}
 }
 
-TEST(a_file_of_another_user_is_foreign)
+TEST(a_file_of_another_user_is_untrusted)
 {
 	enum { OTHER_USER = 54321 };
 	struct built_elf file;
@@ -74,18 +74,18 @@ TEST(a_file_of_another_user_is_foreign)
 	}
 	CLEANUP(elf_file_cleanup) struct elf_file *elf = elf_of(fd);
 
-	assert_true(elf_file_is_foreign(elf));
+	assert_true(elf_file_is_untrusted(elf));
 	assert_int_equal(elf_file_owner(elf), OTHER_USER);
 }
 
-TEST(files_of_an_unknown_file_system_are_foreign)
+TEST(files_of_an_unknown_file_system_are_untrusted)
 {
 	CLEANUP(close_fd) int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
 	struct stat st;
 
 	assert_true(fd >= 0);
 	assert_int_equal(fstat(fd, &st), 0);
-	assert_true(file_origin_of(fd, &st).is_foreign);
+	assert_true(file_origin_of(fd, &st).is_untrusted);
 }
 
 TEST(a_file_in_memory_is_our_own)
@@ -95,7 +95,7 @@ TEST(a_file_in_memory_is_our_own)
 
 	finished(&file);
 	assert_null(elf_file_from_memory(file.data, file.len, "test", &elf));
-	assert_false(elf_file_is_foreign(elf));
+	assert_false(elf_file_is_untrusted(elf));
 	assert_int_equal(elf_file_owner(elf), geteuid());
 	assert_int_equal(elf_file_data_bytes(elf), file.len);
 }
@@ -181,7 +181,7 @@ TEST(program_headers_beyond_those_of_any_program_are_ignored)
 	assert_in_range(count, 1, 1000);
 }
 
-/* A section that decompresses to so many zeros: 32 MiB take 32 kB. */
+/* Adds a section that decompresses to this many zeros; 32 MiB need 32 kB. */
 static void add_zeros(struct built_elf *file, const char *name, size_t size_bytes,
 		      size_t claimed_bytes)
 {
@@ -196,7 +196,7 @@ static void add_zeros(struct built_elf *file, const char *name, size_t size_byte
 			  name, packed, sizeof(header) + len);
 }
 
-static struct elf_file *foreign_with_zeros(size_t size_bytes, size_t claimed_bytes)
+static struct elf_file *untrusted_with_zeros(size_t size_bytes, size_t claimed_bytes)
 {
 	struct built_elf file;
 	int fd;
@@ -221,23 +221,24 @@ TEST(files_share_what_memory_they_may_unpack_into)
 	struct elf_file *files[3];
 
 	unpack_budget_init(&budget);
-	assert_true(unpack_budget_take(&budget, true, UNPACK_FOREIGN_BYTES_MAX - ROOM));
+	assert_true(unpack_budget_take(&budget, true, UNPACK_UNTRUSTED_BYTES_MAX - ROOM));
 	for (size_t i = 0; i < 3; i++) {
-		files[i] = foreign_with_zeros(PART, PART);
+		files[i] = untrusted_with_zeros(PART, PART);
 		elf_file_set_budget(files[i], &budget);
 	}
 	assert_true(unpacks(files[0]));
-	assert_true(unpacks(files[0])); /* once */
+	assert_true(unpacks(files[0])); /* only once */
 	elf_file_share_budget(files[1], files[0]);
 	assert_true(unpacks(files[1]));
 	assert_false(unpacks(files[2]));
-	/* A file that is closed gives its part back. */
+	/* A file that is closed releases its part of the limit. */
 	elf_file_free(files[1]);
 	assert_true(unpacks(files[2]));
 	elf_file_free(files[2]);
 	elf_file_free(files[0]);
-	/* What cannot be unpacked takes nothing, nor gives it back later. */
-	files[0] = foreign_with_zeros(PART, PART + 1);
+	/* A section that cannot be decompressed neither takes nor releases a
+	 * part of the limit. */
+	files[0] = untrusted_with_zeros(PART, PART + 1);
 	elf_file_set_budget(files[0], &budget);
 	assert_false(unpacks(files[0]));
 	assert_true(unpack_budget_take(&budget, true, ROOM));
@@ -250,9 +251,9 @@ TEST(our_own_files_have_a_budget_of_their_own)
 	struct unpack_budget budget;
 
 	unpack_budget_init(&budget);
-	assert_true(unpack_budget_take(&budget, true, UNPACK_FOREIGN_BYTES_MAX));
+	assert_true(unpack_budget_take(&budget, true, UNPACK_UNTRUSTED_BYTES_MAX));
 	assert_false(unpack_budget_take(&budget, true, 1));
-	assert_true(unpack_budget_take(&budget, false, UNPACK_FOREIGN_BYTES_MAX / 2));
+	assert_true(unpack_budget_take(&budget, false, UNPACK_UNTRUSTED_BYTES_MAX / 2));
 	assert_false(unpack_budget_take(&budget, false, UINT64_MAX));
 }
 

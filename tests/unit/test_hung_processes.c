@@ -1,5 +1,5 @@
 /*
- * Processes that are not read again.
+ * Processes that are not read again because a read took too long.
  */
 #include "base/hung_processes.h"
 
@@ -43,7 +43,7 @@ TEST(the_number_of_processes_that_may_hang_is_bounded)
 	assert_false(hung_processes_add(&hung, getpid()));
 }
 
-/* Killed with kill_child(), once it is that user's. */
+/* Makes a child that runs as that user. Kill it with kill_child(). */
 static pid_t child_of_user(uid_t user)
 {
 	int ready[2];
@@ -53,7 +53,7 @@ static pid_t child_of_user(uid_t user)
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
 	if (pid == 0) {
-		/* Another user does not keep it. */
+		/* The process of another user is not affected. */
 		if (setuid(user) == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 &&
 		    write(ready[1], "", 1) == 1)
 			pause();

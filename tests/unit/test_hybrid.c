@@ -1,7 +1,8 @@
 /*
- * Events on machines with several kinds of CPU: a sysfs of our own, and a perf_event_open(2) that
- * answers as such a machine's. Descriptors that it gives out count the CPU time: needs a kernel
- * that lets us sample with cpu-clock on two CPUs.
+ * Events on machines with several kinds of CPU: a sysfs made by the test, and a
+ * perf_event_open(2) that answers like such a machine. Its descriptors count
+ * CPU time, so the tests need a kernel that allows sampling with cpu-clock, and
+ * two CPUs.
  */
 #include "perf/counter.h"
 #include "perf/cpus.h"
@@ -23,12 +24,13 @@
 
 enum { HZ = 999, BIG_TYPE = 4, LITTLE_TYPE = 10, SPIN_MS = 20 };
 
-/* The kernel of a machine whose first CPU is big and whose second one is little. */
+/* The kernel of a machine whose first CPU is a big core and whose second one is
+ * a little core. */
 static struct machine {
-	bool names_pmus;    /* it takes a PMU in the config of generic events */
-	bool finds_pmus;    /* it finds the PMU of a CPU by itself, as Arm's */
-	bool little_counts; /* little CPUs have the counter … */
-	bool big_counts;    /* … and big ones */
+	bool names_pmus;    /* accepts a PMU in the config of generic events */
+	bool finds_pmus;    /* finds the PMU of a CPU by itself, like Arm's kernels */
+	bool little_counts; /* little CPUs have the counter */
+	bool big_counts;    /* big CPUs have the counter */
 	unsigned most_precise;
 	unsigned refused;
 } machine;
@@ -38,7 +40,7 @@ static const struct machine intel = {
 static const struct machine old_arm = {
 	.finds_pmus = true, .little_counts = true, .big_counts = true};
 
-/* The linker puts this in the place of syscall() (--wrap). */
+/* The linker replaces syscall() by this (--wrap). */
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f);
 
@@ -130,7 +132,8 @@ static void spin_on(int cpu)
 	CPU_ZERO(&cpus);
 	CPU_SET(cpu, &cpus);
 	assert_int_equal(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
-	/* In user space, where it is sampled; the clock is read in the kernel. */
+	/* Spins in user space, which is sampled; the clock is read in the
+	 * kernel. */
 	while (clock_thread_cpu_ns() < until_ns)
 		for (volatile unsigned i = 0; i < 10000; i++)
 			continue;
@@ -155,7 +158,8 @@ static struct error *open_on_ourselves(const struct event *events, size_t count,
 	return sampler_open(events, count, &target, &plain, ret);
 }
 
-/* Samples of each CPU while this thread works on both; all are of the first event. */
+/* Counts the samples of each CPU while this thread runs on both. All belong to
+ * the first event. */
 static void sample_both(struct sampler *sampler, unsigned samples[2])
 {
 	struct record record;
@@ -320,7 +324,7 @@ TEST_IN_FOLDER(cpus_that_lack_the_counter_are_named_and_the_others_sampled)
 	assert_int_equal(samples[1], 0);
 }
 
-/* As on a kernel whose sysfs is hidden: a plain event, which the little CPU refuses. */
+/* As if sysfs were hidden: a plain event, which the little CPU refuses. */
 TEST_IN_FOLDER(without_sysfs_the_big_cpus_are_sampled)
 {
 	static const struct pmus none;
@@ -386,7 +390,7 @@ TEST_IN_FOLDER(the_default_is_cycles_if_one_kind_of_cpu_counts_them)
 	}
 }
 
-/* A child that begins its work when a byte is written to *begin. */
+/* Starts a child that waits for a byte in *begin before it works. */
 static pid_t launch(int *begin)
 {
 	static const char work[] = "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done";
@@ -407,7 +411,8 @@ static pid_t launch(int *begin)
 	_exit(1);
 }
 
-/* The CPU time of a process from its exec on, as one event on all CPUs counts it. */
+/* Opens an event on all CPUs that counts the CPU time of a process from its
+ * exec on. */
 static int open_reference(pid_t pid)
 {
 	struct perf_event_attr attr = {.size = sizeof(attr),
@@ -422,7 +427,8 @@ static int open_reference(pid_t pid)
 				   PERF_FLAG_FD_CLOEXEC, 0);
 }
 
-/* Where the kernel finds the PMU of a CPU by itself, an event on all CPUs is of one PMU only. */
+/* If the kernel finds the PMU of a CPU by itself, an event on all CPUs belongs
+ * to one PMU only. */
 TEST_IN_FOLDER(the_time_of_a_command_is_counted_once)
 {
 	static const struct sampler_options plain;

@@ -1,14 +1,16 @@
+#include "agent_ring_writer.h"
 #include "base/alloc.h"
 #include "inside/source.h"
-#include "lane_writer.h"
 #include "unit_test.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 static struct {
@@ -17,7 +19,7 @@ static struct {
 	struct record_source records;
 } f;
 
-/* The one that assert_next() has read. */
+/* The record that assert_next() has read last. */
 static struct record record;
 
 static const struct inside_options usual = {
@@ -64,7 +66,7 @@ static void assert_end(void)
 	assert_false(record_source_next(&f.records, &record));
 }
 
-/* Of a child that has ended and was waited for. */
+/* Returns the pid of a child that has ended and was waited for. */
 static pid_t ended_pid(void)
 {
 	pid_t pid = fork();
@@ -77,11 +79,11 @@ static pid_t ended_pid(void)
 
 TEST_WITH(set_up, tear_down, a_program_begins_with_its_name_and_mappings)
 {
-	lane_write_start(&f.file, 3, 1, getpid(), "program", true);
-	lane_write_maps(&f.file, 3, getpid(),
-			"1000-3000 r-xp 00002000 fe:01 77     /bin/program\n"
-			"nonsense\n"
-			"8000-9000 r-xp 00000000 00:00 0      [vdso]\n");
+	agent_ring_write_start(&f.file, 3, 1, getpid(), "program", true);
+	agent_ring_write_maps(&f.file, 3, getpid(),
+			      "1000-3000 r-xp 00002000 fe:01 77     /bin/program\n"
+			      "nonsense\n"
+			      "8000-9000 r-xp 00000000 00:00 0      [vdso]\n");
 	record_source_batch(&f.records);
 	assert_next(RECORD_FORK);
 	assert_int_equal(record.fork.parent_pid, 1);
@@ -128,8 +130,8 @@ TEST_WITH(set_up, tear_down, a_child_of_fork_has_its_parent)
 	pid_t child;
 
 	child = waiting_child();
-	lane_write_start(&f.file, 0, 1, getpid(), "parent", true);
-	lane_write_start(&f.file, 0, getpid(), child, "child", false);
+	agent_ring_write_start(&f.file, 0, 1, getpid(), "parent", true);
+	agent_ring_write_start(&f.file, 0, getpid(), child, "child", false);
 	record_source_batch(&f.records);
 	assert_next(RECORD_FORK);
 	assert_next(RECORD_COMM);
@@ -144,15 +146,16 @@ TEST_WITH(set_up, tear_down, a_child_of_fork_has_its_parent)
 
 TEST(records_of_a_process_that_does_not_share_the_file_are_dropped)
 {
-	pid_t stranger = waiting_child(); /* before there is a file */
+	pid_t stranger = waiting_child(); /* created before the file exists */
 	size_t len;
 	char *text;
 
 	open_with(usual);
-	lane_write_start(&f.file, 0, getpid(), stranger, "claimed", false);
-	lane_write_maps(&f.file, 0, stranger, "1000-3000 r-xp 00000000 fe:01 77 /bin/program\n");
-	lane_write_alloc(&f.file, 0, stranger, stranger, 0xabc, 0);
-	lane_write_free(&f.file, 0, getpid(), getpid(), 1);
+	agent_ring_write_start(&f.file, 0, getpid(), stranger, "claimed", false);
+	agent_ring_write_maps(&f.file, 0, stranger,
+			      "1000-3000 r-xp 00000000 fe:01 77 /bin/program\n");
+	agent_ring_write_alloc(&f.file, 0, stranger, stranger, 0xabc, 0);
+	agent_ring_write_free(&f.file, 0, getpid(), getpid(), 1);
 	record_source_batch(&f.records);
 	assert_next(RECORD_FREE);
 	assert_end();
@@ -165,7 +168,74 @@ TEST(records_of_a_process_that_does_not_share_the_file_are_dropped)
 	close_all();
 }
 
-/* The first executable mapping of a file, as a line of /proc/self/maps. */
+/* Starts a child that maps the file when it receives the descriptor, as a
+ * program does after execve(). */
+static pid_t late_member(int channel[2])
+{
+	char path[64], done = 0;
+	pid_t pid;
+	int fd;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel), 0);
+	pid = fork();
+	if (pid != 0)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (read(channel[1], &fd, sizeof(fd)) != sizeof(fd))
+		_exit(1);
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getppid(), fd);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (mmap(NULL, INSIDE_FILE_BYTES, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED ||
+	    write(channel[1], &done, sizeof(done)) != sizeof(done))
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+TEST(a_stranger_that_begins_is_asked_about_again_at_once)
+{
+	int channel[2];
+	pid_t child = late_member(channel);
+	char done;
+
+	open_with(usual);
+	agent_ring_write_start(&f.file, 0, getpid(), child, "child", false);
+	record_source_batch(&f.records);
+	assert_end();
+	assert_int_equal(write(channel[0], &f.file.fd, sizeof(f.file.fd)), sizeof(f.file.fd));
+	assert_int_equal(read(channel[0], &done, sizeof(done)), sizeof(done));
+	agent_ring_write_start(&f.file, 0, getpid(), child, "program", true);
+	record_source_batch(&f.records);
+	assert_next(RECORD_FORK);
+	assert_next(RECORD_COMM);
+	assert_string_equal(record.comm.name, "program");
+	assert_end();
+	end_child(child);
+	close(channel[0]);
+	close(channel[1]);
+	close_all();
+}
+
+TEST(a_stranger_that_has_ended_stays_one)
+{
+	const struct timespec long_enough = {.tv_nsec = 60 * NS_PER_MS}; /* members.c: AGAIN_MS */
+	pid_t stranger = waiting_child();
+
+	open_with(usual);
+	agent_ring_write_start(&f.file, 0, getpid(), stranger, "claimed", false);
+	record_source_batch(&f.records);
+	assert_end();
+	end_child(stranger);
+	nanosleep(&long_enough, NULL);
+	agent_ring_write_alloc(&f.file, 0, stranger, stranger, 0xabc, 0);
+	record_source_batch(&f.records);
+	assert_end();
+	assert_int_equal(inside_source_counts(f.source).strangers, 2);
+	close_all();
+}
+
+/* Returns the line of /proc/self/maps for the first executable mapping of a
+ * file. */
 static char *own_line(void)
 {
 	CLEANUP(close_file) FILE *maps = fopen("/proc/self/maps", "re");
@@ -189,8 +259,8 @@ TEST_WITH(set_up, tear_down, a_mapping_is_the_kernel_s_or_a_claim)
 			       "%s%s",
 			       lying, line);
 
-	lane_write_start(&f.file, 3, 1, getpid(), "program", true);
-	lane_write_maps(&f.file, 3, getpid(), text);
+	agent_ring_write_start(&f.file, 3, 1, getpid(), "program", true);
+	agent_ring_write_maps(&f.file, 3, getpid(), text);
 	record_source_batch(&f.records);
 	assert_next(RECORD_FORK);
 	assert_next(RECORD_COMM);
@@ -198,7 +268,7 @@ TEST_WITH(set_up, tear_down, a_mapping_is_the_kernel_s_or_a_claim)
 	assert_string_equal(record.mmap.path, "/claimed");
 	assert_true(record.mmap.is_claimed);
 	assert_int_equal(record.mmap.claimant, geteuid());
-	/* The name is the kernel's, whatever was written. */
+	/* The kernel's name is used, whatever the program wrote. */
 	for (unsigned i = 0; i < 2; i++) {
 		assert_next(RECORD_MMAP);
 		assert_false(record.mmap.is_claimed);
@@ -207,12 +277,38 @@ TEST_WITH(set_up, tear_down, a_mapping_is_the_kernel_s_or_a_claim)
 	assert_end();
 }
 
+TEST_WITH(set_up, tear_down, new_code_is_what_the_kernel_lists_there_or_anonymous)
+{
+	CLEANUP(free_ptr) char *line = own_line();
+	uint64_t start = strtoull(line, NULL, 16);
+	CLEANUP(free_ptr)
+	char *text = xasprintf("1000-3000 r-xp 00000000 00:00 0\n"
+			       "%" PRIx64 "-%" PRIx64 " r-xp 00000000 00:00 0\n",
+			       start + 1, start + 2);
+
+	agent_ring_write_start(&f.file, 3, 1, getpid(), "", true);
+	agent_ring_write_maps(&f.file, 3, getpid(), text);
+	record_source_batch(&f.records);
+	assert_next(RECORD_FORK);
+	assert_next(RECORD_MMAP);
+	assert_int_equal(record.mmap.start, 0x1000);
+	assert_int_equal(record.mmap.length_bytes, 0x2000);
+	assert_string_equal(record.mmap.path, "");
+	assert_false(record.mmap.is_claimed);
+	assert_next(RECORD_MMAP);
+	assert_int_equal(record.mmap.start, start);
+	assert_non_null(strstr(line, record.mmap.path));
+	assert_end();
+}
+
 TEST_WITH(set_up, tear_down, mappings_of_a_process_that_has_ended_are_nobody_s_claims)
 {
 	pid_t pid = ended_pid();
 
-	lane_write_start(&f.file, 0, 1, pid, "short", true);
-	lane_write_maps(&f.file, 0, pid, "1000-3000 r-xp 00000000 fe:01 77 /bin/program\n");
+	agent_ring_write_start(&f.file, 0, 1, pid, "short", true);
+	agent_ring_write_maps(&f.file, 0, pid,
+			      "1000-3000 r-xp 00000000 fe:01 77 /bin/program\n"
+			      "4000-5000 r-xp 00000000 00:00 0\n");
 	record_source_batch(&f.records);
 	assert_next(RECORD_FORK);
 	assert_next(RECORD_COMM);
@@ -222,7 +318,7 @@ TEST_WITH(set_up, tear_down, mappings_of_a_process_that_has_ended_are_nobody_s_c
 	assert_end();
 }
 
-/* As a reader for whom each record is much work. */
+/* Reads like a reader that needs much time per record. */
 static unsigned read_slowly(unsigned next)
 {
 	while (record_source_next(&f.records, &record)) {
@@ -242,7 +338,7 @@ TEST_WITH(set_up, tear_down, a_batch_ends_after_a_time_and_the_next_one_goes_on)
 	uint64_t complete_ns;
 
 	for (unsigned i = 0; i < RECORDS; i++)
-		lane_write_free(&f.file, i % INSIDE_LANES, getpid(), getpid(), i);
+		agent_ring_write_free(&f.file, i % INSIDE_RINGS, getpid(), getpid(), i);
 	record_source_batch(&f.records);
 	before = read_slowly(0);
 	complete_ns = inside_source_complete_ns(f.source);
@@ -263,9 +359,9 @@ TEST_WITH(set_up, tear_down, a_batch_ends_after_a_time_and_the_next_one_goes_on)
 
 TEST_WITH(set_up, tear_down, samples_have_registers_and_stack)
 {
-	lane_write_cpu(&f.file, 0, getpid(), getpid(), 4000000);
-	lane_write_alloc(&f.file, 1, getpid(), getpid(), 0xabc, INSIDE_ALLOC_UNTRACKED);
-	lane_write_free(&f.file, 0, getpid(), getpid(), 0xabc);
+	agent_ring_write_cpu(&f.file, 0, getpid(), getpid(), 4000000);
+	agent_ring_write_alloc(&f.file, 1, getpid(), getpid(), 0xabc, INSIDE_ALLOC_UNTRACKED);
+	agent_ring_write_free(&f.file, 0, getpid(), getpid(), 0xabc);
 	record_source_batch(&f.records);
 	assert_next(RECORD_SAMPLE);
 	assert_int_equal(record.sample.period, 4000000);
@@ -286,12 +382,12 @@ TEST_WITH(set_up, tear_down, samples_have_registers_and_stack)
 	assert_end();
 }
 
-TEST_WITH(set_up, tear_down, lanes_are_merged_by_time_up_to_the_batch_s_beginning)
+TEST_WITH(set_up, tear_down, agent_rings_are_merged_by_time_up_to_the_batch_s_beginning)
 {
 	uint64_t last_ns = 0;
 
 	for (unsigned i = 0; i < 500; i++)
-		lane_write_free(&f.file, i * 7 % INSIDE_LANES, getpid(), getpid(), i);
+		agent_ring_write_free(&f.file, i * 7 % INSIDE_RINGS, getpid(), getpid(), i);
 	record_source_batch(&f.records);
 	for (unsigned i = 0; i < 500; i++) {
 		assert_next(RECORD_FREE);
@@ -300,7 +396,7 @@ TEST_WITH(set_up, tear_down, lanes_are_merged_by_time_up_to_the_batch_s_beginnin
 		last_ns = record.time_ns;
 	}
 	assert_true(last_ns <= inside_source_complete_ns(f.source));
-	lane_write_free(&f.file, 0, getpid(), getpid(), 1);
+	agent_ring_write_free(&f.file, 0, getpid(), getpid(), 1);
 	assert_end();
 }
 
@@ -308,9 +404,9 @@ TEST_WITH(set_up, tear_down, a_limit_holds_later_records_back)
 {
 	uint64_t between_ns;
 
-	lane_write_free(&f.file, 0, getpid(), getpid(), 1);
+	agent_ring_write_free(&f.file, 0, getpid(), getpid(), 1);
 	between_ns = clock_now_ns();
-	lane_write_free(&f.file, 0, getpid(), getpid(), 2);
+	agent_ring_write_free(&f.file, 0, getpid(), getpid(), 2);
 	inside_source_limit(f.source, between_ns);
 	record_source_batch(&f.records);
 	assert_next(RECORD_FREE);
@@ -323,17 +419,17 @@ TEST_WITH(set_up, tear_down, a_limit_holds_later_records_back)
 	assert_end();
 }
 
-TEST_WITH(set_up, tear_down, a_lane_is_read_around_its_end)
+TEST_WITH(set_up, tear_down, a_agent_ring_is_read_around_its_end)
 {
 	for (unsigned i = 0; i < 100000; i++) {
-		lane_write_alloc(&f.file, 5, getpid(), getpid(), i, 0);
+		agent_ring_write_alloc(&f.file, 5, getpid(), getpid(), i, 0);
 		record_source_batch(&f.records);
 		assert_next(RECORD_ALLOC);
 		assert_int_equal(record.allocation.address, i);
 		assert_end();
 	}
-	assert_true(lane_of(&f.file, 5)->head > 10 * INSIDE_LANE_BYTES);
-	assert_int_equal(lane_of(&f.file, 5)->head, lane_of(&f.file, 5)->tail);
+	assert_true(agent_ring_of(&f.file, 5)->head > 10 * INSIDE_RING_BYTES);
+	assert_int_equal(agent_ring_of(&f.file, 5)->head, agent_ring_of(&f.file, 5)->tail);
 	assert_int_equal(inside_source_counts(f.source).damaged, 0);
 }
 
@@ -341,9 +437,10 @@ TEST_WITH(set_up, tear_down, a_new_thread_comes_with_its_name)
 {
 	pid_t child = waiting_child();
 
-	/* Another process of the same name as this one, as if it were a thread: /proc has none. */
-	lane_write_cpu(&f.file, 0, getpid(), child, 1);
-	lane_write_cpu(&f.file, 0, getpid(), child, 1);
+	/* Another process claims to be a thread of this one. It is not in
+	 * /proc/PID/task. */
+	agent_ring_write_cpu(&f.file, 0, getpid(), child, 1);
+	agent_ring_write_cpu(&f.file, 0, getpid(), child, 1);
 	record_source_batch(&f.records);
 	assert_next(RECORD_FORK);
 	assert_int_equal(record.fork.parent_pid, getpid());
@@ -358,12 +455,12 @@ TEST_WITH(set_up, tear_down, processes_that_have_ended_exit_after_their_records)
 {
 	pid_t pid = ended_pid();
 
-	lane_write_start(&f.file, 0, 1, pid, "short", true);
+	agent_ring_write_start(&f.file, 0, 1, pid, "short", true);
 	record_source_batch(&f.records);
 	assert_next(RECORD_FORK);
 	assert_next(RECORD_COMM);
 	assert_end();
-	lane_write_free(&f.file, 0, pid, pid, 1);
+	agent_ring_write_free(&f.file, 0, pid, pid, 1);
 	record_source_disable(&f.records);
 	record_source_batch(&f.records);
 	assert_next(RECORD_FREE);
@@ -376,7 +473,7 @@ TEST_WITH(set_up, tear_down, processes_that_have_ended_exit_after_their_records)
 TEST(lost_records_are_told_once)
 {
 	assert_null(inside_file_make(&f.file));
-	f.file.control->lost = 1000; /* in an earlier recording */
+	f.file.control->lost = 1000; /* by an earlier recording */
 	f.source = inside_source_new(&(struct inside_options){.file = &f.file, .alloc_period = 1});
 	f.records = inside_record_source(f.source);
 	f.file.control->lost += 17;
@@ -392,6 +489,17 @@ TEST(lost_records_are_told_once)
 	close_all();
 }
 
+TEST(loads_without_hooks_are_counted_since_the_file_was_made)
+{
+	assert_null(inside_file_make(&f.file));
+	f.file.control->unhooked_loads = 1; /* before the recording */
+	f.source = inside_source_new(&(struct inside_options){.file = &f.file, .alloc_period = 1});
+	f.records = inside_record_source(f.source);
+	f.file.control->unhooked_loads++;
+	assert_int_equal(inside_source_counts(f.source).unhooked_loads, 2);
+	close_all();
+}
+
 TEST_WITH(set_up, tear_down, the_library_records_what_is_asked_for)
 {
 	assert_int_equal(f.file.control->cpu_hz, 100);
@@ -399,12 +507,13 @@ TEST_WITH(set_up, tear_down, the_library_records_what_is_asked_for)
 	assert_int_equal(f.file.control->alloc_scale, INSIDE_SCALE / 1000);
 	assert_int_equal(f.file.control->records_mappings, 1);
 	inside_source_pause(f.source);
-	/* Threads that begin in a pause need their timers; what those write is dropped. */
+	/* Threads that start in a pause need their timers, but their samples
+	 * are dropped. */
 	assert_int_equal(f.file.control->cpu_hz, 100);
 	assert_int_equal(f.file.control->alloc_period, 0);
 	assert_int_equal(f.file.control->alloc_scale, 0);
-	lane_write_cpu(&f.file, 0, getpid(), getpid(), 1);
-	lane_write_free(&f.file, 0, getpid(), getpid(), 1);
+	agent_ring_write_cpu(&f.file, 0, getpid(), getpid(), 1);
+	agent_ring_write_free(&f.file, 0, getpid(), getpid(), 1);
 	record_source_batch(&f.records);
 	assert_next(RECORD_FREE);
 	assert_end();
@@ -421,10 +530,10 @@ TEST(allocations_alone_are_given_out_if_no_more_is_wanted)
 	open_with((struct inside_options){
 		.alloc_period = 1, .allocations_only = true, .pc_bit = TEST_PC_BIT});
 	assert_int_equal(f.file.control->records_mappings, 0);
-	lane_write_start(&f.file, 0, 1, getpid(), "program", true);
-	lane_write_maps(&f.file, 0, getpid(), "1000-3000 r-xp 0 fe:01 77 /bin/program\n");
-	lane_write_cpu(&f.file, 0, getpid(), getpid(), 1);
-	lane_write_alloc(&f.file, 0, getpid(), getpid(), 1, 0);
+	agent_ring_write_start(&f.file, 0, 1, getpid(), "program", true);
+	agent_ring_write_maps(&f.file, 0, getpid(), "1000-3000 r-xp 0 fe:01 77 /bin/program\n");
+	agent_ring_write_cpu(&f.file, 0, getpid(), getpid(), 1);
+	agent_ring_write_alloc(&f.file, 0, getpid(), getpid(), 1, 0);
 	record_source_batch(&f.records);
 	assert_next(RECORD_ALLOC);
 	assert_end();
@@ -444,13 +553,13 @@ TEST(only_chosen_processes_and_their_children_are_kept)
 	child = waiting_child();
 	grandchild = waiting_child();
 	other = waiting_child();
-	lane_write_free(&f.file, 0, child, child, 1);
-	lane_write_start(&f.file, 0, chosen, child, "child", false);
-	lane_write_free(&f.file, 0, child, child, 2);
-	lane_write_start(&f.file, 0, child, grandchild, "grandchild", false);
-	lane_write_free(&f.file, 0, grandchild, grandchild, 3);
-	lane_write_free(&f.file, 0, chosen, chosen, 4);
-	lane_write_free(&f.file, 0, other, other, 5);
+	agent_ring_write_free(&f.file, 0, child, child, 1);
+	agent_ring_write_start(&f.file, 0, chosen, child, "child", false);
+	agent_ring_write_free(&f.file, 0, child, child, 2);
+	agent_ring_write_start(&f.file, 0, child, grandchild, "grandchild", false);
+	agent_ring_write_free(&f.file, 0, grandchild, grandchild, 3);
+	agent_ring_write_free(&f.file, 0, chosen, chosen, 4);
+	agent_ring_write_free(&f.file, 0, other, other, 5);
 	record_source_batch(&f.records);
 	for (unsigned i = 2; i <= 4; i++) {
 		assert_next(RECORD_FREE);
@@ -463,41 +572,43 @@ TEST(only_chosen_processes_and_their_children_are_kept)
 	close_all();
 }
 
-TEST_WITH(set_up, tear_down, a_lane_that_makes_no_sense_is_emptied)
+TEST_WITH(set_up, tear_down, a_agent_ring_that_makes_no_sense_is_emptied)
 {
 	struct inside_free future = {.header = header_of(INSIDE_FREE, 0, getpid(), getpid())};
 
-	/* More than a lane holds. */
-	lane_of(&f.file, 0)->head = 3 * INSIDE_LANE_BYTES;
-	/* Not written forwards. */
-	lane_of(&f.file, 1)->head = (uint64_t)-8;
-	/* A record of no length. */
-	lane_of(&f.file, 2)->head = 64;
-	/* A record that is longer than what is there. */
-	memcpy(lane_bytes(&f.file, 3), &(uint32_t){1000}, 4);
-	lane_of(&f.file, 3)->head = 64;
-	/* A record of the future, which would hold up all after it. */
+	/* More than an agent ring can hold. */
+	agent_ring_of(&f.file, 0)->head = 3 * INSIDE_RING_BYTES;
+	/* The position goes backwards. */
+	agent_ring_of(&f.file, 1)->head = (uint64_t)-8;
+	/* A record of length 0. */
+	agent_ring_of(&f.file, 2)->head = 64;
+	/* A record that is longer than the data. */
+	memcpy(agent_ring_bytes(&f.file, 3), &(uint32_t){1000}, 4);
+	agent_ring_of(&f.file, 3)->head = 64;
+	/* A record with a time in the future, which would delay all records
+	 * after it. */
 	future.header.time_ns = clock_now_ns() + 1000 * NS_PER_SECOND;
-	lane_write(&f.file, 4, &future, sizeof(future));
-	/* A thread that cannot be. */
-	lane_write_free(&f.file, 5, -1, -1, 1);
+	agent_ring_write(&f.file, 4, &future, sizeof(future));
+	/* A thread that cannot exist. */
+	agent_ring_write_free(&f.file, 5, -1, -1, 1);
 	/* A sample without room for its registers. */
-	lane_write(&f.file, 6,
-		   &(struct inside_cpu){.header = header_of(INSIDE_CPU, 0, getpid(), getpid()),
-					.stack.regs_mask = UINT64_MAX},
-		   sizeof(struct inside_cpu));
+	agent_ring_write(
+		&f.file, 6,
+		&(struct inside_cpu){.header = header_of(INSIDE_CPU, 0, getpid(), getpid()),
+				     .stack.regs_mask = UINT64_MAX},
+		sizeof(struct inside_cpu));
 	/* A type that does not exist. */
-	lane_write(&f.file, 7,
-		   &(struct inside_free){.header = header_of(77, 0, getpid(), getpid())},
-		   sizeof(struct inside_free));
+	agent_ring_write(&f.file, 7,
+			 &(struct inside_free){.header = header_of(77, 0, getpid(), getpid())},
+			 sizeof(struct inside_free));
 	record_source_batch(&f.records);
 	assert_end();
 	assert_int_equal(inside_source_counts(f.source).damaged, 8);
 	for (unsigned i = 0; i < 8; i++)
-		assert_int_equal(lane_of(&f.file, i)->head, lane_of(&f.file, i)->tail);
-	/* The lanes are used again. */
+		assert_int_equal(agent_ring_of(&f.file, i)->head, agent_ring_of(&f.file, i)->tail);
+	/* The agent rings are used again. */
 	for (unsigned i = 0; i < 8; i++)
-		lane_write_free(&f.file, i, getpid(), getpid(), i);
+		agent_ring_write_free(&f.file, i, getpid(), getpid(), i);
 	record_source_batch(&f.records);
 	for (unsigned i = 0; i < 8; i++) {
 		assert_next(RECORD_FREE);
@@ -506,17 +617,17 @@ TEST_WITH(set_up, tear_down, a_lane_that_makes_no_sense_is_emptied)
 	assert_end();
 }
 
-TEST_WITH(set_up, tear_down, the_lane_of_a_dead_owner_is_freed)
+TEST_WITH(set_up, tear_down, the_agent_ring_of_a_dead_owner_is_freed)
 {
-	lane_of(&f.file, 0)->owner = (uint32_t)ended_pid();
-	lane_of(&f.file, 1)->owner = (uint32_t)getpid();
-	record_source_disable(&f.records); /* looks in every batch */
+	agent_ring_of(&f.file, 0)->owner = (uint32_t)ended_pid();
+	agent_ring_of(&f.file, 1)->owner = (uint32_t)getpid();
+	record_source_disable(&f.records); /* then each batch checks for dead owners */
 	for (unsigned i = 0; i < 2; i++) {
-		assert_int_not_equal(lane_of(&f.file, 0)->owner, 0);
+		assert_int_not_equal(agent_ring_of(&f.file, 0)->owner, 0);
 		record_source_batch(&f.records);
 	}
-	assert_int_equal(lane_of(&f.file, 0)->owner, 0);
-	assert_int_equal(lane_of(&f.file, 1)->owner, getpid());
+	assert_int_equal(agent_ring_of(&f.file, 0)->owner, 0);
+	assert_int_equal(agent_ring_of(&f.file, 1)->owner, getpid());
 }
 
 TEST(the_file_of_a_process_is_found)

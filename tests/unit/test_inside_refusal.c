@@ -16,10 +16,10 @@ enum { OWN_MACHINE = EM_X86_64, OTHER_MACHINE = EM_AARCH64 };
 #endif
 
 struct program {
-	const char *loader;  /* NULL: static */
-	const char *section; /* NULL: none */
-	const char *text;    /* that it holds */
-	const char *symbol;  /* that it defines; NULL: none */
+	const char *loader;  /* NULL if static */
+	const char *section; /* NULL if there is none */
+	const char *text;    /* contents of the section */
+	const char *symbol;  /* a symbol that it defines, or NULL */
 	unsigned machine;
 	unsigned mode;
 };
@@ -136,12 +136,12 @@ TEST_IN_FOLDER(a_program_that_gains_rights_is_refused)
 	CLEANUP(free_ptr)
 	char *path = make_program(&(struct program){.loader = glibc, .mode = 04700});
 
-	/* The user's own rights are none more. */
+	/* A set-user-ID program of prof's own user gains no privileges. */
 	assert_null(check(path));
 	if (getuid() != 0 || chown(path, 1, (gid_t)-1) < 0)
 		return;
 	assert_int_equal(chmod(path, 04755), 0);
-	assert_text(check(path), "gains rights");
+	assert_text(check(path), "gains privileges");
 }
 
 TEST_IN_FOLDER(a_script_is_followed_to_its_interpreter)
@@ -166,7 +166,7 @@ static struct error *check_words(const char *const *words)
 	return inside_check_program(program, INSIDE_FOR_MEMORY);
 }
 
-/* The loader of the test itself. */
+/* The loader of the test program itself. */
 TEST_IN_FOLDER(the_dynamic_loader_is_followed_to_the_program_that_it_is_given)
 {
 	CLEANUP(free_ptr) char *path = make_program(&(struct program){.loader = NULL});
@@ -270,7 +270,7 @@ TEST_IN_FOLDER(a_stripped_program_is_known_by_its_allocator_s_messages)
 	CLEANUP(free_ptr) char *path = make_program(&jemalloc);
 
 	assert_text(own_allocator(path), "jemalloc");
-	/* Its symbols tell more. */
+	/* If the program has symbols, they are used instead of the text. */
 	jemalloc.symbol = "main";
 	free(path);
 	path = make_program(&jemalloc);

@@ -11,7 +11,8 @@ enum { INTERPRETER, PYTHON };
 	"app;_start;py::main_[j];eval 1\n"                                                         \
 	"app;_start;py::main_[j];eval;py::step_[j] 2\n"
 
-/* A Python program: main() calls step() twice, which is C code of the interpreter in between. */
+/* A Python program: main() calls step() twice, with C code of the interpreter
+ * in between. */
 static struct profile *python_profile(void)
 {
 	struct profile *profile = profile_new();
@@ -76,7 +77,8 @@ TEST(interpreted_functions_are_code_of_their_own_kind)
 TEST(folded_stacks_mark_them_as_not_native)
 {
 	CLEANUP(output_deinit)
-	struct output folded = written(&format_folded, (struct format_options){.annotate = true});
+	struct output folded = written(&format_folded,
+				       (struct format_options){.folded.annotate = true});
 
 	assert_string_equal(folded.data, FOLDED);
 }
@@ -119,10 +121,10 @@ TEST(the_firefox_profiler_has_a_category_for_them)
 	json.len = fread(json.data, 1, (1 << 20) - 1, gzip);
 	assert_int_equal(fclose(gzip), 0);
 	fclose(in);
-	assert_holds(&json, "{\"name\":\"Interpreted\",\"color\":\"purple\"");
-	/* By frame: _start, py::main, eval, py::step twice. */
+	assert_holds(&json, "{\"name\":\"interpreted\",\"color\":\"purple\"");
+	/* The frames are _start, py::main, eval, and py::step twice. */
 	assert_holds(&json, "\"address\":[1,-1,33,-1,-1]");
-	assert_holds(&json, "\"category\":[1,4,1,4,4]");
+	assert_holds(&json, "\"category\":[1,5,1,5,5]");
 }
 
 TEST(pprof_gives_back_their_kind_and_their_lines)
@@ -148,6 +150,6 @@ TEST(pprof_gives_back_their_kind_and_their_lines)
 	assert_int_equal(lines, 12 + 5 + 7);
 	CLEANUP(output_deinit)
 	struct output folded = output_of(&format_folded, again,
-					 (struct format_options){.annotate = true});
+					 (struct format_options){.folded.annotate = true});
 	assert_string_equal(folded.data, FOLDED);
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One event of the profile has counted in samples of this function. */
+/* Adds a count of one event to samples of this function. */
 static void add(struct profile *profile, const char *function, event_id event, uint64_t samples,
 		uint64_t weight)
 {
@@ -14,8 +14,11 @@ static void add(struct profile *profile, const char *function, event_id event, u
 			    STACK(profile, "main", function), event, samples, weight);
 }
 
-/* cycles, then instructions: sum 2.50 per cycle, chase 0.25, mul 1; few samples of rare, of idle no
- * instructions, of odd no cycles. */
+/*
+ * Makes a program with cycles and instructions: sum has 2.50 per cycle, chase
+ * 0.25, mul 1. rare has few samples, idle has no instructions, odd has no
+ * cycles.
+ */
 static struct profile *program(void)
 {
 	struct profile *profile = profile_new();
@@ -35,7 +38,8 @@ static struct profile *program(void)
 	return profile;
 }
 
-/* "sum 2.50, main -", the largest first, or of all; to be freed. */
+/* Returns "sum 2.50, main -", the largest first, or the value of all rows. The
+ * caller frees it. */
 static char *text_of_rows(event_id shown, const struct row_by *by)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = program();
@@ -92,7 +96,7 @@ TEST(processes_and_threads_have_ratios_too)
 	assert_string_equal(thread, "p 0.88, all 0.88");
 }
 
-/* The name of the counterpart of the first event; "": none. */
+/* Returns the name of the counterpart of the first event, or "". */
 static const char *counterpart_of(struct profile *profile, const char *const *names)
 {
 	event_id event;

@@ -23,7 +23,7 @@ TEST(the_estimate_is_the_slope)
 	assert_near(time.error, 0.01, 1e-9);
 }
 
-/* Criterion writes null, or leaves it out. */
+/* Criterion writes null or omits the slope. */
 TEST(without_a_slope_it_is_the_mean)
 {
 	struct iteration_time time;

@@ -14,15 +14,20 @@
 
 static const uid_t nobody = 65534;
 
-static enum java_answer ask(pid_t pid, struct elf_file *libjvm)
+static enum java_answer ask_if(pid_t pid, struct elf_file *libjvm, bool own_only)
 {
-	struct java_attach attach = java_attach_start(pid, libjvm,
+	struct java_attach attach = java_attach_start(pid, libjvm, own_only,
 						      clock_now_ns() + 10 * NS_PER_SECOND);
 
 	return java_attach_wait(&attach);
 }
 
-/* This program: no virtual machine. */
+static enum java_answer ask(pid_t pid, struct elf_file *libjvm)
+{
+	return ask_if(pid, libjvm, false);
+}
+
+/* Opens this program, which is not a Java virtual machine. */
 static struct elf_file *open_self(void)
 {
 	struct elf_file *elf = NULL;
@@ -32,7 +37,7 @@ static struct elf_file *open_self(void)
 	return elf;
 }
 
-/* SIGQUIT would end it. */
+/* Starts a process that SIGQUIT would end. */
 static pid_t start_process(void)
 {
 	pid_t pid = fork();
@@ -89,14 +94,52 @@ TEST(a_process_of_another_user_is_left_alone)
 			      ? 99
 			      : (int)ask(pid, elf));
 	waitpid(asking, &status, 0);
-	assert_int_equal(WEXITSTATUS(status), JAVA_FOREIGN);
+	assert_int_equal(WEXITSTATUS(status), JAVA_UNTRUSTED);
 	assert_int_equal(end_process(pid), SIGTERM);
+	elf_file_free(elf);
+}
+
+/* Only --java makes root ask those of other users; the caller of sudo is one's own. */
+TEST(root_asks_by_itself_only_its_own_processes_and_those_of_the_caller_of_sudo)
+{
+	struct elf_file *elf = open_self();
+	int ready[2];
+	pid_t pid;
+	char byte;
+
+	if (geteuid() != 0)
+		RETURN_LACKING("root");
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		bool is_other = setresgid(nobody, nobody, nobody) == 0 &&
+				setresuid(nobody, nobody, nobody) == 0;
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (!is_other || write(ready[1], "", 1) != 1)
+			_exit(99);
+		while (true)
+			pause();
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_int_equal(ask_if(pid, elf, true), JAVA_UNTRUSTED);
+	setenv("SUDO_UID", "65534", true);
+	setenv("SUDO_GID", "65534", true);
+	assert_int_equal(ask_if(pid, elf, true), JAVA_NO_JVM);
+	unsetenv("SUDO_UID");
+	unsetenv("SUDO_GID");
+	assert_int_equal(ask_if(pid, elf, false), JAVA_NO_JVM);
+	assert_int_equal(ask_if(getpid(), elf, true), JAVA_NO_JVM);
+	assert_int_equal(end_process(pid), SIGTERM);
+	close(ready[0]);
 	elf_file_free(elf);
 }
 
 int main(void)
 {
-	/* It has no /proc of its own: an emulator's process is the emulator. */
+	/* An emulated process has no /proc of its own: it would be that of the
+	 * emulator. */
 	if (!has_seccomp())
 		return lacking_all("a process that is no emulator's");
 	return unit_tests_run();

@@ -1,4 +1,4 @@
-/* Rules for Java code at instructions as HotSpot makes them. */
+/* Rules for Java code, for instructions that HotSpot generates. */
 #include "unwind/java_rule.h"
 
 #include "unit_test.h"
@@ -99,7 +99,8 @@ static const struct {
 	/* push %rbp; mov %rsp,%rbp; sub $0x30,%rsp */
 	{CODE_METHOD, 4, "", "\x55\x48\x8b\xec\x48\x83\xec\x30", JAVA_TOP, 0, 0},
 	{CODE_METHOD, 5, "", "\x48\x8b\xec\x48\x83\xec\x30", JAVA_PUSHED, 0, 0},
-	/* The end of a prologue, other encodings, and what is none. */
+	/* The end of a prologue, other encodings, and instructions that are not
+	 * prologues. */
 	{CODE_METHOD, COMPLETE - 1, "", "\x48\x83\xec\x38", JAVA_TOP, 0, 0},
 	{CODE_METHOD, COMPLETE, "", "\x48\x83\xec\x38", JAVA_SIZED, 0, 0},
 	{CODE_METHOD, COMPLETE - 1, "", "\x90\x48\x83\xec\x38", JAVA_SIZED, 0, 0},
@@ -115,20 +116,22 @@ static const struct {
 	{CODE_RUNTIME, 4, "\x55", "\x48\x8b\xec", JAVA_PUSHED, 0, 0},
 	{CODE_RUNTIME, 4, "\x54", "\x48\x8b\xec", JAVA_FP_OR_SIZED, 0, 0},
 	{CODE_RUNTIME, COMPLETE, "", "\x48\x83\xec\x38", JAVA_FP_OR_SIZED, 0, 0},
-	/* An epilogue begins with the frame: add $0x30,%rsp; pop %rbp; cmp; ja; ret. */
+	/* An epilogue starts with the release of the frame: add $0x30,%rsp; pop
+	 * %rbp; cmp; ja; ret. */
 	{CODE_METHOD, 99, "", "\x48\x83\xc4\x30\x5d\x49\x3b\xa7\x48\x03", JAVA_SIZED, 0, 0},
 	{CODE_METHOD, 99, "", "\x5d\x49\x3b\xa7\x48\x03", JAVA_PUSHED, 0, 0},
 	{CODE_METHOD, 99, "", "\x49\x3b\xa7\1\1\1\1\x0f\x87\1\1\1\1\xc3", JAVA_TOP, 0, 0},
-	/* A routine that jumps to what it has resolved: popf; pop %rbp; jmp *%rax. */
+	/* A routine that jumps to the code that it has resolved: popf; pop
+	 * %rbp; jmp *%rax. */
 	{CODE_RUNTIME, 99, "", "\x9d\x5d\xff\xe0", JAVA_FP_OR_SIZED, 0, 0},
 	{CODE_RUNTIME, 99, "", "\x5d\xff\xe0", JAVA_PUSHED, 0, 0},
 	{CODE_RUNTIME, 99, "", "\xff\xe0", JAVA_TOP, 0, 0},
-	/* A stub keeps a frame pointer between its first and last instructions. */
+	/* A stub has a frame pointer between its first and last instructions. */
 	{CODE_STUBS, 0, "", "\x55\x48\x8b\xec", JAVA_TOP, 0, 0},
 	{CODE_STUBS, 1, "\x55", "\x48\x8b\xec", JAVA_PUSHED, 0, 0},
 	{CODE_STUBS, 99, "", "\x90\x90", JAVA_FP_OR_TOP, 0, 0},
 	{CODE_STUBS, 99, "", "\xc9\xc3", JAVA_FP, 0, 0},
-	/* Of the interpreter: pop, mov to %rsp, jmp. */
+	/* Code of the interpreter: pop, mov to %rsp, jmp. */
 	{CODE_INTERPRETER, 0x800, "", "\x59\x49\x8b\xe6", JAVA_RETURNING, JAVA_ON_STACK, 14},
 	{CODE_INTERPRETER, 0x800, "", "\x48\x8b\xe1\xff\xe2", JAVA_RETURNING, 1, 2},
 	{CODE_INTERPRETER, 0x800, "\x48\x8b\xe6", "\xff\xe7", JAVA_RETURNING, 5, 7},
@@ -217,7 +220,7 @@ TEST(an_address_that_nothing_called_is_a_barrier)
 			 JAVA_BARRIER);
 }
 
-/* For each code_kind: the rule of a leaf, and of a caller. */
+/* By code_kind: the rule for a leaf, and the rule for a caller. */
 TEST(without_its_instructions_a_leaf_has_no_rule)
 {
 	static const enum java_rule_kind kinds[][2] = {

@@ -8,7 +8,8 @@
 
 static const uid_t somebody = 54321;
 
-/* What the map of process 34, which is 12 in its own namespace, says; "" if it is not opened. */
+/* Returns the contents of the map of process 34, which is 12 in its own
+ * namespace, or "" if it is not opened. */
 static const char *map_of(uid_t last_user)
 {
 	static char text[64];
@@ -43,7 +44,7 @@ static void own(const char *name, uid_t user)
 	assert_int_equal(lchown(path, user, (gid_t)user), 0);
 }
 
-/* Of somebody's process. */
+/* Makes a process of an unprivileged user. */
 static void make_process(void)
 {
 	static const char *const names[] = {"34", "34/root", "34/root/tmp"};
@@ -61,9 +62,9 @@ static void make_process(void)
 TEST_IN_FOLDER(the_map_is_found_by_the_process_own_pid_and_root)
 {
 	write_status(geteuid());
-	assert_string_equal(map_of(FOREIGN_USER_UNKNOWN), "");
+	assert_string_equal(map_of(UNTRUSTED_USER_UNKNOWN), "");
 	write_text("34/root/tmp/perf-12.map", "1000 10 inside\n");
-	assert_string_equal(map_of(FOREIGN_USER_UNKNOWN), "1000 10 inside\n");
+	assert_string_equal(map_of(UNTRUSTED_USER_UNKNOWN), "1000 10 inside\n");
 }
 
 TEST_IN_FOLDER(the_map_of_an_ended_process_is_found_below_its_root)
@@ -88,7 +89,7 @@ TEST_IN_FOLDER(a_pipe_in_the_maps_place_is_not_opened)
 	write_status(geteuid());
 	assert_int_equal(mkfifo(path, 0600), 0);
 	opened = watch_opening(path);
-	assert_string_equal(map_of(FOREIGN_USER_UNKNOWN), "");
+	assert_string_equal(map_of(UNTRUSTED_USER_UNKNOWN), "");
 	assert_false(was_opened(opened));
 }
 
@@ -97,7 +98,7 @@ TEST_IN_FOLDER(a_link_in_the_maps_place_is_not_followed)
 	write_status(geteuid());
 	write_text("34/root/tmp/list", "1000 10 elsewhere\n");
 	link_to("list", "34/root/tmp/perf-12.map");
-	assert_string_equal(map_of(FOREIGN_USER_UNKNOWN), "");
+	assert_string_equal(map_of(UNTRUSTED_USER_UNKNOWN), "");
 }
 
 TEST_IN_FOLDER(a_folder_on_the_way_does_not_lead_out_of_the_process_root)
@@ -110,10 +111,10 @@ TEST_IN_FOLDER(a_folder_on_the_way_does_not_lead_out_of_the_process_root)
 	write_text("outside/perf-12.map", "1000 10 outside\n");
 	write_text("34/root/inside/perf-12.map", "1000 10 inside\n");
 	link_to(outside, "34/root/tmp");
-	assert_string_equal(map_of(FOREIGN_USER_UNKNOWN), "");
+	assert_string_equal(map_of(UNTRUSTED_USER_UNKNOWN), "");
 	remove_file("34/root/tmp");
 	link_to("/inside", "34/root/tmp");
-	assert_string_equal(map_of(FOREIGN_USER_UNKNOWN), "1000 10 inside\n");
+	assert_string_equal(map_of(UNTRUSTED_USER_UNKNOWN), "1000 10 inside\n");
 }
 
 TEST_IN_FOLDER(a_map_belongs_to_the_user_of_its_process_or_to_root)
@@ -122,12 +123,12 @@ TEST_IN_FOLDER(a_map_belongs_to_the_user_of_its_process_or_to_root)
 		RETURN_LACKING("root");
 	make_process();
 	write_text("34/root/tmp/perf-12.map", "1000 10 f\n");
-	assert_string_equal(map_of(FOREIGN_USER_UNKNOWN), "1000 10 f\n");
+	assert_string_equal(map_of(UNTRUSTED_USER_UNKNOWN), "1000 10 f\n");
 	own("34/root/tmp/perf-12.map", somebody);
-	assert_string_equal(map_of(FOREIGN_USER_UNKNOWN), "1000 10 f\n");
+	assert_string_equal(map_of(UNTRUSTED_USER_UNKNOWN), "1000 10 f\n");
 	own("34/root/tmp/perf-12.map", somebody + 1);
-	assert_string_equal(map_of(FOREIGN_USER_UNKNOWN), "");
-	/* What others write names no code of root's processes. */
+	assert_string_equal(map_of(UNTRUSTED_USER_UNKNOWN), "");
+	/* Maps of other users do not name code of root's processes. */
 	write_status(0);
 	own("34/root/tmp/perf-12.map", somebody);
 	assert_string_equal(map_of(somebody), "");

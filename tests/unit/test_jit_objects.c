@@ -29,7 +29,7 @@ struct descriptor {
 	struct entry *relevant, *first;
 };
 
-/* As a JIT compiler has it: this process is the one that is read. */
+/* GDB's interface for JIT compilers. The tests read this process. */
 extern struct descriptor __jit_debug_descriptor; /* NOLINT: GDB's name */
 struct descriptor __jit_debug_descriptor = {.version = 1};
 
@@ -192,7 +192,7 @@ TEST_LIST(an_object_at_the_addresses_of_another_has_them_from_its_time_on)
 	assert_non_null(first);
 	first->module = 1;
 	first_ns = clock_ns;
-	/* At the same place in memory, in an entry at the same place. */
+	/* Another object at the same address in memory, in the same entry. */
 	object.symbols[1].st_size--;
 	__jit_debug_descriptor.first = NULL;
 	assert_int_equal(object_now(fixture, code[0])->module, 1);

@@ -10,14 +10,14 @@
 
 enum { PC = 0x7000, CODE_BYTES = 32, RECORD_BYTES_MAX = 256 };
 
-/* A file that its process writes. */
+/* A file that its process is writing. */
 struct fixture {
 	int fd;
 	struct timed_caller *caller;
 	struct jitdump *jitdump;
 };
 
-/* Of all files. */
+/* The budget of all files. */
 static struct code_budget budget;
 
 static void write_bytes(const struct fixture *fixture, const void *bytes, size_t len)
@@ -35,7 +35,7 @@ static void write_record(const struct fixture *fixture, uint32_t kind, uint64_t 
 	write_bytes(fixture, body, len);
 }
 
-/* Returns the offset of its code in the file. */
+/* Writes a function and returns the offset of its code in the file. */
 static uint64_t write_load(const struct fixture *fixture, uint64_t time_ns, uint64_t address,
 			   const char *name)
 {
@@ -95,7 +95,8 @@ static void fixture_deinit(struct fixture *fixture)
 	close_fd(&fixture->fd);
 }
 
-/* Where it is, as far as the file has come; settled if the file had not. */
+/* Returns the place of an address. If the file was not read far enough, the
+ * place is settled first. */
 static uint64_t place_of(const struct fixture *fixture, uint64_t pc, uint64_t time_ns)
 {
 	struct jitdump_place place;
@@ -164,7 +165,7 @@ TEST(a_function_that_is_written_later_is_settled_at_the_end)
 	assert_int_equal(settled, PC + 1);
 	offset = write_load(&fixture, 100, PC, "first");
 	jitdump_read_on(fixture.jitdump);
-	/* The file may have another one by then, which is not there yet. */
+	/* By then, the file may have another function that is not written yet. */
 	assert_true(jitdump_locate(fixture.jitdump, PC + 1, 250, &second));
 	assert_true(second.offset & JITDUMP_OPEN);
 	assert_true(second.offset != first.offset);
@@ -231,7 +232,7 @@ TEST(another_file_is_not_read)
 	assert_false(jitdump_locate(fixture.jitdump, PC, 150, &place));
 }
 
-/* Each of a megabyte, which is a hole. */
+/* Each function has a megabyte, which is a hole in the file. */
 TEST(what_a_file_claims_is_bounded)
 {
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
@@ -260,7 +261,8 @@ TEST(what_a_file_claims_is_bounded)
 	assert_true(budget.used <= 1 << 20);
 }
 
-/* Each of the moves looks for its function among those that came to its page since. */
+/* Each move searches for its function among those that were added to its page
+ * since. */
 TEST(a_file_that_takes_long_is_read_by_and_by_and_others_meanwhile)
 {
 	CLEANUP(fixture_deinit) struct fixture slow = fixture_new(), other = fixture_new();
@@ -316,7 +318,7 @@ TEST(names_and_lines_are_found_by_the_place_of_the_code)
 	assert_string_equal(names[1], "first");
 	assert_string_equal(lines[1].file, "a.js");
 	assert_int_equal(lines[1].line, 12);
-	/* Lines are those of the next function only. */
+	/* Lines apply only to the next function. */
 	assert_string_equal(names[2], "second");
 	assert_null(lines[2].file);
 	assert_null(names[3]);

@@ -1,4 +1,5 @@
-/* What is asked of a Java virtual machine at once; here it is made by hand in our own memory. */
+/* Reads several things of a Java virtual machine at once. The machine is
+ * synthetic, in the memory of this process. */
 #include "unwind/jvm_reader.h"
 
 #include "built_elf.h"
@@ -14,7 +15,8 @@ enum { PAGE = 4096 };
 
 struct fixture {
 	struct image *image;
-	unsigned char *memory; /* where the image believes to be; NULL: that cannot be */
+	/* the address that the image assumes, or NULL if it is not available */
+	unsigned char *memory;
 	struct jvm_reader *reader;
 	struct jvm_code code;
 };
@@ -50,7 +52,7 @@ static bool look_up(struct fixture *f, pid_t pid)
 	return jvm_reader_look_up(f->reader, pid, &f->code);
 }
 
-/* The blob that holds this pc. */
+/* Returns the blob that contains this pc. */
 static struct code_blob blob_of(struct fixture *f, uint64_t pc)
 {
 	struct jvm_look_up *ask = jvm_reader_ask(f->reader);
@@ -128,7 +130,7 @@ TEST(of_many_blobs_those_that_changed_or_cannot_be_read_are_not_valid)
 	fixture_free(&f);
 }
 
-/* What exports the tables of the image, but for one symbol. */
+/* Makes a libjvm that exports the tables of the image, except one symbol. */
 static struct elf_file *libjvm_of(const struct image *image, uint64_t bias, unsigned without)
 {
 	static const char *const names[VM_SYMBOLS] = {"Structs",
@@ -190,7 +192,7 @@ TEST(a_machine_is_opened_by_the_tables_that_its_library_exports)
 	fixture_free(&f);
 }
 
-/* Where memory begins in the middle of a piece, and where it ends. */
+/* At the start of readable memory in the middle of a piece, and at its end. */
 TEST(a_piece_of_code_has_what_can_be_read_of_it)
 {
 	enum { END = IMAGE_BASE + IMAGE_BYTES };

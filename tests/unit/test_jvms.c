@@ -1,6 +1,7 @@
 /*
- * What is asked about Java code, and how often: jvms.c with a reader that answers from a list of
- * blobs. Our own process has a file called libjvm.so mapped.
+ * Tests what jvms.c reads about Java code, and how often, with a reader that
+ * answers from a list of blobs. This process has a file called libjvm.so
+ * mapped.
  */
 #include "unwind/jvms.h"
 
@@ -23,14 +24,14 @@ struct jvm_reader {
 	bool has_blob[BLOBS_MAX]; /* at HEAP + index * BLOB_BYTES */
 	uint32_t blob_bytes, frame_bytes;
 	bool has_ended, lacks_code;
-	unsigned char instruction; /* at the pc that is asked for */
-	uint64_t takes_ns;	   /* each call */
+	unsigned char instruction; /* at the requested pc */
+	uint64_t takes_ns;	   /* time of each call */
 	unsigned calls, pcs, checks, opened;
 };
 
 static struct jvm_reader fake;
 
-/* The clock stands still but for what reading takes. */
+/* The clock advances only while the reader reads. */
 static uint64_t clock_ns;
 uint64_t __wrap_clock_now_ns(void); /* NOLINT: the name that the linker wants */
 uint64_t __wrap_clock_now_ns(void)  /* NOLINT */
@@ -122,7 +123,7 @@ struct fixture {
 	uint64_t now_ns;
 };
 
-/* Where the code of a program is in its file. */
+/* Returns the offset of a program's code in its file. */
 static off_t code_offset(int fd)
 {
 	_Alignas(Elf64_Ehdr) unsigned char start[4096];
@@ -135,7 +136,7 @@ static off_t code_offset(int fd)
 	return (off_t)(segment->p_offset / 4096 * 4096);
 }
 
-/* Any program. */
+/* Maps some program as libjvm. */
 static void *map_libjvm(void)
 {
 	CLEANUP(free_ptr) char *path = path_of("libjvm.so");
@@ -172,7 +173,7 @@ static uint64_t code_of(unsigned blob)
 	return HEAP + blob * BLOB_BYTES + 100;
 }
 
-/* The bytes of the frame of code; 0: there is no rule. */
+/* Returns the frame size of code in bytes, or 0 if there is no rule. */
 static uint32_t frame_of(struct fixture *f, uint64_t pc, bool is_return_address, struct bytes stack)
 {
 	struct jvm *jvm = jvms_find(f->jvms, getpid(), f->now_ns);
@@ -197,13 +198,14 @@ TEST_IN_FOLDER(a_stack_is_looked_up_by_one_call)
 	memset(fake.has_blob, true, 3);
 	assert_int_equal(frame_of(&f, code_of(0), false, bytes_of(stack, sizeof(stack))), 64);
 	assert_int_equal(fake.calls, 1);
-	assert_int_equal(fake.pcs, 4); /* each once, and only those that can be code */
+	assert_int_equal(fake.pcs, 4); /* each once, and only addresses that can be code */
 	assert_int_equal(caller_frame_of(&f, 1), 64);
 	assert_int_equal(caller_frame_of(&f, 2), 64);
 	assert_int_equal(frame_of(&f, code_of(0), false, bytes_of(NULL, 0)), 64);
 	assert_int_equal(fake.calls, 1);
 	assert_int_equal(caller_frame_of(&f, 3), 0);
-	assert_int_equal(caller_frame_of(&f, 3), 0); /* nothing is there: not asked at once again */
+	/* nothing is there, so it is not read again immediately */
+	assert_int_equal(caller_frame_of(&f, 3), 0);
 	assert_int_equal(fake.calls, 2);
 	fixture_free(&f);
 }
@@ -224,7 +226,7 @@ TEST_IN_FOLDER(all_blobs_in_use_are_compared_by_one_call)
 	f.now_ns += 10 * NS_PER_SECOND;
 	fake.checks = 0;
 	assert_int_equal(caller_frame_of(&f, 40), 64);
-	assert_int_equal(fake.checks, 1); /* the others were not used for long */
+	assert_int_equal(fake.checks, 1); /* the others were not used for a long time */
 	fixture_free(&f);
 }
 
@@ -251,7 +253,7 @@ static uint32_t leaf_frame_of(struct fixture *f, uint64_t pc)
 TEST_IN_FOLDER(a_blob_is_looked_at_again_when_it_was_read_a_quarter_of_a_second_ago)
 {
 	static const struct {
-		unsigned ms, ns; /* since it was read */
+		unsigned ms, ns; /* time since it was read */
 		unsigned calls, checks;
 	} cases[] = {{250, 0, 0, 0}, {250, 1, 1, 1}};
 
@@ -270,7 +272,7 @@ TEST_IN_FOLDER(a_blob_is_looked_at_again_when_it_was_read_a_quarter_of_a_second_
 	}
 }
 
-/* Of two blobs, when another one is asked for. */
+/* When another blob is requested. */
 TEST_IN_FOLDER(blobs_are_compared_if_they_were_used_and_not_just_read)
 {
 	static const struct {
@@ -322,7 +324,7 @@ TEST_IN_FOLDER(a_blob_takes_the_place_of_all_that_it_overlaps)
 		caller_frame_of(&f, i);
 	fake.blob_bytes = 4 * BLOB_BYTES;
 	fake.frame_bytes = 96;
-	assert_int_equal(caller_frame_of(&f, 0), 96); /* where 0 to 3 were */
+	assert_int_equal(caller_frame_of(&f, 0), 96); /* in the place of 0 to 3 */
 	fake.blob_bytes = 3 * BLOB_BYTES;
 	fake.frame_bytes = 128;
 	assert_int_equal(caller_frame_of(&f, 4), 64);
@@ -331,7 +333,8 @@ TEST_IN_FOLDER(a_blob_takes_the_place_of_all_that_it_overlaps)
 	assert_int_equal(caller_frame_of(&f, 5), 64);
 	assert_int_equal(fake.calls, 7);
 	fake.blob_bytes = 5 * BLOB_BYTES;
-	assert_int_equal(caller_frame_of(&f, 9), 128); /* 5 to 9: over the end of 6 to 8 */
+	/* 5 to 9, which overlaps the end of 6 to 8 */
+	assert_int_equal(caller_frame_of(&f, 9), 128);
 	assert_int_equal(caller_frame_of(&f, 5), 128);
 	assert_int_equal(caller_frame_of(&f, 4), 64);
 	assert_int_equal(fake.calls, 8);
@@ -343,7 +346,7 @@ TEST_IN_FOLDER(the_code_at_a_pc_is_read_once)
 	struct fixture f = fixture_new();
 
 	memset(fake.has_blob, true, 20);
-	fake.instruction = 0x5d; /* pop %rbp: no frame of fixed size */
+	fake.instruction = 0x5d; /* pop %rbp: the size of the frame is not fixed */
 	assert_int_equal(leaf_frame_of(&f, code_of(9)), 0);
 	assert_int_equal(leaf_frame_of(&f, code_of(9) + 1), 64);
 	assert_int_equal(fake.calls, 1);
@@ -352,7 +355,8 @@ TEST_IN_FOLDER(the_code_at_a_pc_is_read_once)
 	assert_int_equal(leaf_frame_of(&f, code_of(1) + 1), 64);
 	assert_int_equal(leaf_frame_of(&f, code_of(9)), 0);
 	assert_int_equal(fake.calls, 3);
-	/* There is no rule without the code, or if the blob has changed meanwhile. */
+	/* There is no rule if the code cannot be read, or if the blob has
+	 * changed in the meantime. */
 	fake.lacks_code = true;
 	fake.instruction = 0x90;
 	assert_int_equal(leaf_frame_of(&f, code_of(2)), 0);
@@ -365,7 +369,7 @@ TEST_IN_FOLDER(the_code_at_a_pc_is_read_once)
 	fixture_free(&f);
 }
 
-/* Of others, the ones used least recently. */
+/* The least recently used ones are replaced. */
 TEST_IN_FOLDER(a_thousand_processes_are_known)
 {
 	enum { OTHERS = 1 << 24 };

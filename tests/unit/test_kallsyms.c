@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* expected[i]: the name of addresses[i], NULL: none. */
+/* expected[i]: the name at addresses[i], or NULL. */
 static void assert_names(const char *text, const uint64_t *addresses, const char *const *expected,
 			 size_t count)
 {

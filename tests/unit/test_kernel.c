@@ -37,14 +37,14 @@ static void write_notes(void)
 	write_file("sys/kernel/notes", notes, len + sizeof(build_id));
 }
 
-/* Makes the folder one with a kernel in it. */
+/* Writes a kernel into the folder. */
 static void write_kernel(const char *kallsyms)
 {
 	write_file("proc/kallsyms", kallsyms, strlen(kallsyms));
 	write_notes();
 }
 
-/* What a recording of this kernel tells. */
+/* Returns the mark of a recording on this kernel. */
 static struct kernel_mark mark_of(const struct utsname *system)
 {
 	struct kernel_mark mark = {
@@ -98,7 +98,7 @@ TEST_IN_FOLDER(another_name_release_build_or_place_is_another_kernel)
 	mark = mark_of(&system);
 	mark.build_id.bytes[0]++;
 	assert_false(kernel_is_ours(&mark, folder));
-	/* Booted since, where the kernel chooses its place anew. */
+	/* After a reboot, the kernel has another random address. */
 	mark = mark_of(&system);
 	mark.start += 0x1000000;
 	assert_false(kernel_is_ours(&mark, folder));

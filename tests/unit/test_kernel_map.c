@@ -25,7 +25,7 @@ static void write_text(const char *name, const char *text)
 	write_file(name, text, strlen(text));
 }
 
-/* Of the kernel in the folder, or of another one. */
+/* Makes a map of the kernel in the folder, or of another kernel. */
 static struct fixture fixture_of(const char *root)
 {
 	struct modules *modules = modules_new("/proc");
@@ -64,7 +64,7 @@ TEST_IN_FOLDER(addresses_belong_to_the_modules_that_the_kernel_lists)
 	assert_string_equal(module_at(&fixture, 16), "[kernel.kallsyms]");
 }
 
-/* Since Linux 6.4 the size that is listed contains data, which is elsewhere. */
+/* Since Linux 6.4, the listed size includes data, which is elsewhere. */
 TEST_IN_FOLDER(a_module_ends_where_the_next_one_begins)
 {
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_of(folder);
@@ -99,34 +99,9 @@ TEST_IN_FOLDER(the_kernels_code_needs_no_list_of_modules)
 	assert_false(was_opened(watch));
 	assert_string_equal(module_at(&fixture, FIRST_AT), "[first]");
 	assert_true(was_opened(watch));
-	/* Once in a second. */
+	/* The list is read once per second at most. */
 	assert_string_equal(module_at(&fixture, SECOND_AT), "[kernel.kallsyms]");
 	assert_false(was_opened(watch));
-}
-
-static const char *known_at(const struct fixture *fixture, uint64_t pc)
-{
-	module_id module;
-
-	return kernel_map_find_known(fixture->map, pc, &module)
-		       ? modules_get(fixture->modules, module)->path
-		       : "";
-}
-
-TEST_IN_FOLDER(what_was_found_before_is_known)
-{
-	CLEANUP(fixture_deinit) struct fixture fixture = fixture_of(folder);
-
-	write_text("proc/kallsyms", symbols);
-	write_text("proc/modules", "first 4096 0 - Live 0xffffffffc0100000\n");
-	assert_string_equal(known_at(&fixture, KERNEL_AT + 64), "");
-	assert_string_equal(module_at(&fixture, KERNEL_AT + 64), "[kernel.kallsyms]");
-	assert_string_equal(known_at(&fixture, KERNEL_AT + 64), "[kernel.kallsyms]");
-	assert_string_equal(known_at(&fixture, FIRST_AT), "");
-	assert_string_equal(module_at(&fixture, FIRST_AT), "[first]");
-	assert_string_equal(known_at(&fixture, FIRST_AT), "[first]");
-	kernel_map_add_symbol(fixture.map, FIRST_AT, 64, "bpf_prog_x");
-	assert_string_equal(known_at(&fixture, FIRST_AT), "");
 }
 
 static void add(struct fixture *fixture, uint64_t start, const char *path, uint64_t offset)
@@ -189,7 +164,7 @@ static void write_build_id(const char *name)
 	write_file(name, note, sizeof(note));
 }
 
-/* Of the module at an address. */
+/* Opens the module at an address. */
 static struct error *open_image(struct fixture *fixture, uint64_t pc, struct kernel_image *ret)
 {
 	CLEANUP(timed_caller_cleanup) struct timed_caller *caller = timed_caller_new();
@@ -227,11 +202,11 @@ TEST_IN_FOLDER(sections_are_where_the_kernel_has_loaded_them)
 	write_text("sys/module/fast_path/sections/.text", "0xffffffffc0100000\n");
 	write_text("sys/module/fast_path/sections/.text.unlikely", "0xffffffffc0100800\n");
 	write_text("sys/module/fast_path/sections/.data", "0xffffffffc0108000\n");
-	/* Freed after the module's start. */
+	/* This section is freed after the module's start. */
 	write_text("sys/module/fast_path/sections/.init.text", "0x0000000000000000\n");
 	write_text(dependencies, "kernel/net/fast-path-more.ko:\n"
 				 "kernel/net/fast-path.ko.xz: kernel/net/other.ko.xz\n");
-	/* Its contents are checked where it is unpacked. */
+	/* The contents are checked when it is decompressed. */
 	write_text(packed, "packed");
 	assert_null(open_image(&fixture, FIRST_AT, &image));
 	assert_non_null(image.packed);

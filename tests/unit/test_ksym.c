@@ -18,8 +18,8 @@ static int compare_addresses(const void *left, const void *right)
 	return (*a > *b) - (*a < *b);
 }
 
-/* Places in functions all over the kernel and its modules: the number of them. BPF programs come
- * and go. */
+/* Stores addresses in functions all over the kernel and its modules, and
+ * returns their number. BPF programs come and go. */
 static size_t read_addresses(uint64_t addresses[ADDRESSES])
 {
 	CLEANUP(close_file) FILE *file = fopen("/proc/kallsyms", "re");
@@ -51,7 +51,7 @@ TEST(names_are_those_of_kallsyms)
 		RETURN_LACKING("no privileges, or an older kernel");
 	}
 	for (size_t i = 0; i < count; i++)
-		if (listed[i]) /* _etext and its kind, which it leaves out */
+		if (listed[i]) /* no symbol: _etext and its kind */
 			assert_string_equal(asked[i], listed[i]);
 	arena_deinit(&arena);
 }

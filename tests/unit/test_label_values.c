@@ -4,7 +4,7 @@
 #include "sample_profile.h"
 #include "unit_test.h"
 
-/* Label sets: 0 has no labels at all, 1 a thread alone, 2 a thread and labels. */
+/* Label set 0 has no labels, 1 has only a thread, 2 has a thread and labels. */
 static struct profile *labelled_profile(void)
 {
 	struct profile *profile = profile_new();

@@ -2,7 +2,7 @@
 
 #include "unit_test.h"
 
-/* Frames of one module each. */
+/* Adds samples whose frames each have a different module. */
 static void add_samples(struct profile *profile, const uint32_t *modules, size_t count,
 			uint64_t samples)
 {

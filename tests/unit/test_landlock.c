@@ -24,7 +24,8 @@ static bool can_write(const char *path)
 	return fd >= 0;
 }
 
-/* The first of what it may, but must not, or may not, but must; 0: none. */
+/* Returns the first access that should be denied but is allowed, or the
+ * reverse; 0 if there is none. */
 static int first_fault(const char *inside, const char *outside, long abi)
 {
 	char path[64], renamed[64];

@@ -1,4 +1,5 @@
-/* The layout of a small program: coroutines in each other, a leaf, a dynamic future. */
+/* The layout of a small program with nested coroutines, a leaf and a dynamic
+ * future. */
 #include "tasks/layout_builder.h"
 
 #include "unit_test.h"
@@ -28,7 +29,7 @@ static const struct layout_node *node_called(const struct task_layout *layout, c
 	return NULL;
 }
 
-/* What the node awaits in a state. */
+/* Returns what the node awaits in a state. */
 static struct layout_edge awaited(const struct task_layout *layout, const struct layout_node *node,
 				  unsigned state)
 {

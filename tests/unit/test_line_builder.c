@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* This program's symbols, a line builder, and what made-up DWARF says about some_function().
- */
+/* This program's symbols, a line builder, and synthetic DWARF for
+ * some_function(). */
 struct fixture {
 	struct elf_file *elf;
 	struct source source;
@@ -24,7 +24,7 @@ __attribute__((noinline, used)) static void some_function(void)
 	__asm__ volatile("");
 }
 
-/* As GNAT's run-time library has them: with it, this program has Ada code. */
+/* A symbol of GNAT's run-time library, which makes this an Ada program. */
 __attribute__((used)) static int __gnat_like;
 
 static struct fixture fixture_new(void)
@@ -73,7 +73,8 @@ TEST(the_outermost_line_has_the_symbols_name_and_dwarfs_place)
 {
 	static const struct call calls[] = {
 		{.name = "_Z5innerv", .is_linkage_name = true, .file = "in.h", .line = 3},
-		/* "some_function" is to it what "f.cold" is to "f". */
+		/* A name that is a prefix of "some_function", as "f" is of
+		 * "f.cold". */
 		{.name = "some_func", .is_linkage_name = true, .file = "out.c", .line = 30},
 	};
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
@@ -110,7 +111,7 @@ TEST(of_the_aliases_of_a_function_the_plain_one_is_shown)
 
 TEST(a_function_of_glibc_has_its_public_name)
 {
-	/* As malloc() has it. */
+	/* The calls that are inlined into malloc(). */
 	static const struct call calls[] = {
 		{.name = "__GI___inner", .is_linkage_name = true, .file = "some.c"},
 		{.name = "__GI___libc_function", .is_linkage_name = true, .file = "some.c"},
@@ -135,7 +136,7 @@ TEST(the_body_of_an_async_function_is_told_from_a_closure)
 		{.name = "_RNCNvCsF7y1RwQtD_4shop4cart0",
 		 .is_linkage_name = true,
 		 .plain_name = "{closure#0}"},
-		/* DWARF of another function, and a name that does not end. */
+		/* DWARF of another function, and a name without an end. */
 		{.name = "_ZN4shop4cart17h0123456789abcdefE",
 		 .is_linkage_name = true,
 		 .plain_name = "{async_fn#0}"},

@@ -45,7 +45,7 @@ TEST(a_long_line_is_cut_and_the_next_one_is_whole)
 		     NULL);
 }
 
-/* Of every length around the size of a piece that is read at once. */
+/* Lines of all lengths around the size of a piece that is read at once. */
 TEST(lines_longer_than_the_buffer_are_whole_up_to_their_bound)
 {
 	enum { LONGEST = 70000 };

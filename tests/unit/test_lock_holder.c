@@ -1,10 +1,11 @@
 /*
- * Who holds the locks of this program, looked at as those of another.
+ * Finds the threads of this program that hold locks, as if it were another
+ * program.
  */
 #include "base/clock.h"
 #include "lacking.h"
 #include "unit_test.h"
-#include "waiting/look.h"
+#include "waiting/thread_snapshot.h"
 
 #include <limits.h>
 #include <linux/futex.h>
@@ -16,7 +17,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A thread that holds something and waits in a pipe, and one that wants it. */
+/* A thread that holds a lock and waits for a pipe, and a thread that wants the
+ * lock. */
 struct contest {
 	void (*hold)(struct contest *contest);
 	void (*want)(struct contest *contest);
@@ -60,22 +62,23 @@ static void *run_waiter(void *arg)
 	return NULL;
 }
 
-/* It may wait for a lock of the C library before. */
-static bool waits_for_that(const struct contest *contest, const struct look *look, bool is_held)
+/* It may wait for a lock of the C library first. */
+static bool waits_for_that(const struct contest *contest, const struct thread_snapshot *snapshot,
+			   bool is_held)
 {
-	if (look->result != LOOK_WAITS || strcmp(look->reason, "[futex]") != 0)
+	if (snapshot->result != THREAD_SNAPSHOT_WAITS || strcmp(snapshot->reason, "[futex]") != 0)
 		return false;
-	return is_held ? look->holder.kind != LOCK_UNKNOWN && look->holder.pc
-		       : look->futex - (uintptr_t)contest < sizeof(*contest);
+	return is_held ? snapshot->holder.kind != LOCK_UNKNOWN && snapshot->holder.pc
+		       : snapshot->futex - (uintptr_t)contest < sizeof(*contest);
 }
 
-/* Looks at the waiter when it waits, and lets it go. */
+/* Finds the holder while the waiter waits, and then releases the lock. */
 static struct lock_holder holder_in(struct contest *contest, bool is_held)
 {
 	uint64_t end_ns = clock_now_ns() + 20 * NS_PER_SECOND;
 	struct kept_threads kept = {0};
-	struct look look = {0};
-	struct look_request request = {.pid = getpid()};
+	struct thread_snapshot snapshot = {0};
+	struct thread_snapshot_request request = {.pid = getpid()};
 	struct lock_holder holder;
 
 	contest->holder_tid = contest->waiter_tid = 0;
@@ -88,9 +91,9 @@ static struct lock_holder holder_in(struct contest *contest, bool is_held)
 		usleep(1000);
 	do {
 		usleep(1000);
-		look_at(&request, &kept, &look);
-	} while (!waits_for_that(contest, &look, is_held) && clock_now_ns() < end_ns);
-	holder = look.holder;
+		thread_snapshot_take(&request, &kept, &snapshot);
+	} while (!waits_for_that(contest, &snapshot, is_held) && clock_now_ns() < end_ns);
+	holder = snapshot.holder;
 	assert_int_equal(write(contest->pipe[1], "x", 1), 1);
 	pthread_join(contest->waiter, NULL);
 	if (contest->hold || contest->release)
@@ -98,7 +101,7 @@ static struct lock_holder holder_in(struct contest *contest, bool is_held)
 	close(contest->pipe[0]);
 	close(contest->pipe[1]);
 	kept_threads_clear(&kept);
-	look_deinit(&look);
+	thread_snapshot_deinit(&snapshot);
 	return holder;
 }
 
@@ -109,7 +112,7 @@ static void assert_holds(struct contest *contest, enum lock_kind kind)
 	assert_int_equal(holder.kind, kind);
 	assert_int_equal(holder.tid, contest->holder_tid);
 	assert_string_equal(holder.name, "holder");
-	/* It waits in the pipe. */
+	/* The holder waits for the pipe. */
 	assert_true(holder.sp && holder.pc);
 	assert_true(holder.stack_len > 0);
 	assert_true(holder.begin_ns && holder.begin_ns <= holder.end_ns);
@@ -232,7 +235,7 @@ TEST(the_writer_that_readers_and_writers_wait_for_is_found)
 	assert_holds(&contest, LOCK_RWLOCK);
 	contest.want = write_and_unlock;
 	assert_holds(&contest, LOCK_RWLOCK);
-	/* Readers do not write down who they are. */
+	/* Readers do not store their identity. */
 	contest.hold = read_lock;
 	assert_int_equal(holder_in(&contest, false).kind, LOCK_UNKNOWN);
 	pthread_rwlock_destroy(&contest.rwlock);
@@ -299,7 +302,8 @@ TEST(a_semaphore_has_no_holder)
 	sem_destroy(&contest.semaphore);
 }
 
-/* A lock as those of Rust: 0, 1 or, with waiters, 2; what it protects follows. */
+/* A lock like those of Rust: 0, 1 or, with waiters, 2. The protected data
+ * follows. */
 static void wait_for_word(struct contest *contest)
 {
 	uint32_t value = contest->words[0];
@@ -323,7 +327,7 @@ TEST(what_a_lock_protects_is_not_taken_for_its_owner)
 	assert_int_equal(holder_in(&contest, false).kind, LOCK_UNKNOWN);
 }
 
-/* As a recursive mutex of musl. */
+/* Makes it look like a recursive mutex of musl. */
 static void own_word(struct contest *contest)
 {
 	contest->words[0] = (uint32_t)own_tid() | FUTEX_WAITERS;

@@ -20,7 +20,8 @@ static void describe_modules(struct profile *profile)
 							 .path = text_of(profile, "[kernel]")});
 }
 
-/* "outer|inlined", "k:of_the_kernel", "[note]", "+1a2b": an address. */
+/* text: "outer|inlined", "k:of_the_kernel", "[note]", or an address such as
+ * "+1a2b". */
 static frame_id frame_of(struct profile *profile, char *text)
 {
 	uint64_t place = profile_frame_count(profile) * 16 + 1;
@@ -40,7 +41,7 @@ static frame_id frame_of(struct profile *profile, char *text)
 	return frame;
 }
 
-/* Frames separated by " > ", root first. */
+/* text: frames separated by " > ", root first. */
 static stack_id stack_of(struct profile *profile, const char *text)
 {
 	CLEANUP(free_ptr) char *copy = xstrdup(text);
@@ -83,7 +84,8 @@ static char *text_of_frame(const struct profile *profile, frame_id id, const cha
 	return text;
 }
 
-/* As stack_of() reads them, with the number of folded lines after a name; to be freed. */
+/* Returns the text that stack_of() reads, with the number of folded lines after
+ * a name. The caller frees it. */
 static char *text_of_stack(const struct profile *profile, stack_id id)
 {
 	struct profile_stack stack = profile_stacks(profile).items[id];
@@ -95,7 +97,7 @@ static char *text_of_stack(const struct profile *profile, stack_id id)
 	return text_of_frame(profile, stack.frame, before);
 }
 
-/* A profile with one sample per stack, up to a NULL. */
+/* Makes a profile with one sample per stack. The list ends with NULL. */
 static struct profile *profile_of(const char *const *stacks)
 {
 	struct profile *profile = profile_new();
@@ -262,25 +264,47 @@ TEST(a_wait_is_of_the_runtime_or_the_function_that_chose_it)
 	view_deinit(&view);
 }
 
-TEST(the_share_of_glue_is_that_of_the_hottest_stack)
+TEST(the_share_of_glue_is_the_mean_of_the_samples)
 {
 	static const char *const stacks[] = {
-		"_start > main", "clone3 > start_thread > tokio::runtime::run|shop::crunch",
-		"clone3 > start_thread > shop::idle", NULL};
+		"_start > main > k:read > [disk]",
+		"clone3 > start_thread > tokio::runtime::run|shop::crunch", NULL};
 
 	CLEANUP(profile_cleanup) struct profile *profile = profile_of(stacks);
+	event_id other = add_event(profile, "off-cpu", VALUE_OFF_CPU_TIME);
 	struct glue_share share;
-	struct view view;
 
-	profile_add_samples(profile, 0, profile_samples(profile).items[1].stack, 0, 1, 100);
-	/* Which has no calls. */
+	profile_add_samples(profile, 0, profile_samples(profile).items[1].stack, 0, 1, 20);
+	profile_add_samples(profile, 0, profile_samples(profile).items[0].stack, other, 1, 1000);
+	/* The call tree has no calls. */
 	profile_add_samples(profile, 0,
 			    profile_push(profile, STACK_EMPTY,
 					 profile_synthetic_frame(profile, "[not sampled]")),
 			    0, 1, 1000);
-	view_init(&view, profile, 0);
-	share = glue_of_hottest(&view);
-	assert_int_equal(share.lines, 4);
-	assert_int_equal(share.glue, 3);
-	view_deinit(&view);
+	share = glue_share_of(profile);
+	assert_true(share.lines == (2.0 + 3 * 4) / 4);
+	assert_true(share.glue == (1.0 + 3 * 3) / 4);
+}
+
+TEST(a_profile_without_stacks_has_no_glue)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	struct glue_share share = glue_share_of(profile);
+
+	assert_true(share.lines == 0 && share.glue == 0);
+	assert_false(glue_share_is_most(&share));
+}
+
+TEST(the_view_is_the_default_if_most_frames_are_glue_and_not_only_the_start_of_a_program)
+{
+	static const struct {
+		struct glue_share share;
+		bool is_most;
+	} cases[] = {
+		{{7.9, 4}, true}, {{8, 4}, false}, {{4, 3.9}, false},
+		{{97, 80}, true}, {{0, 0}, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(glue_share_is_most(&cases[i].share), cases[i].is_most);
 }

@@ -95,7 +95,8 @@ TEST(a_callback_may_set_its_timer_again)
 	assert_int_equal(f.calls, 3);
 }
 
-/* Both are ready at the same time, and the one that was ready first removes the other. */
+/* Both are ready at the same time. The one that was ready first removes the
+ * other. */
 TEST(a_removed_watch_is_not_called_any_more)
 {
 	CLEANUP(fixture_deinit) struct fixture f = fixture_new();
@@ -125,7 +126,7 @@ TEST(a_watch_that_rests_is_called_back_for_when_the_rest_is_over)
 	while (!f.calls)
 		loop_run(f.loop, LOOP_FOREVER);
 	assert_true(clock_now_ns() >= until_ns);
-	/* A rest can be ended before its time. */
+	/* A throttled watch can be resumed early. */
 	loop_rest(f.loop, f.watch, LOOP_FOREVER - 1);
 	loop_run(f.loop, 0);
 	assert_int_equal(f.calls, 1);
@@ -142,7 +143,7 @@ static void rest_on(void *user)
 	loop_rest(f->loop, f->watch, clock_now_ns() + NS_PER_MS);
 }
 
-/* As long as it rests again each time. */
+/* Without polling, while it is throttled again each time. */
 TEST(a_rest_that_is_over_calls_back_without_looking)
 {
 	CLEANUP(fixture_deinit) struct fixture f = fixture_new();
@@ -159,7 +160,7 @@ TEST(a_watch_that_is_removed_while_it_rests_is_not_called)
 	struct loop_watch *other;
 	uint64_t until_ns = clock_now_ns() + NS_PER_MS;
 
-	/* The one that is watched last is looked at first. */
+	/* The last watch that was added is polled first. */
 	assert_null(loop_watch(f.loop, f.pipe[0], count_call, &f, &f.watch));
 	assert_null(loop_watch(f.loop, f.pipe[1], remove_watch, &f, &other));
 	loop_rest(f.loop, f.watch, until_ns);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A name that no command in PATH has. */
+/* No command in PATH has this name. */
 #define NAME "no-such-program"
 
 static void feed(struct lost_execs *lost, enum record_type type, pid_t pid, pid_t tid)

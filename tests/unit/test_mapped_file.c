@@ -22,7 +22,8 @@ static int file_of_pages(size_t pages)
 	return fd;
 }
 
-/* Each file is cut after it was mapped. Kept short of what the kernel allows by half. */
+/* A file that is truncated after it was mapped. The tests use at most half of
+ * the number of mappings that the kernel allows. */
 struct cut_file {
 	unsigned char *data;
 	size_t pages;
@@ -45,7 +46,7 @@ static void cut_file_deinit(struct cut_file *file)
 	mapped_file_free(file->data, file->pages * PAGE_BYTES);
 }
 
-/* Every second page, as debug information that was made for it leads a reader. */
+/* Reads every second page, like a reader of malicious debug information. */
 static void *read_pages_apart(void *opaque)
 {
 	const struct cut_file *file = opaque;
@@ -100,7 +101,7 @@ TEST(a_forked_child_may_read_pages_that_are_gone)
 	cut_file_deinit(&file);
 }
 
-/* Zeros never reach what is mapped behind a file. */
+/* Zeros must not overwrite memory that is mapped after a file. */
 TEST(a_mapped_file_has_its_blocks_for_itself)
 {
 	enum { FILES = 16 };

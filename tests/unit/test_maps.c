@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The only executable mapping of text. */
+/* Returns the only executable mapping in the text. */
 static struct mapping only_mapping(struct maps *maps, const char *text)
 {
 	struct mapping mapping, other;

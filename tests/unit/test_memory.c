@@ -1,5 +1,5 @@
 /*
- * Memory of other processes, here our own.
+ * Reads memory of other processes, in these tests of this process.
  */
 #include "proc/memory.h"
 

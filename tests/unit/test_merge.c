@@ -17,7 +17,7 @@ static struct profile *merged(const struct profile *old, const struct profile *n
 			      2, columns, 2);
 }
 
-/* A profile of one module. */
+/* Makes a profile with one module. */
 static struct profile *profile_of(const char *path, const char *build_id)
 {
 	struct profile *profile = profile_new();
@@ -36,7 +36,7 @@ static void add_samples(struct profile *profile, stack_id stack, uint64_t weight
 	profile_add(profile, profile_thread_labels(profile, 1, 1, "app", "app"), stack, 0, weight);
 }
 
-/* The weight of a row, by self; 0: it is not there. */
+/* Returns the self weight of a row, or 0 if it does not exist. */
 static uint64_t self_of(const struct profile *profile, event_id event, const char *name)
 {
 	CLEANUP(view_deinit) struct view view;
@@ -141,7 +141,7 @@ TEST(notes_stay_notes)
 	assert_int_equal(profile_get_frame(both, 0).module, PROFILE_SYNTHETIC);
 }
 
-/* Several inputs may go into one column, and one event of many. */
+/* Several inputs may be merged into one column, and several events into one. */
 TEST(columns_are_sums_of_what_is_scaled)
 {
 	CLEANUP(profile_cleanup) struct profile *old = profile_of("/bin/app", "aa");

@@ -51,8 +51,8 @@ TEST(the_name_of_what_has_ended_is_forgotten_some_time_later)
 	names_set(names, 8, "ls");
 	names_exit(names, 7, 100);
 	names_exit(names, 8, 100);
-	names_exit(names, 9, 100);  /* never heard of */
-	names_fork(names, 7, 7, 8); /* used again */
+	names_exit(names, 9, 100);  /* unknown thread */
+	names_fork(names, 7, 7, 8); /* reused thread id */
 	names_forget(names, 100);
 	assert_string_equal(names_get(names, 7, 7), "sh");
 	names_forget(names, 101);
@@ -98,7 +98,7 @@ TEST(a_child_is_named_like_a_parent_that_lived_before)
 	assert_int_equal(prctl(PR_GET_NAME, before), 0);
 	assert_int_equal(prctl(PR_SET_NAME, "parent"), 0);
 	names_fork(names, pid, pid, child);
-	/* It is read no more. */
+	/* The name is not read again. */
 	assert_int_equal(prctl(PR_SET_NAME, before), 0);
 	names_fork(names, pid, pid, child - 1);
 	assert_string_equal(names_get(names, child, child), "parent");

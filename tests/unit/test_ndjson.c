@@ -6,7 +6,8 @@
 #define HEAD(time, event, unit)                                                                    \
 	"{\"time\":" time ",\"host\":\"web1\",\"event\":\"" event "\",\"unit\":\"" unit "\","
 
-/* Started at 2026-11-24T14:05:00.5Z, when the clock of its samples was at 7 s. */
+/* The profile was started at 2026-11-24T14:05:00.5Z, when the clock of its
+ * samples was at 7 s. */
 static struct profile *started_profile(void)
 {
 	struct profile *profile = profile_new();
@@ -48,14 +49,15 @@ TEST(samples_of_a_second_with_the_same_names_are_one_row)
 	CLEANUP(profile_cleanup) struct profile *profile = started_profile();
 	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
 	label_set_id labels = profile_thread_labels(profile, 1, 1, "p", "p");
-	/* The same functions at two addresses. */
+	/* The functions are the same at two addresses. */
 	uint32_t one = profile_add_samples(profile, labels, STACK(profile, "a", "b"), event, 3, 10);
 	uint32_t other = profile_add(profile, labels, STACK(profile, "a", "b"), event, 5);
 	const struct profile_timed_sample timed[] = {
 		{7 * NS_PER_S, one, 0},
 		{7 * NS_PER_S + 400000000, other, 0},
 		{7 * NS_PER_S + 500000000, one, 0},
-		{7 * NS_PER_S + 499999999, one, 1}, /* late by a nanosecond */
+		/* a nanosecond before the next second */
+		{7 * NS_PER_S + 499999999, one, 1},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(timed); i++)
@@ -134,7 +136,7 @@ TEST(all_rows_have_the_keys_of_all_labels)
 #define DB                                                                                         \
 	"{\"time\":\"2026-11-24T14:05:00Z\",\"host\":\"db\\\"1\",\"event\":\"cpu\","               \
 	"\"unit\":\"nanoseconds\","
-	assert_rows(profile, (struct format_options){.labels = given, .label_count = 2},
+	assert_rows(profile, (struct format_options){.rows.labels = given, .rows.label_count = 2},
 		    DB "\"samples\":1,\"value\":1," LABELLED(
 			    "p", "\"env\":\"prod\",\"request\":\"\",\"size\":"
 				 "\"\"") "[\"a\"]}\n" DB
@@ -155,7 +157,7 @@ TEST(what_is_unknown_has_the_type_of_what_is_known)
 	assert_rows(profile, (struct format_options){0},
 		    "{\"time\":null,\"host\":\"\",\"event\":\"cpu\",\"unit\":\"nanoseconds\","
 		    "\"samples\":1,\"value\":1,\"process\":\"\",\"pid\":-1,\"thread\":\"\","
-		    "\"tid\":-1,\"labels\":{},\"stack\":[]}\n");
+		    "\"tid\":-1,\"labels\":{},\"stack\":[\"[unnamed]\"]}\n");
 }
 
 TEST(the_chosen_event_is_alone)

@@ -1,7 +1,7 @@
 #include "cmd/ui/options.h"
 
 #include "base/alloc.h"
-#include "cmd/record_options.h"
+#include "cmd/record/record_options.h"
 
 #include "unit_test.h"
 
@@ -21,18 +21,18 @@ struct wishes {
 #define AT(field) offsetof(struct wishes, field)
 
 static const struct option_entry table[] = {
-	{'l', "loud", NULL, "be loud", option_true, AT(loud), OPTION_WORKS},
-	{'c', "count", "N", "so many", option_count, AT(count), OPTION_WORKS},
-	{0, "size", "SIZE", "so large", option_size, AT(size), OPTION_WORKS},
-	{0, "time", "S", "so long", option_time, AT(time), OPTION_WORKS},
-	{'n', "name", "NAME", "called so", option_string, AT(name), OPTION_WORKS},
-	{'a', NULL, "WORD", "and this", option_append, AT(several), OPTION_WORKS},
-	{'z', "zeal", "[N]", NULL, NULL, AT(passed_over), OPTION_IGNORED},
-	{0, "later", NULL, NULL, NULL, 0, OPTION_UNSUPPORTED},
-	{0, NULL, NULL, NULL, NULL, 0, OPTION_WORKS},
+	OPTION_COMMON(OUTPUT, 'l', "loud", NULL, "be loud; very loud", option_true, AT(loud)),
+	OPTION_ENTRY(EVENTS, 'c', "count", "N", "count to N", option_count, AT(count)),
+	OPTION_ENTRY(EVENTS, 0, "size", "SIZE", "use SIZE bytes", option_size, AT(size)),
+	OPTION_ENTRY(EVENTS, 0, "time", "S", "stop after S seconds", option_time, AT(time)),
+	OPTION_COMMON(TARGET, 'n', "name", "NAME", "choose a name", option_string, AT(name)),
+	OPTION_ENTRY(TARGET, 'a', NULL, "WORD", "append WORD", option_append, AT(several)),
+	OPTION_UNLISTED('z', "zeal", "[N]", AT(passed_over), OPTION_IGNORED),
+	OPTION_UNLISTED(0, "later", NULL, 0, OPTION_UNSUPPORTED),
+	{0},
 };
 
-/* The words of a line; the array is borrowed until the next call. */
+/* Splits a line into words. The array is borrowed until the next call. */
 static char **words_of(const char *line, int *count)
 {
 	static char copy[256];
@@ -50,7 +50,7 @@ static struct error *parse(const char *line, struct wishes *wishes, int *rest)
 {
 	int count;
 	char **words = words_of(line, &count);
-	bool help;
+	enum option_group help;
 
 	return options_parse(table, count, words, wishes, rest, &help);
 }
@@ -89,7 +89,7 @@ TEST(arguments_go_where_the_table_says)
 			  &rest));
 	assert_true(wishes.loud);
 	assert_int_equal(wishes.count, 7);
-	assert_int_equal(wishes.size, 2 << 20); /* the last one counts */
+	assert_int_equal(wishes.size, 2 << 20); /* the last one takes effect */
 	assert_int_equal(wishes.time, 500000000);
 	assert_string_equal(wishes.name, "x");
 	assert_int_equal(wishes.several.count, 2);
@@ -138,7 +138,7 @@ TEST(a_size_has_a_suffix_or_none)
 {
 	static const struct {
 		const char *text;
-		uint64_t size; /* 0: it is none */
+		uint64_t size; /* 0 if it is not a size */
 	} cases[] = {
 		{"1", 1},   {"4k", 4096}, {"4K", 4096}, {"3M", 3 << 20},     {"1G", 1 << 30},
 		{"4kk", 0}, {"k", 0},	  {"4t", 0},	{"17179869184G", 0}, {"-1k", 0},
@@ -157,7 +157,7 @@ TEST(a_short_time_has_a_unit)
 {
 	static const struct {
 		const char *text;
-		uint64_t ns; /* 0: it is none */
+		uint64_t ns; /* 0 if it is not a time */
 	} cases[] = {
 		{"500ns", 500}, {"10us", 10000}, {"1.5ms", 1500000}, {"2s", 2000000000},
 		{"10", 0},	{"us", 0},	 {"10m", 0},	     {"-1us", 0},
@@ -228,7 +228,7 @@ static void add_digit(void *to, unsigned number)
 TEST(ranges_are_numbers_and_pairs_between_commas)
 {
 	static const struct {
-		const char *text, *numbers; /* NULL: malformed */
+		const char *text, *numbers; /* NULL if malformed */
 	} cases[] = {{"1", "1"},	   {"0,2-4", "0234"}, {"3-3", "3"},   {"", NULL},
 		     {"1,", NULL},	   {",1", NULL},      {"1,,2", NULL}, {"0-", NULL},
 		     {"4-2", NULL},	   {"a", NULL},	      {"1 ", NULL},   {"-1", NULL},
@@ -244,34 +244,64 @@ TEST(ranges_are_numbers_and_pairs_between_commas)
 	}
 }
 
-TEST(the_help_is_of_the_same_table_and_narrow)
+static enum option_group requested_help(const char *line)
+{
+	CLEANUP(wishes_deinit) struct wishes wishes = {0};
+	enum option_group help;
+	int count, rest;
+	char **words = words_of(line, &count);
+
+	assert_null(options_parse(table, count, words, &wishes, &rest, &help));
+	return help;
+}
+
+TEST(help_is_requested_as_a_screen_or_of_all_or_of_a_group)
+{
+	assert_int_equal(requested_help("prof -l"), GROUP_NONE);
+	assert_int_equal(requested_help("prof -l -h"), GROUP_COMMON);
+	assert_int_equal(requested_help("prof --help -l"), GROUP_ALL);
+	assert_int_equal(requested_help("prof --help EVENTS"), GROUP_EVENTS);
+	assert_int_equal(requested_help("prof --help=target"), GROUP_TARGET);
+	assert_int_equal(requested_help("prof --help help"), GROUP_HELP);
+	assert_error("prof --help memory", "unknown group of options \"memory\"",
+		     "the groups are target, events, output");
+}
+
+static char *help_text(enum option_group group, const struct option_entry *others)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	options_help(table, group, others, out);
+	fclose(out);
+	return text;
+}
+
+TEST(the_help_of_a_group_has_its_options_in_the_order_of_the_table)
+{
+	static const struct option_entry others[] = {
+		OPTION_ENTRY(TARGET, 'n', "name", "NAME", "choose", option_string, 0), {0}};
+	CLEANUP(free_ptr) char *target = help_text(GROUP_TARGET, NULL);
+	CLEANUP(free_ptr) char *less = help_text(GROUP_TARGET, others);
+
+	assert_string_equal(target, "Target:\n"
+				    "  -n, --name NAME           choose a name\n"
+				    "  -a WORD                   append WORD\n");
+	assert_string_equal(less, "Target:\n"
+				  "  -a WORD                   append WORD\n");
+}
+
+TEST(a_summary_is_the_first_part_of_the_help_of_a_common_option)
 {
 	CLEANUP(free_ptr) char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
-	options_help(record_option_table, out);
+	options_summarize(table, false, out);
 	fclose(out);
-	for (const struct option_entry *entry = record_option_table; entry->letter || entry->name;
-	     entry++) {
-		CLEANUP(free_ptr)
-		char *name = entry->name ? xasprintf("--%s%s", entry->name,
-						     entry->argument ? " " : "\n")
-					 : xasprintf("  -%c ", entry->letter);
-		bool offered = strstr(text, name) ||
-			       (entry->name && !entry->argument &&
-				(name[strlen(name) - 1] = ' ', strstr(text, name)));
-
-		assert_int_equal(offered, entry->help != NULL);
-		if (!entry->help && entry->standing == OPTION_WORKS) {
-			/* It only says why it is refused. */
-			CLEANUP(error_cleanup) struct error *err = entry->take(NULL, "1");
-
-			assert_non_null(err);
-		}
-	}
-	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
-		assert_in_range(strlen(line), 3, 100);
+	assert_string_equal(text, "  -n, --name NAME           choose a name\n"
+				  "  -l, --loud                be loud\n");
 }
 
 TEST(no_letter_and_no_name_is_taken_twice)
@@ -289,7 +319,7 @@ static struct error *parse_record(const char *line, struct record_options *optio
 {
 	int count, rest;
 	char **words = words_of(line, &count);
-	bool help;
+	enum option_group help;
 
 	record_options_init(options);
 	return options_parse(record_option_table, count, words, options, &rest, &help);
@@ -360,7 +390,7 @@ TEST(a_stack_is_copied_in_words_and_within_the_kernels_limits)
 	}
 }
 
-TEST(branches_are_chosen_by_all_spellings)
+TEST(branches_are_chosen_by_all_name_aliases)
 {
 	static const struct {
 		const char *line;

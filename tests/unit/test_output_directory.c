@@ -30,7 +30,7 @@ static void make_directory(const char *name, mode_t mode)
 	CLEANUP(free_ptr) char *inside = xasprintf("%s/x", name);
 	CLEANUP(free_ptr) char *path = path_of(name);
 
-	free(path_of(inside)); /* makes the directories of the path */
+	free(path_of(inside)); /* creates the directories of the path */
 	assert_int_equal(chmod(path, mode), 0);
 }
 
@@ -122,13 +122,13 @@ TEST_IN_FOLDER(links_of_others_are_refused_anywhere_in_the_path)
 	make_directory("theirs", 0755);
 	give_away("theirs");
 	make_link("theirs/own", "../private");
-	assert_refused("theirs/own/archive", true, "another user could have put there");
+	assert_refused("theirs/own/archive", true, "another user could have created");
 }
 
 /* ---- Files ---- */
 
 struct seen {
-	char names[512]; /* each with "+" or "-" in front */
+	char names[512]; /* each preceded by "+" or "-" */
 };
 
 static int compare_names(const void *a, const void *b)
@@ -172,7 +172,8 @@ static int number_of(const struct output_directory *directory, const char *name)
 	return number;
 }
 
-/* A file, a link, a FIFO, a socket and a directory; a file of another user, and a hard link. */
+/* Makes a regular file, a link, a FIFO, a socket, a directory, a file of
+ * another user, and a hard link. */
 static void fill(const char *name)
 {
 	CLEANUP(free_ptr) char *private = path_of("private/file");
@@ -265,7 +266,7 @@ static void assert_holds(const char *name, const char *text)
 	assert_string_equal(content, text);
 }
 
-/* What the path leads to now is another directory, with files of the same names. */
+/* The path now leads to another directory, with files of the same names. */
 TEST_IN_FOLDER(an_open_directory_stays_the_same_whatever_its_path_leads_to)
 {
 	CLEANUP(free_ptr) char *path = path_of("parent/output"), *moved = path_of("moved");
@@ -297,10 +298,10 @@ TEST_IN_FOLDER(a_directory_that_was_removed_is_not_another_of_its_name)
 	make_directory("output", 0755);
 	err = output_directory_place(&directory, "one", &place);
 	assert_int_equal(error_number(err), ENOENT);
-	assert_non_null(strstr(error_hint_text(err), "start it again"));
+	assert_non_null(strstr(error_hint_text(err), "restart prof"));
 }
 
-/* They lose their name in the directory, and nothing else. */
+/* They are only removed from the directory. */
 TEST_IN_FOLDER(links_fifos_and_hard_links_are_replaced_and_not_written_into)
 {
 	CLEANUP(output_directory_close) struct output_directory directory = {0};

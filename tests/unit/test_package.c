@@ -10,7 +10,7 @@ enum { INFO = 1, ABBREV = 3, STR_OFFSETS = 6, RNGLISTS = 8 };
 
 enum { SLOTS = 4, COLUMNS = 4, UNITS = 2, HEADER_WORDS = 4, SECTION_BYTES = 100 };
 
-/* The tables as they are in the file; words at the start of the header. */
+/* The tables as in the file, with words at the start of the header. */
 struct index {
 	uint32_t header[HEADER_WORDS]; /* version, columns, units, slots */
 	uint64_t ids[SLOTS];
@@ -20,7 +20,7 @@ struct index {
 	uint32_t sizes[UNITS][COLUMNS];
 };
 
-/* Both are in slot 1 at first; the second goes on by 3. */
+/* Both hash to slot 1; the second one continues in steps of 3. */
 #define FIRST UINT64_C(0x100000001)
 #define SECOND UINT64_C(0x300000001)
 
@@ -87,13 +87,13 @@ TEST(a_unit_that_is_not_there_is_not_found)
 
 	assert_false(has(&good, 2));
 	assert_false(has(&good, FIRST + 4));
-	/* no free slot ends the search */
+	/* without a free slot, the search must still end */
 	full.rows[2] = full.rows[3] = 1;
 	full.ids[2] = full.ids[3] = FIRST;
 	assert_false(has(&full, 2));
 }
 
-/* One word of the header is another. */
+/* Returns true if the table is read with a different word in its header. */
 static bool is_read_with(unsigned word, uint32_t value)
 {
 	struct index index = good;
@@ -131,7 +131,7 @@ TEST(rows_and_parts_outside_are_refused)
 	index.offsets[1][2] = UINT32_MAX;
 	assert_false(has(&index, SECOND));
 	index = good;
-	index.sections[2] = UINT32_MAX; /* of no section that is read */
+	index.sections[2] = UINT32_MAX; /* a section that is not read */
 	assert_true(has(&index, SECOND));
 }
 

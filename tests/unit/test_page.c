@@ -6,8 +6,8 @@
 #include "sample_profile.h"
 #include "unit_test.h"
 
-/* The page itself has tests of its own, in node and in a browser; here is what is written into it.
- */
+/* Other tests run the page in node and in a browser. These test the data that
+ * is written into it. */
 
 static struct output page_of(const struct profile *profile)
 {
@@ -85,11 +85,11 @@ TEST(any_weight_time_and_interval_can_be_written)
 	CLEANUP(output_deinit) struct output page = page_of(profile);
 	CLEANUP(output_deinit) struct output data = data_of(&page);
 
-	assert_true(data.len > 0);
+	assert_true(holds(&data, "[unnamed]"));
 }
 
-/* A profile of `places` stacks at each of which a thread waits in turn, for a part of each
- * microsecond. */
+/* Makes a profile of a thread that waits at `places` stacks in turn, for a part
+ * of each microsecond. */
 static struct profile *waiting_profile(uint64_t intervals, uint32_t places)
 {
 	struct profile *profile = profile_new();
@@ -184,7 +184,7 @@ TEST(the_largest_number_of_a_process_can_be_written)
 	profile_thread_labels(profile, INT32_MAX, INT32_MAX, "large", "");
 	CLEANUP(output_deinit) struct output page = page_of(profile);
 	CLEANUP(output_deinit) struct output data = data_of(&page);
-	/* 2^31 twice: none is -1, and is written as 0. */
+	/* 2^31 twice. "None" is -1 and is written as 0. */
 	assert_true(holds(&data, "\x80\x80\x80\x80\x08"
 				 "\x80\x80\x80\x80\x08"
 				 "\x05"

@@ -17,7 +17,7 @@
 static const char header[] = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when "
 			     "retrnsmt   uid  timeout "
 			     "inode\n";
-/* The server's row, the client's, and one of another port. */
+/* The rows of the server, the client, and another port. */
 #define SERVER                                                                                     \
 	"   0: 0100007F:17AC 0100007F:C350 01 00000000:00000000 00:00000000 00000000  1000       " \
 	" 0 "                                                                                      \
@@ -57,7 +57,7 @@ TEST(the_user_is_that_of_the_client_s_own_socket)
 	assert_false(find("", &user));
 }
 
-/* The kernel says that these belong to root. */
+/* The kernel reports that these belong to root. */
 TEST(a_socket_without_a_process_has_no_user)
 {
 	uid_t user;
@@ -69,7 +69,7 @@ TEST(a_socket_without_a_process_has_no_user)
 	assert_false(find("   1: 0100007F:C350 0100007F:17AC 01 cut", &user));
 }
 
-/* shutdown(SHUT_WR) after the request: the answer is still read. */
+/* After shutdown(SHUT_WR), the client still reads the answer. */
 TEST(a_client_that_has_ended_its_request_has_its_user)
 {
 	uid_t user;
@@ -186,7 +186,7 @@ TEST(a_stale_unix_socket_is_replaced_and_a_live_one_is_not)
 
 	assert_null(listen_socket_open(where, &first));
 	assert_no_address(where);
-	/* As after SIGKILL. */
+	/* The connection ends as after SIGKILL. */
 	close(first.fd);
 	first.fd = -1;
 	assert_null(listen_socket_open(where, &second));

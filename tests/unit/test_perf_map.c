@@ -17,7 +17,7 @@ uint64_t __wrap_clock_now_ns(void)  /* NOLINT */
 	return clock_ns;
 }
 
-/* A map whose first lines are all of one megabyte of code. */
+/* Makes a map whose first lines all describe the same megabyte of code. */
 static struct perf_map *map_of(unsigned overlapping, const char *last, struct code_budget *budget,
 			       struct timed_caller *caller)
 {

@@ -151,7 +151,7 @@ static void assert_fields(const char *list, uint32_t expected)
 
 TEST(fields_replace_or_change_those_of_perf)
 {
-	assert_fields("comm,tid,trace", SCRIPT_COMM | SCRIPT_TID);
+	assert_fields("comm,tid,trace", SCRIPT_COMM | SCRIPT_TID | SCRIPT_OTHERS);
 	assert_fields("ip,sym,dso,srcline", SCRIPT_IP | SCRIPT_SYM | SCRIPT_DSO | SCRIPT_SRCLINE);
 	assert_fields("+pid", SCRIPT_DEFAULT_FIELDS | SCRIPT_PID);
 	assert_fields("+pid,-time", (SCRIPT_DEFAULT_FIELDS | SCRIPT_PID) & ~(uint32_t)SCRIPT_TIME);
@@ -167,9 +167,9 @@ TEST(fields_that_make_no_sense_are_refused)
 		{"", "unknown field"},
 		{"sym", "add ip"},
 		{"-ip", "add ip"},
-		{"comm,+pid", "not both"},
-		{"+pid,comm", "not both"},
-		{"trace", "no field"},
+		{"comm,+pid", "cannot be combined"},
+		{"+pid,comm", "cannot be combined"},
+		{"trace,addr", "no field"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
@@ -209,7 +209,7 @@ TEST(chosen_fields_are_printed_as_perf_prints_them)
 		CLEANUP(output_deinit)
 		struct output output =
 			output_of(&format_perf_script, profile,
-				  (struct format_options){.script_fields = cases[i].fields});
+				  (struct format_options){.script.fields = cases[i].fields});
 
 		assert_string_equal(output.data, cases[i].text);
 	}
@@ -239,11 +239,11 @@ TEST(inlined_functions_and_source_lines_are_printed_on_request)
 	CLEANUP(output_deinit)
 	struct output with =
 		output_of(&format_perf_script, profile,
-			  (struct format_options){.script_fields = fields | SCRIPT_SRCLINE});
+			  (struct format_options){.script.fields = fields | SCRIPT_SRCLINE});
 	CLEANUP(output_deinit)
-	struct output without =
-		output_of(&format_perf_script, profile,
-			  (struct format_options){.script_fields = fields, .no_inlines = true});
+	struct output without = output_of(
+		&format_perf_script, profile,
+		(struct format_options){.script.fields = fields, .script.no_inlines = true});
 
 	assert_string_equal(with.data, "     2 e: \n\t              10 f (inlined)\n  a.c:1\n"
 				       "\t              10 g (/x)\n  a.c:2\n\n");

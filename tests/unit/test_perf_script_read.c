@@ -42,7 +42,7 @@ static void assert_problems(const char *text, const char *expected)
 	assert_string_equal(profile_get_info(profile)->problems, expected);
 }
 
-TEST(each_spelling_of_the_line_about_a_sample_is_read)
+TEST(each_name_alias_of_the_line_about_a_sample_is_read)
 {
 	static const struct {
 		const char *line, *root;
@@ -68,7 +68,7 @@ TEST(each_spelling_of_the_line_about_a_sample_is_read)
 		char *text = xasprintf("%s\n\t401 f+0x1 (/x)\n\t402 main (/x)\n\n", heads[i].line);
 		CLEANUP(free_ptr) char *expected = xasprintf("%s;main;f 1\n", heads[i].root);
 
-		assert_folds(text, (struct format_options){.show_tid = true}, expected);
+		assert_folds(text, (struct format_options){.folded.show_tid = true}, expected);
 		assert_problems(text, "");
 	}
 }
@@ -158,7 +158,7 @@ TEST(inlined_functions_are_lines_of_one_frame)
 	assert_int_equal(profile_get_frame(profile, 0).line_count, 3);
 	assert_int_equal(profile_get_frame(profile, 0).offset, 0x10);
 	assert_becomes(text, "a;sys;a;b;c;start;h;main;g;f 1\n");
-	assert_folds(text, (struct format_options){.annotate = true},
+	assert_folds(text, (struct format_options){.folded.annotate = true},
 		     "a;sys_[k];a_[j];b_[i];c_[i];start;h;main;g_[i];f_[i] 1\n");
 }
 
@@ -185,10 +185,10 @@ TEST(a_frame_may_stand_on_the_line_of_its_sample)
 		       "dead;f 1\nfalse;[unknown] 1\n");
 }
 
-TEST(samples_without_frames_count_for_their_process)
+TEST(samples_without_frames_are_of_an_unnamed_function)
 {
 	assert_becomes("a 1 1.0: 1 e: \n\nbad 1 [000] 2.0: 1 e: \nbad 1 [000] 3.0: 1 e: \n",
-		       "a 1\nbad 2\n");
+		       "a;[unnamed] 1\nbad;[unnamed] 2\n");
 }
 
 TEST(the_header_describes_the_recording)
@@ -232,7 +232,7 @@ TEST(a_stack_that_is_too_deep_loses_its_callers)
 	profile = must_read(text);
 	assert_int_equal(profile_stacks(profile).count, SCRIPT_DEPTH_MAX + 2);
 	assert_string_equal(profile_get_info(profile)->problems,
-			    "cut off the callers of 1 stack of more than 65536 frames\n");
+			    "dropped the outer callers of 1 stack of more than 65536 frames\n");
 }
 
 TEST(what_prof_has_written_comes_back)

@@ -58,7 +58,7 @@ static void put_u64(struct blob *blob, uint64_t value)
 	put(blob, &value, sizeof(value));
 }
 
-/* With the zeros that fill it up to a multiple of 8. */
+/* Adds a string, padded with zeros to a multiple of 8. */
 static void put_string(struct blob *blob, const char *str)
 {
 	put(blob, str, strlen(str) + 1);
@@ -86,7 +86,7 @@ static void put_round(struct blob *blob)
 	put_record(blob, PERFDATA_FINISHED_ROUND, 0, &(struct blob){0});
 }
 
-/* Of the layout CPU_CLOCK_TYPE: ip, tid, time, period. */
+/* Adds a sample with the layout of CPU_CLOCK_TYPE: ip, tid, time, period. */
 static void put_sample(struct blob *blob, uint64_t ip, uint64_t time_ns)
 {
 	CLEANUP(blob_deinit) struct blob body = {0};
@@ -99,7 +99,7 @@ static void put_sample(struct blob *blob, uint64_t ip, uint64_t time_ns)
 	put_record(blob, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, &body);
 }
 
-/* What stands behind every record that is no sample: tid, time. */
+/* Adds the fields that follow every other record: tid, time. */
 static void put_trailer(struct blob *body, uint64_t time_ns)
 {
 	put_u32(body, PID);
@@ -167,7 +167,8 @@ struct feature {
 	const struct blob *data;
 };
 
-/* A whole file: header, ids, events, records, features in the order of their numbers. */
+/* A whole file: header, ids, events, records, and features in order of their
+ * numbers. */
 struct file {
 	const struct event *events;
 	size_t event_count;
@@ -231,7 +232,7 @@ static int descriptor_of(const struct blob *blob)
 	return fd;
 }
 
-/* What a test writes and reads; freed after it. */
+/* The records of a test; freed after it. */
 static struct blob records;
 static struct perfdata *perfdata;
 
@@ -266,7 +267,7 @@ static void open_file(const struct file *file)
 	open_blob(&blob);
 }
 
-/* One event, cpu-clock. */
+/* Opens a file with one event, cpu-clock. */
 static void open_records(void)
 {
 	struct event event = {.attr = clock_attr(), .id = 5};
@@ -352,7 +353,7 @@ TEST_WITH(NULL, tear_down, reorder_put_records_in_order)
 {
 	static const uint64_t expected[] = {10, 20, 30, 40, 50, 60, 70};
 
-	/* The rings of two CPUs, one after the other. */
+	/* The ring of one CPU follows the ring of another. */
 	put_sample(&records, 1, 10);
 	put_sample(&records, 1, 40);
 	put_sample(&records, 1, 20);
@@ -458,7 +459,7 @@ TEST_WITH(NULL, tear_down, each_event_has_its_own_layout)
 	assert_string_equal(perfdata_event(perfdata, 1)->name, "page-faults");
 }
 
-/* As perf writes them: an event per kind of CPU, and its name with that of the PMU. */
+/* perf writes an event per kind of CPU, with the name of its PMU. */
 TEST_WITH(NULL, tear_down, an_event_on_several_kinds_of_cpu_is_one)
 {
 	static const char *const names[] = {"cpu_core/cycles/u", "cpu_atom/cycles/u",
@@ -476,7 +477,8 @@ TEST_WITH(NULL, tear_down, an_event_on_several_kinds_of_cpu_is_one)
 		events[i].attr.config = (i == 1 ? UINT64_C(10) : UINT64_C(4)) << 32 |
 					(i == 2 ? PERF_COUNT_HW_BRANCH_INSTRUCTIONS
 						: PERF_COUNT_HW_CPU_CYCLES);
-		events[i].attr.mmap = i == 0; /* perf asks one event for the side band */
+		/* perf requests the side band from one event */
+		events[i].attr.mmap = i == 0;
 		put_u64(&body, events[i].id);
 		put_u64(&body, 0x100);
 		put_record(&records, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, &body);
@@ -525,7 +527,8 @@ TEST_WITH(NULL, tear_down, events_that_cannot_be_told_apart_are_refused)
 	put_file(&blob, &(struct file){.events = events, .event_count = 2, .records = &records});
 	err = perfdata_open(descriptor_of(&blob), &perfdata);
 	assert_non_null(err);
-	assert_string_equal(error_text(err), "the events of the recording cannot be told apart");
+	assert_string_equal(error_text(err),
+			    "the recording's events have their ids at different places");
 }
 
 TEST_WITH(NULL, tear_down, more_ids_than_the_file_has_room_for_are_refused)
@@ -542,7 +545,7 @@ TEST_WITH(NULL, tear_down, more_ids_than_the_file_has_room_for_are_refused)
 	       &size_bytes, sizeof(size_bytes));
 	err = perfdata_open(descriptor_of(&blob), &perfdata);
 	assert_non_null(err);
-	assert_non_null(strstr(error_text(err), "the ids of its events are more than the file"));
+	assert_non_null(strstr(error_text(err), "it claims more event ids than fit into the file"));
 }
 
 TEST_WITH(NULL, tear_down, the_event_of_the_side_band_is_none_of_those_that_sample)
@@ -667,7 +670,7 @@ TEST_WITH(NULL, tear_down, losses_that_are_told_twice_count_once)
 	put_lost(&records, PERF_RECORD_LOST, 5, 200);
 	put_round(&records);
 	put_round(&records);
-	/* Of two events, at the end; the last one was never told of. */
+	/* Losses of two events at the end. The last event has no records. */
 	put_lost(&records, PERF_RECORD_LOST_SAMPLES, 12, 0);
 	put_lost(&records, PERF_RECORD_LOST_SAMPLES, 4, 0);
 	open_records();
@@ -791,7 +794,7 @@ TEST_WITH(NULL, tear_down, down_a_pipe_all_comes_as_records)
 	assert_no_problem();
 }
 
-/* Padded to words. */
+/* Adds a record that is padded to words. */
 static void put_tracing_record(struct blob *blob, const char *section, size_t len)
 {
 	static const char padding[8];
@@ -883,7 +886,7 @@ TEST_WITH(NULL, tear_down, what_wrote_the_traces_is_named)
 	assert_problem(0, "processor traces (Intel PT)");
 }
 
-/* A frame of zstd may hold blocks as they are (RFC 8878, 3.1.1). */
+/* A zstd frame may contain uncompressed blocks (RFC 8878, 3.1.1). */
 static void put_frame_start(struct blob *blob)
 {
 	static const unsigned char start[] = {0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58};
@@ -939,7 +942,8 @@ TEST_WITH(NULL, tear_down, damaged_compression_ends_the_recording)
 	assert_problem(0, "damaged");
 }
 
-/* A block of equal bytes takes four: records of 0x808 bytes of an unknown type. */
+/* A block of equal bytes needs only four: records of 0x808 bytes of an unknown
+ * type. */
 static void put_repeated_block(struct blob *blob)
 {
 	static const unsigned char repeated[] = {0x02, 0x00, 0x10, 0x08}; /* 128 KiB */
@@ -963,7 +967,7 @@ TEST_WITH(NULL, tear_down, records_that_unpack_to_gigabytes_end_the_recording)
 	open_records();
 	assert_int_equal(next().sample.ip, 0x1234);
 	assert_end();
-	assert_problem(0, "unpack to too much for their size");
+	assert_problem(0, "expand to an implausible size");
 }
 
 TEST_WITH(NULL, tear_down, a_recording_cut_off_anywhere_gives_what_it_holds)
@@ -1000,7 +1004,7 @@ TEST_WITH(NULL, tear_down, a_recording_cut_off_anywhere_gives_what_it_holds)
 	}
 }
 
-/* As prof does (base/signals.h). */
+/* Handles the signal as prof does (base/signals.h). */
 static void put_zeros(int number, siginfo_t *info, void *context)
 {
 	size_t page = (size_t)getpagesize();
@@ -1152,7 +1156,7 @@ TEST_WITH(NULL, tear_down, what_is_no_recording_is_refused)
 	assert_refused("main;work 12\nmain;play 3\n", 25, "not a perf.data file");
 	assert_refused("2ELIFREP\0\0\0\0\0\0\0\x68", 16, "other byte order");
 	assert_refused("PERFFILE\x68\0\0\0\0\0\0\0", 16, "older than Linux 3.1");
-	/* It may not be read. */
+	/* The descriptor is write-only. */
 	put_u64(&blob, PERFDATA_MAGIC);
 	fd = descriptor_of(&blob);
 	path = xasprintf("/proc/self/fd/%d", fd);
@@ -1209,13 +1213,13 @@ TEST_WITH(NULL, tear_down, what_lasts_is_not_copied_however_much_waits)
 	assert_int_equal(count, MANY);
 }
 
-/* What a writer wrote, opened again. */
+/* The output of a writer, opened again. */
 struct written {
 	int fd;
 	struct perf_event_attr attrs[2];
 	struct written_event events[2];
 	uint64_t ids[2];
-	struct record_layout layout; /* of both */
+	struct record_layout layout; /* layout of both */
 	struct perfdata_writer *writer;
 };
 
@@ -1260,7 +1264,7 @@ static void read_what_was_written(struct written *written)
 	free(info.command);
 }
 
-/* As the side band's own event would have written it. */
+/* Writes the record as the event of the side band would. */
 static void put_raw_comm(struct perfdata_writer *writer, const struct record_layout *layout)
 {
 	CLEANUP(blob_deinit) struct blob body = {0};

@@ -78,7 +78,7 @@ TEST(other_lines_are_ignored)
 	assert_names(text, addresses, names, ARRAY_SIZE(names));
 }
 
-/* Every line decides about each of its addresses anew. */
+/* Computes the expected result by applying every line to each of its addresses. */
 static void find_one_by_one(const char *text, const uint64_t *addresses, const char **names,
 			    size_t count, struct arena *arena)
 {

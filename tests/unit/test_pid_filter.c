@@ -44,7 +44,7 @@ static struct sampled open_sampled(void)
 	return sampled;
 }
 
-/* How much is written of samples of a busy thread. */
+/* Returns the number of bytes that samples of a busy thread add to the ring. */
 static uint64_t written(const struct sampled *sampled)
 {
 	uint64_t before = sampled->ring->data_head, until_ns = clock_thread_cpu_ns() + BUSY_NS;

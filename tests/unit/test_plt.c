@@ -9,7 +9,7 @@
 
 enum { PLT = 0x10000, SLOT = 0x20018, NAME = 7 };
 
-/* A file with one slot and this code as its .plt. */
+/* Returns the stubs of a file with one slot and this code as its .plt. */
 static size_t stubs_of(uint16_t machine, const void *code, size_t len, struct plt_stub **ret)
 {
 	static struct built_elf file;
@@ -41,7 +41,7 @@ static size_t stubs_of(uint16_t machine, const void *code, size_t len, struct pl
 #define BRAA 0xd71f0a30 /* x17, x16 */
 
 static const uint32_t aarch64_code[] = {NOP, NOP, ADRP, LDR};
-/* endbr64; jmp *0x1000a(%rip), after four bytes of padding. */
+/* Four bytes of padding, then endbr64; jmp *0x1000a(%rip). */
 static const unsigned char x86_64_code[] = {0xcc, 0xcc, 0xcc, 0xcc, 0xf3, 0x0f, 0x1e,
 					    0xfa, 0xff, 0x25, 0x0a, 0x00, 0x01, 0x00};
 
@@ -64,7 +64,7 @@ TEST(stubs_are_those_of_the_files_architecture)
 	}
 }
 
-/* What linkers make for -z now, force-bti and pac-plt, as GNU ld, lld and mold write them. */
+/* Stubs of GNU ld, lld and mold for -z now, force-bti and pac-plt. */
 TEST(stubs_of_aarch64_are_found_with_any_protection)
 {
 	static const uint32_t codes[][7] = {

@@ -84,7 +84,7 @@ TEST_IN_FOLDER(damaged_pmus_are_left_out_and_counted)
 
 	memset(huge, '1', sizeof(huge));
 	write_pmus(files);
-	free(path_of("directory/type/x")); /* makes the directory "type" */
+	free(path_of("directory/type/x")); /* creates the directory "type" */
 	write_file("huge/type", huge, sizeof(huge));
 	write_file("nul/type", "1\0002", 3);
 	write_file("unterminated/type", "6", 1);
@@ -154,7 +154,7 @@ TEST_IN_FOLDER(events_and_terms_are_found_by_name)
 	assert_true(format.bits == 0);
 	assert_null(pmu_find_event(cpu, "mem-loads", &text));
 	assert_string_equal(text, "event=0xcd,umask=0x1,ldlat=3");
-	/* What belongs to an event, and what is not below events/. */
+	/* Files that belong to an event, and a path outside of events/. */
 	assert_null(pmu_find_event(cpu, "mem-loads.scale", &other));
 	assert_null(other);
 	assert_null(pmu_find_event(cpu, "../type", &other));

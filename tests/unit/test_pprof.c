@@ -35,7 +35,7 @@ static const char *string_at(const struct message *message, int64_t index)
 	return message->string_table[index];
 }
 
-/* Ids are dense in what prof writes, from 1 and in order. */
+/* prof writes ids that are dense, ascending and start with 1. */
 static const struct message_function *function_at(const struct message *message, uint64_t id)
 {
 	for (size_t i = 0; i < message->n_function; i++)
@@ -145,14 +145,14 @@ static void check_samples(const struct message *message)
 			location_at(message, sample->location_id[frame]);
 		for (size_t label = 0; label < sample->n_label; label++) {
 			assert_true(*string_at(message, sample->label[label].key));
-			/* A text, or a number with a unit. */
+			/* A label has a text, or a number with a unit. */
 			assert_true(!*string_at(message, sample->label[label].str) ==
 				    !!*string_at(message, sample->label[label].num_unit));
 		}
 	}
 }
 
-/* What a strict reader relies on, and go tool pprof does not look at. */
+/* Checks what strict readers require and go tool pprof does not check. */
 static struct message *read_strictly(const struct output *output)
 {
 	CLEANUP(output_deinit) struct output plain = gunzip(output);
@@ -245,7 +245,7 @@ static void print_type(const struct message *message, const char *title,
 		string_at(message, type->unit));
 }
 
-/* All that is in it, to be read by people. */
+/* Prints the whole message for people. */
 static void print_all(const struct message *message, FILE *out)
 {
 	for (size_t i = 0; i < message->n_sample_type; i++)
@@ -325,7 +325,8 @@ TEST(several_events_are_one_value_each_in_one_sample_of_a_stack)
 	assert_memory_equal(message->sample[1].value, ((int64_t[]){0, 0, 20, 0}), 4 * 8);
 }
 
-/* A stack's samples of several CPUs are not in their order. Some came before the profile began. */
+/* The samples of a stack are out of order if they are from several CPUs. Some
+ * precede the start of the profile. */
 TEST(times_of_samples_are_kept_to_a_millisecond_and_in_order)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
@@ -347,7 +348,7 @@ TEST(times_of_samples_are_kept_to_a_millisecond_and_in_order)
 				.sample = profile_add(profile, thread, stacks[i % 2], clock, 1)});
 	CLEANUP(output_deinit)
 	struct output output = output_of(&format_pprof, profile,
-					 (struct format_options){.times = true});
+					 (struct format_options){.pprof.times = true});
 	FILE *in = fmemopen(output.data, output.len, "r");
 
 	assert_null(format_pprof.read(in, read));
@@ -373,7 +374,7 @@ TEST(an_event_that_is_no_clock_keeps_its_name)
 	assert_type(message, 1, "cycles:u", "count");
 	assert_string_equal(string_at(message, message->default_sample_type), "cycles:u");
 	assert_string_equal(string_at(message, message->period_type.type), "cycles:u");
-	assert_int_equal(message->period, 1500); /* by frequency: the mean */
+	assert_int_equal(message->period, 1500); /* with a frequency, the mean */
 }
 
 TEST(the_period_is_the_one_asked_for)
@@ -420,7 +421,7 @@ TEST(hostile_strings_come_out_as_utf8_and_keep_all_else)
 		{"a;b\nc", "a;b\nc"},
 		{"\xff", "\xef\xbf\xbd"},
 		{"a\xc3", "a\xef\xbf\xbd"},
-		{"\xe2\x82z", "\xef\xbf\xbdz"},				  /* cut short */
+		{"\xe2\x82z", "\xef\xbf\xbdz"},				  /* truncated */
 		{"\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd"},		  /* overlong */
 		{"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* surrogate */
 		{"\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
@@ -497,7 +498,7 @@ TEST(every_address_lies_in_its_mapping)
 	profile_describe_module(profile, 1,
 				&(struct profile_module){.kind = PROFILE_MODULE_KERNEL,
 							 .path = text_of(profile, "[kernel]")});
-	/* The last module is not described. */
+	/* The last module has no description. */
 	for (uint32_t i = 0; i < ARRAY_SIZE(offsets) * 6; i++)
 		profile_frame(profile, i / 2 % 3, offsets[i / 6], i % 2);
 	CLEANUP(message_cleanup) struct message *message = written(profile);

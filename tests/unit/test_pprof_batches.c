@@ -11,7 +11,7 @@
 
 enum { SAMPLES = 6000, DEPTH = 50, LOCATIONS = 20000 };
 
-/* With more than one, a thread decodes. */
+/* With more than one CPU, a thread decodes. */
 static unsigned cpus = 1;
 
 unsigned __wrap_affinity_cpu_count(void);
@@ -20,7 +20,7 @@ unsigned __wrap_affinity_cpu_count(void)
 	return cpus;
 }
 
-/* Any other number than that of the location. */
+/* Returns a number that differs from that of the location. */
 static frame_id frame_of(uint64_t location)
 {
 	return (frame_id)(location * 3 + 1);
@@ -61,7 +61,7 @@ static void assert_list(const struct pprof_list *list, size_t sample)
 		assert_int_equal(list->frames[i], frame_of(location_of(sample, i)));
 }
 
-/* Where the message goes on after some fields. */
+/* Returns the rest of the message after some fields. */
 static struct bytes after(struct bytes message, size_t fields)
 {
 	struct wire_field field;
@@ -71,7 +71,7 @@ static struct bytes after(struct bytes message, size_t fields)
 	return message;
 }
 
-/* Asks for every n-th batch only. */
+/* Requests only every n-th batch. */
 static void assert_batches(struct bytes message, size_t every)
 {
 	struct id_table frames = frames_by_location();
@@ -121,7 +121,8 @@ TEST(what_is_not_plain_is_left_out)
 	put_sample(&message, 2, 0);
 	put_sample(&message, 3, 10000);
 	put_sample(&message, 4, DEPTH);
-	wire_put_number(&message, PPROF_PROFILE_TIME, 1); /* not a sample: the batch ends */
+	/* another field, which ends the batch */
+	wire_put_number(&message, PPROF_PROFILE_TIME, 1);
 	put_sample(&message, 5, DEPTH);
 
 	batch = pprof_batches_at(batches, bytes_of(message.bytes, message.len));
@@ -136,7 +137,8 @@ TEST(what_is_not_plain_is_left_out)
 	free(message.bytes);
 }
 
-/* Nor does it go on to others: samples of another make may all be like this. */
+/* The batch does not continue after them either, because all samples of other
+ * producers may be like this. */
 TEST(a_batch_of_samples_that_are_not_plain_is_empty)
 {
 	struct id_table frames = frames_by_location();

@@ -15,7 +15,7 @@
 
 static struct error *read_bytes(const void *data, size_t len, struct profile *profile)
 {
-	/* fmemopen() takes no empty buffer. */
+	/* fmemopen() does not accept an empty buffer. */
 	CLEANUP(close_file)
 	FILE *in = len ? fmemopen((void *)(uintptr_t)data, len, "r") : fopen("/dev/null", "r");
 
@@ -61,14 +61,14 @@ static void assert_folded(const struct profile *profile, enum format_weight weig
 {
 	CLEANUP(output_deinit)
 	struct output folded = output_of(&format_folded, profile,
-					 (struct format_options){.weight = weight});
+					 (struct format_options){.folded.weight = weight});
 
 	assert_string_equal(folded.data, expected);
 }
 
 /*
- * A message to begin with, of another make than ours: no labels, no mapping of its first function,
- * strings of any order. Tests change one thing of it.
+ * A basic message, as other producers write it: no labels, no mapping of its
+ * first function, strings in any order. Each test changes one thing.
  */
 struct sample_message {
 	struct message_type types[3];
@@ -126,14 +126,14 @@ static void set_functions(struct sample_message *message)
 	message->of.function = message->functions;
 }
 
-/* main, with `inner` inlined into `work` above it. */
+/* Sets main, with `inner` inlined into `work` above it. */
 static void set_locations(struct sample_message *message)
 {
 	message->lines[0] = (struct message_line){.function_id = 100, .line = 10};
 	message->lines[1] = (struct message_line){.function_id = 102, .line = 12};
 	message->lines[2] = (struct message_line){.function_id = 101, .line = 11};
 	for (size_t i = 0; i < 2; i++) {
-		message->locations[i].id = UINT64_MAX - i; /* no dense ids */
+		message->locations[i].id = UINT64_MAX - i; /* ids are not dense */
 		message->ids[1 - i] = UINT64_MAX - i;
 	}
 	message->locations[0].n_line = 1;
@@ -175,7 +175,8 @@ static struct sample_message *sample_message(void)
 	return message;
 }
 
-/* A line a sample with all that belongs to it, sorted: what a message says, however it says it. */
+/* Prints a sorted line per sample with all its data, independent of the
+ * encoding of the message. */
 static void tell_frame(FILE *out, const struct message *message, uint64_t id)
 {
 	const struct message_location *location = NULL;
@@ -286,8 +287,9 @@ static struct output told(const struct output *gzip)
 static void assert_same_outputs(const struct profile *left, const struct profile *right)
 {
 	static const struct format_options options[] = {
-		{.weight = WEIGHT_SAMPLES}, {.weight = WEIGHT_PERIOD}, {.show_tid = true},
-		{.weight = WEIGHT_NS},	    {.annotate = true},
+		{.folded.weight = WEIGHT_SAMPLES}, {.folded.weight = WEIGHT_PERIOD},
+		{.folded.show_tid = true},	   {.folded.weight = WEIGHT_NS},
+		{.folded.annotate = true},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
@@ -342,6 +344,7 @@ TEST(what_an_output_says_of_modules_and_the_recording_comes_back)
 
 	assert_int_equal(info->start_unix_ns, 1700000000000000000);
 	assert_int_equal(info->duration_ns, 9000000);
+	assert_string_equal(info->title, "shop");
 	assert_string_equal(info->command, "prof record -- shop");
 	assert_string_equal(info->host, "example");
 	assert_string_equal(info->kernel, "6.18.0");
@@ -373,14 +376,14 @@ static bool read_head(const struct format_options *options, struct pprof_head *r
 TEST(the_beginning_of_a_merged_file_has_its_segments)
 {
 	static uint64_t seconds[PPROF_SEGMENTS_MAX + 1];
-	struct format_options options = {.segments = seconds};
+	struct format_options options = {.pprof.segments = seconds};
 	static const size_t counts[] = {0, 1, 3, PPROF_SEGMENTS_MAX};
 	struct pprof_head head;
 
 	for (size_t i = 0; i < ARRAY_SIZE(seconds); i++)
 		seconds[i] = 1700000000 + 2 * i;
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
-		options.segment_count = counts[i];
+		options.pprof.segment_count = counts[i];
 		assert_true(read_head(&options, &head));
 		assert_int_equal(head.start_unix_ns, 1700000000000000000);
 		assert_int_equal(head.duration_ns, 9000000);
@@ -389,10 +392,10 @@ TEST(the_beginning_of_a_merged_file_has_its_segments)
 			assert_int_equal(head.segments[k], seconds[k]);
 		free(head.segments);
 	}
-	options.segment_count = PPROF_SEGMENTS_MAX + 1;
+	options.pprof.segment_count = PPROF_SEGMENTS_MAX + 1;
 	assert_false(read_head(&options, &head));
-	options.segment_count = 2;
-	seconds[1] = seconds[0]; /* none is twice there */
+	options.pprof.segment_count = 2;
+	seconds[1] = seconds[0]; /* duplicates are refused */
 	assert_false(read_head(&options, &head));
 	assert_null(head.segments);
 }
@@ -448,7 +451,7 @@ TEST(a_cpu_profile_of_go_is_read)
 		      "main.spin;runtime.asyncPreempt 3\n");
 }
 
-/* Its types are objects and bytes of what was allocated and of what is in use. */
+/* The types are objects and bytes, both of all allocations and of those in use. */
 TEST(a_heap_profile_of_go_shows_the_bytes_in_use)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = read_golden("go_heap.pb.gz");
@@ -496,7 +499,8 @@ TEST(a_plain_message_of_another_make_is_read)
 			    " | 0 main=main(:0):10\n");
 }
 
-/* Fields may come in any order and in pieces, and lists of numbers number by number. */
+/* Fields may come in any order and in parts, and lists of numbers may be
+ * unpacked. */
 TEST(the_order_of_fields_does_not_matter)
 {
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();
@@ -504,11 +508,36 @@ TEST(the_order_of_fields_does_not_matter)
 	FILE *out = open_memstream(&whole.data, &whole.len);
 	size_t strings = message->of.n_string_table;
 	static const uint8_t unpacked_sample[] = {
-		0x12, 0x1a, /* a sample */
-		0x10, 5,    /* its value, then its locations */
-		0x08, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0x08, 0xff,
-		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1,    0x78, 1, /* a field of another
-										  version */
+		0x12,
+		0x1a, /* a sample */
+		0x10,
+		5, /* its value, then its locations */
+		0x08,
+		0xfe,
+		0xff,
+		0xff,
+		0xff,
+		0xff,
+		0xff,
+		0xff,
+		0xff,
+		0xff,
+		1,
+		0x08,
+		0xff,
+		/* an unknown field, then
+		 * 	version */
+		0xff,
+		0xff,
+		0xff,
+		0xff,
+		0xff,
+		0xff,
+		0xff,
+		0xff,
+		1,
+		0x78,
+		1,
 	};
 
 	fwrite(unpacked_sample, 1, sizeof(unpacked_sample), out);
@@ -530,8 +559,8 @@ TEST(the_order_of_fields_does_not_matter)
 
 enum { STEPS = 9, ALL_WAYS = 1 << STEPS };
 
-/* Each stack of so many steps is a sample, whose value is one more than its number; 0 or 1 in the
- * number tells which of the two locations is next, seen from the root. */
+/* Each stack of this many steps is a sample whose value is its number plus one.
+ * Each bit of the number selects one of the two locations, from the root on. */
 static struct profile *read_ways(const uint32_t *order)
 {
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();
@@ -560,14 +589,15 @@ TEST(samples_may_stand_in_any_order)
 
 	for (uint32_t i = 0; i < ALL_WAYS; i++) {
 		sorted[i] = i;
-		scattered[i] = i * 205 % ALL_WAYS; /* an odd factor: each number once */
+		/* an odd factor gives each number once */
+		scattered[i] = i * 205 % ALL_WAYS;
 	}
 
 	CLEANUP(profile_cleanup) struct profile *profile = read_ways(scattered);
 	CLEANUP(profile_cleanup) struct profile *expected = read_ways(sorted);
 	CLEANUP(output_deinit)
 	struct output folded = output_of(&format_folded, expected,
-					 (struct format_options){.weight = WEIGHT_SAMPLES});
+					 (struct format_options){.folded.weight = WEIGHT_SAMPLES});
 
 	assert_int_equal(profile_stacks(profile).count, 2 * ALL_WAYS - 1);
 	assert_int_equal(profile_samples(profile).count, ALL_WAYS);
@@ -579,7 +609,7 @@ TEST(a_function_without_a_name_leaves_the_address)
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();
 	CLEANUP(profile_cleanup) struct profile *mangled = NULL, *profile = NULL;
 
-	message->functions[1].name = STR_EMPTY; /* but for what the linker calls it */
+	message->functions[1].name = STR_EMPTY; /* except the linkage name */
 	mangled = must_read_message(&message->of);
 	assert_folded(mangled, WEIGHT_SAMPLES, "program;main;_Z4workv;inner 500\n");
 	message->functions[1].system_name = STR_EMPTY;
@@ -643,7 +673,7 @@ TEST(an_address_outside_of_its_mapping_stays_what_it_is)
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 	struct profile_frame frame;
 
-	message->locations[1].address = 0x3010; /* where an offset in the file would be */
+	message->locations[1].address = 0x3010; /* like an offset in the file */
 	message->locations[1].n_line = 0;
 	profile = must_read_message(&message->of);
 	frame = profile_get_frame(profile, 1);
@@ -700,7 +730,7 @@ TEST(samples_count_wherever_they_stand)
 	CLEANUP(free_ptr) struct sample_message *message = sample_message();
 	CLEANUP(profile_cleanup) struct profile *profile = NULL;
 
-	message->types[1].type = STR_SAMPLES; /* without a unit: they are counts */
+	message->types[1].type = STR_SAMPLES; /* counts, because there is no unit */
 	message->values[1] = 3;
 	message->of.n_sample_type = message->sample.n_value = 2;
 	profile = must_read_message(&message->of);
@@ -728,7 +758,7 @@ TEST(comments_of_other_makes_are_kept)
 	assert_non_null(strstr(text.data, "comment main\ncomment work.cc\n"));
 }
 
-/* "" is text: the value is the number. */
+/* If the text is "", the value is the number. */
 struct label_case {
 	const char *key, *text;
 	int64_t number;
@@ -880,7 +910,8 @@ TEST(a_cut_off_profile_is_an_error)
 
 		assert_non_null(err);
 	}
-	/* Its strings are at its end, the last ones its samples' labels. */
+	/* Strings are at the end of the message, and the last ones are in
+	 * labels of samples. */
 	for (size_t len = 0; len < plain.len; len++) {
 		CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 		CLEANUP(error_cleanup) struct error *err = read_bytes(plain.data, len, profile);
@@ -949,7 +980,7 @@ TEST(a_stack_of_millions_of_frames_is_cut_at_its_root)
 	assert_non_null(strstr(profile_get_info(profile)->remarks, "callers of 1 stacks"));
 }
 
-/* As large as one that unpacks to a thousand times its size. */
+/* The message is as large as one that unpacks to a thousand times its size. */
 static void assert_too_large(const void *message, size_t len)
 {
 	CLEANUP(output_deinit) struct output packed = {0};
@@ -977,7 +1008,7 @@ TEST(many_strings_in_a_small_file_are_an_error)
 	assert_too_large(strings, 2 * STRINGS);
 }
 
-/* Stacks that differ in their callers have no frame in common. */
+/* Stacks with different callers have no frame in common. */
 TEST(many_deep_stacks_in_a_small_file_are_an_error)
 {
 	enum { SAMPLES = 100, FRAMES = PPROF_DEPTH_MAX };
@@ -1041,7 +1072,7 @@ TEST(a_profile_is_recognized_by_its_first_bytes)
 
 	assert_ptr_equal(format_by_content(gzip, sizeof(gzip)), &format_pprof);
 	assert_ptr_equal(format_by_content((unsigned char *)plain.data, 64), &format_pprof);
-	/* Go writes the time first; here a field is cut off behind it. */
+	/* Go writes the time first. Here, the field after it is truncated. */
 	assert_ptr_equal(
 		format_by_content((const unsigned char *)"\x48\x87\xa6\x05\x0a\x04\x08", 7),
 		&format_pprof);

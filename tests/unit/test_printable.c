@@ -49,8 +49,9 @@ TEST(columns_are_those_of_a_terminal)
 	assert_int_equal(printable_columns("e\xcc\x81"), 1); /* é of two characters */
 	assert_int_equal(printable_columns("नमस्ते"), 4);	     /* two marks */
 	assert_int_equal(printable_columns("กำกี่"), 3);	     /* two marks */
-	assert_int_equal(printable_columns("⌚✅"), 4);	     /* not in a block of wide ones */
-	assert_int_equal(printable_columns("α§─│"), 4);	     /* wide only in East Asian fonts */
+	/* not in a block of wide characters */
+	assert_int_equal(printable_columns("⌚✅"), 4);
+	assert_int_equal(printable_columns("α§─│"), 4); /* wide only in East Asian fonts */
 	assert_int_equal(printable_columns("a\xe2\x80\x8d"
 					   "b"),
 			 2); /* a zero-width joiner */

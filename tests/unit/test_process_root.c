@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-/* What process 34, whose root has this name, calls a file. */
+/* Checks the path of a file as seen by process 34, whose root has this name. */
 static void assert_name(const char *root, const char *path, const char *expected)
 {
 	CLEANUP(free_ptr) char *link = path_of("34/root");

@@ -69,7 +69,7 @@ TEST(what_a_command_executed_before_it_was_added_is_a_strangers)
 	takes(tree, RECORD_SAMPLE, STRANGER);
 	process_tree_add_command(tree, STRANGER, 1000);
 	assert_false(process_tree_knows_as_stranger(tree, STRANGER));
-	/* Records that had been written by then are read later. */
+	/* Records that were written before are read later. */
 	assert_false(fork_takes(tree, PROF, STRANGER));
 	assert_false(comm_takes(tree, STRANGER, 900, true));
 	assert_false(takes(tree, RECORD_SAMPLE, STRANGER));
@@ -101,7 +101,7 @@ TEST(a_command_that_ends_without_a_program_leaves_its_number)
 	assert_false(comm_takes(tree, COMMAND, 1200, true));
 }
 
-/* As they do when one of them executes a program. */
+/* Threads end if one of them executes a program. */
 TEST(threads_of_a_command_may_end_before_its_program)
 {
 	CLEANUP(process_tree_cleanup) struct process_tree *tree = process_tree_new();
@@ -176,7 +176,7 @@ TEST(a_new_thread_changes_nothing)
 	assert_false(process_tree_takes(tree, &thread));
 }
 
-/* As the kernel writes them of idle tasks, of ended ones and of other pid namespaces. */
+/* The kernel writes these for idle tasks, ended tasks and other pid namespaces. */
 TEST(numbers_that_are_no_pid_belong_to_nobody)
 {
 	CLEANUP(process_tree_cleanup) struct process_tree *tree = executed();

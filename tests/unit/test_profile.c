@@ -81,7 +81,8 @@ TEST(label_sets_are_equal_whatever_the_order_of_their_keys)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	struct profile_thread thread = {.pid = 1, .tid = 2};
-	string_id a = text(profile, "z"), b = text(profile, "a"); /* ids are not in order of text */
+	/* ids are not in the order of the texts */
+	string_id a = text(profile, "z"), b = text(profile, "a");
 	struct profile_label labels[] = {
 		{.key = a, .text = text(profile, "x")},
 		{.key = b, .number = 5, .unit = text(profile, "bytes")},
@@ -146,7 +147,8 @@ TEST(samples_add_up_by_stack_labels_and_event)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	frame_id frame = profile_frame(profile, 0, 0x10, false);
-	stack_id stacks[2] = {STACK_EMPTY, profile_push(profile, STACK_EMPTY, frame)};
+	stack_id root = profile_push(profile, STACK_EMPTY, frame);
+	stack_id stacks[2] = {root, profile_push(profile, root, frame)};
 
 	profile_add_event(profile, &(struct profile_event){.name = text(profile, "cycles")});
 	profile_add_event(profile, &(struct profile_event){.name = text(profile, "faults")});
@@ -162,6 +164,20 @@ TEST(samples_add_up_by_stack_labels_and_event)
 		assert_int_equal(sample->samples, 100);
 		assert_int_equal(sample->weight, 100 * i);
 	}
+}
+
+TEST(a_sample_without_frames_is_of_an_unnamed_function)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	stack_id unnamed = profile_push(profile, STACK_EMPTY,
+					profile_synthetic_frame(profile, "[unnamed]"));
+
+	profile_add_event(profile, &(struct profile_event){.name = text(profile, "cycles")});
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(profile_add(profile, 0, STACK_EMPTY, 0, 3), 0);
+	assert_int_equal(profile_samples(profile).count, 1);
+	assert_int_equal(profile_samples(profile).items[0].stack, unnamed);
+	assert_int_equal(profile_samples(profile).items[0].weight, 6);
 }
 
 TEST(a_module_is_named_once_a_frame_of_it_is)
@@ -310,7 +326,7 @@ TEST(a_quoted_frame_is_named_after_the_innermost_function_of_the_program)
 TEST(an_offset_becomes_an_address_through_its_segment)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
-	/* As lld lays them out: next to each other in the file, apart in memory. */
+	/* As lld lays out a program: adjacent in the file, apart in memory. */
 	static const struct profile_segment segments[] = {
 		{.offset = 0x1000, .vaddr = 0x2000, .size_bytes = 0x500},
 		{.offset = 0x1500, .vaddr = 0x3500, .size_bytes = 0x100},

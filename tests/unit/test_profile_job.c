@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* This program itself is what a job executes. */
+/* A job executes this program itself. */
 static int be_job(char *const *words)
 {
 	static const char block[1 << 16];
@@ -125,7 +125,7 @@ TEST(the_numbers_of_a_recording_are_read_from_its_words)
 		      "truncated\n",
 		      1234567, 0);
 	assert_counts("prof: 20 sampled allocations, 1,000 lost (98 %)", 20, 1000);
-	assert_counts("prof: of 3 thread-seconds 1 CPU, 2 waiting\n\n\n", 0, 0);
+	assert_counts("prof: 3 thread-seconds: 1 on CPU, 2 waiting\n\n\n", 0, 0);
 	assert_counts("prof: 12 samples\nprof: 13 other, 14 lost\n", 0, 0);
 	assert_counts("", 0, 0);
 }
@@ -152,7 +152,7 @@ int main(int argc, char **argv)
 {
 	if (argc > 1)
 		return be_job(argv);
-	/* What it executes would be the emulator. */
+	/* It would execute the emulator. */
 	if (!has_seccomp())
 		return lacking_all("a process that is no emulator's");
 	return unit_tests_run();

@@ -25,20 +25,20 @@ TEST(test_a_program_has_the_name_of_its_file_without_a_hash)
 }
 
 static void assert_profile(const char *path, const char *environment, const char *expected,
-			   struct words *taken)
+			   struct string_list *taken)
 {
-	CLEANUP(words_deinit) struct words words = {0};
+	CLEANUP(string_list_deinit) struct string_list words = {0};
 	CLEANUP(free_ptr) char *variables = xstrdup(environment);
 	CLEANUP(free_ptr) char *name = NULL;
 
-	words_split(&words, variables);
+	string_list_split(&words, variables);
 	name = program_profile_name(path, &words, taken);
 	assert_string_equal(name, expected);
 }
 
 TEST(test_profiles_of_one_name_get_their_package_or_a_number)
 {
-	CLEANUP(words_deinit) struct words taken = {0};
+	CLEANUP(string_list_deinit) struct string_list taken = {0};
 
 	assert_profile("/x/it-0123456789abcdef", "CARGO_PKG_NAME=shop", "it", &taken);
 	assert_profile("/x/it-0123456789abcdee", "CARGO_PKG_NAME=cart", "cart.it", &taken);
@@ -50,7 +50,7 @@ TEST(test_profiles_of_one_name_get_their_package_or_a_number)
 
 TEST(test_a_test_of_nextest_has_its_own_name)
 {
-	CLEANUP(words_deinit) struct words taken = {0};
+	CLEANUP(string_list_deinit) struct string_list taken = {0};
 
 	assert_profile("/x/it-0123456789abcdef",
 		       "CARGO_PKG_NAME=shop NEXTEST_BINARY_ID=shop::bin/shop "
@@ -60,7 +60,7 @@ TEST(test_a_test_of_nextest_has_its_own_name)
 
 TEST(test_names_of_profiles_are_plain)
 {
-	CLEANUP(words_deinit) struct words taken = {0};
+	CLEANUP(string_list_deinit) struct string_list taken = {0};
 
 	assert_profile("/x/.hidden%e", "", "_hidden_e", &taken);
 	assert_profile("/x/..", "", "_.", &taken);

@@ -83,6 +83,33 @@ TEST(light_callees_are_one_sum_at_their_caller)
 	assert_int_equal(tree.nodes[2].closed.weight, 40);
 }
 
+TEST(the_hot_path_and_its_callees_stay_when_other_branches_are_pruned)
+{
+	static const struct shown expected[] = {
+		{"main", 0, 0, 99}, {"wait", 1, 50, 50}, {"parse", 1, 5, 45}, {"lex", 1, 4, 4}};
+	CLEANUP(profile_cleanup) struct profile *profile = parser();
+	CLEANUP(view_deinit) struct view view;
+	CLEANUP(pruned_tree_deinit) struct pruned_tree tree;
+
+	view_init(&view, profile, 0);
+	pruned_tree_calls(&tree, &view, 0);
+	assert_false(pruned_tree_open_hot_path(&tree, 40));
+	assert_true(pruned_tree_open_hot_path(&tree, 41));
+	assert_nodes(&tree, &view, expected, ARRAY_SIZE(expected));
+	assert_int_equal(tree.nodes[0].children, 3);
+	assert_int_equal(tree.nodes[2].children, 0);
+	assert_int_equal(tree.nodes[2].closed.weight, 40);
+	assert_int_equal(tree.nodes[3].parent, 0);
+}
+
+TEST(a_tree_without_nodes_has_no_hot_path)
+{
+	struct pruned_tree tree = {0};
+
+	assert_false(pruned_tree_open_hot_path(&tree, 1));
+	pruned_tree_deinit(&tree);
+}
+
 TEST(callers_lead_to_the_roots)
 {
 	static const struct shown expected[] = {
@@ -129,7 +156,8 @@ TEST(a_selection_leaves_the_rest_out)
 	assert_int_equal(view.stacks[STACK_EMPTY].total.weight, 0);
 }
 
-/* A node's children, what is closed and its self make up its total; a function's is the table's. */
+/* The total of a node is the sum of its children, its pruned children and its
+ * self. The total of a function is that of the table. */
 static void assert_sums(const struct pruned_tree *tree)
 {
 	CLEANUP(free_ptr) uint64_t *parts = xcalloc(tree->count, sizeof(*parts));

@@ -1,8 +1,8 @@
 #include "base/clock.h"
 #include "format/otlp/fields.h"
 #include "format/otlp/otlp.h"
+#include "profile/part.h"
 #include "push/delivery.h"
-#include "push/part.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -318,11 +318,12 @@ TEST(a_complaint_is_read_from_any_bytes)
 	for (size_t i = 0; i < ARRAY_SIZE(nonsense); i++)
 		assert_null(push_otlp.complaint(bytes_of(nonsense[i], sizeof(nonsense[i]))));
 	words = push_otlp.complaint(bytes_of(partial, sizeof(partial)));
-	assert_string_equal(words, "2 profiles refused: bad");
+	assert_string_equal(words, "2 profiles rejected: bad");
 	free(words);
 }
 
-/* By function: the weight of its samples and intervals, and how many have times. */
+/* Adds up, by function, the weights of samples and intervals, and how many of
+ * them have times. */
 static void add_up(const struct profile *profile, uint64_t weights[2], uint64_t *times)
 {
 	const struct profile_samples samples = profile_samples(profile);
@@ -361,7 +362,7 @@ TEST(parts_add_up_to_the_profile)
 	}
 	for (uint64_t first = 0; first < 5; first += 2) {
 		CLEANUP(profile_cleanup)
-		struct profile *part = push_part(profile, first, first + 2 < 5 ? first + 2 : 5);
+		struct profile *part = profile_part(profile, first, first + 2 < 5 ? first + 2 : 5);
 
 		assert_int_equal(profile_event_count(part), 2);
 		assert_int_equal(profile_get_info(part)->duration_ns, 5);

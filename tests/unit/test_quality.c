@@ -8,6 +8,8 @@
 #include "report/stat_text.h"
 #include "unit_test.h"
 
+#include <inttypes.h>
+
 static stack_id push(struct profile *profile, stack_id parent, uint32_t module, uint64_t offset)
 {
 	return profile_push(profile, parent, profile_frame(profile, module, offset, false));
@@ -42,7 +44,7 @@ TEST(samples_are_unnamed_if_their_function_is_whatever_calls_it)
 	stack_id note = profile_push(profile, STACK_EMPTY,
 				     profile_synthetic_frame(profile, "[truncated]"));
 	struct session_counts counts = {
-		.samples = 10, .lost = 10, .stacks = {.truncated = 3, .completed = 1200}};
+		.quality = {.samples = 10, .lost = 10, .truncated = 3, .completed = 1200}};
 	struct quality quality;
 
 	name(profile, 0, 0x10);
@@ -72,7 +74,7 @@ TEST(samples_are_unnamed_if_their_function_is_whatever_calls_it)
 	quality_deinit(&quality);
 }
 
-/* 4 samples of CPU time, and 10 of allocations beside 10 that were lost. */
+/* 4 samples of CPU time, and 10 of allocations in addition to 10 lost ones. */
 TEST(allocations_have_a_quality_of_their_own)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
@@ -84,7 +86,7 @@ TEST(allocations_have_a_quality_of_their_own)
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "app", "app");
 	stack_id named = push(profile, STACK_EMPTY, 0, 0x10);
 	stack_id bare = push(profile, STACK_EMPTY, 1, 0x20);
-	struct session_counts counts = {.samples = 4, .lost_allocations = 10};
+	struct session_counts counts = {.quality.samples = 4, .lost_allocations = 10};
 	struct quality quality;
 
 	name(profile, 0, 0x10);
@@ -123,7 +125,7 @@ TEST(waits_are_not_samples)
 		profile, &(struct profile_event){.name = name, .kind = VALUE_OFF_CPU_TIME});
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "app", "app");
 	stack_id bare = push(profile, STACK_EMPTY, 0, 0x10);
-	struct session_counts counts = {.samples = 1};
+	struct session_counts counts = {.quality.samples = 1};
 	struct quality quality;
 
 	profile_add(profile, thread, bare, cpu, 1);
@@ -172,7 +174,8 @@ TEST(what_was_counted_is_beside_the_sum_of_the_samples)
 	}
 }
 
-/* Of threads that were sampled for more than they ran no row takes it back: the rows say 23.1 %. */
+/* If threads were sampled for more than their run time, no row is reduced: the
+ * rows contain 23.1 %. */
 TEST(the_share_that_was_sampled_is_that_of_the_rows)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
@@ -222,7 +225,7 @@ TEST(quality_comes_back_from_its_text)
 	struct profile_quality again = {0};
 	struct event_quality event_again = {0};
 
-	assert_string_equal(text, "prof: samples=1234567 lost=12 truncated=0 unnamed=0 spliced=7 "
+	assert_string_equal(text, "prof: samples=1234567 lost=12 truncated=0 spliced=7 unnamed=0 "
 				  "own_cpu_ns=99");
 	assert_true(quality_decode(text, &again));
 	assert_true(again.is_known);
@@ -253,9 +256,9 @@ TEST(qualities_are_added_key_by_key)
 				   &more));
 	quality_add(&sum, &more);
 	CLEANUP(free_ptr) char *text = quality_encode(&sum);
-	assert_string_equal(text, "prof: samples=101 lost=102 truncated=103 unnamed=104 "
-				  "completed=105 spliced=106 compat=107 throttled=108 "
-				  "own_cpu_ns=109 shortened=110 lost_changes=111");
+	assert_string_equal(text, "prof: samples=101 lost=102 lost_changes=111 truncated=103 "
+				  "completed=105 spliced=106 unnamed=104 compat=107 "
+				  "shortened=110 throttled=108 own_cpu_ns=109");
 	assert_true(sum.is_known);
 	quality_add(&sum, &(struct profile_quality){0});
 	assert_false(sum.is_known);
@@ -267,8 +270,31 @@ TEST(qualities_are_added_key_by_key)
 					 &event_more));
 	event_quality_add(&event_sum, &event_more);
 	CLEANUP(free_ptr) char *event_text = quality_encode_event(&event_sum);
-	assert_string_equal(event_text, "prof: samples=11 truncated=12 unnamed=13 lost=14 "
+	assert_string_equal(event_text, "prof: samples=11 lost=14 truncated=12 unnamed=13 "
 					"sampled=15 counted=16 event=faults");
+}
+
+TEST(each_count_of_the_table_is_written_and_printed)
+{
+	struct profile_quality quality = {0};
+	char *at = (char *)&quality;
+	uint64_t number = 0;
+
+	for (const struct quality_count *count = profile_quality_counts; count->key; count++)
+		*(uint64_t *)(at + count->offset) = ++number;
+
+	CLEANUP(free_ptr) char *encoded = quality_encode(&quality);
+	CLEANUP(free_ptr) char *printed = quality_text(&quality);
+
+	for (const struct quality_count *count = profile_quality_counts; count->key; count++) {
+		CLEANUP(free_ptr)
+		char *pair = xasprintf(" %s=%" PRIu64, count->key,
+				       quality_count_value(&quality, count));
+
+		assert_non_null(strstr(encoded, pair));
+		if (count->text)
+			assert_non_null(strstr(printed, strchr(count->text, '#') + 1));
+	}
 }
 
 TEST(unknown_keys_of_a_quality_are_ignored)
@@ -415,7 +441,7 @@ TEST(the_headline_of_waiting_alone_says_where_the_time_went)
 							    .waiting_ns = 9000000000}}};
 	CLEANUP(free_ptr) char *text = quality_headline(&info);
 
-	assert_string_equal(text, "of 12.0 thread-seconds 3.0 CPU, 0.0 wanted a CPU, 9.0 waiting");
+	assert_string_equal(text, "12.0 thread-seconds: 3.0 on CPU, 0.0 runnable, 9.0 waiting");
 	assert_false(quality_is_of_waiting(&(struct profile_quality){.is_known = true}));
 }
 
@@ -435,7 +461,7 @@ TEST(each_of_several_events_has_its_own_quality)
 	profile_add(profile, thread, bare, first, 1);
 	profile_add(profile, thread, cut, second, 1);
 	profile_add(profile, thread, push(profile, cut, 1, 0x30), second, 1);
-	quality_init(&quality, profile, &(struct session_counts){.samples = 3}, NULL);
+	quality_init(&quality, profile, &(struct session_counts){.quality.samples = 3}, NULL);
 	assert_int_equal(quality.counts.event_count, 2);
 	assert_string_equal(quality.counts.events[1].event, "page-faults");
 	assert_int_equal(quality.counts.events[0].samples, 1);

@@ -1,5 +1,5 @@
 /*
- * The leaf frames of waiting threads, from what /proc says.
+ * The leaf frames of waiting threads, derived from /proc.
  */
 #include "waiting/reason.h"
 #include "waiting/thread_text.h"
@@ -20,7 +20,7 @@ static const char *reason(struct waiting_call call, const char *wchan, const cha
 	return text;
 }
 
-/* Of a thread of a program in user space. */
+/* Makes the call of a thread in user space. */
 static struct waiting_call call_of(int64_t number, uint64_t argument)
 {
 	return (struct waiting_call){.number = number, .args = {argument}, .sp = 8, .pc = 16};
@@ -137,7 +137,8 @@ TEST(the_function_of_the_kernel_tells_what_a_restarted_call_was)
 
 TEST(the_function_of_the_kernel_is_the_reason_where_nothing_else_is_known)
 {
-	struct waiting_call worker = {.number = 0}; /* as /proc shows one without user space */
+	/* as /proc shows a thread without user space */
+	struct waiting_call worker = {.number = 0};
 	char text[64];
 
 	reason_text(NULL, "do_epoll_wait", "", text, sizeof(text));

@@ -8,7 +8,7 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-/* A profile that grows: functions of one module, called from "main". */
+/* A growing profile: functions of one module, called from "main". */
 static stack_id stack_of(struct profile *profile, const char *name)
 {
 	struct strtab *strings = profile_strings(profile);
@@ -140,7 +140,7 @@ TEST(another_profile_goes_on_where_the_last_one_ended)
 	count(second, 1, "a", 7);
 	recent_advance(recent, second, 0);
 	assert_int_equal(weight_of(recent, "a"), 107 * RECENT_SCALE);
-	/* The same process, function and module. */
+	/* The process, the function and the module are the same in both. */
 	assert_int_equal(profile_samples(recent_profile(recent)).count, 2);
 	assert_int_equal(profile_module_count(recent_profile(recent)), 1);
 }

@@ -39,7 +39,7 @@ static void put_u64(struct raw *raw, uint64_t value)
 	put(raw, &value, sizeof(value));
 }
 
-/* With the zeros that fill it up to a multiple of 8. */
+/* Adds a string, padded with zeros to a multiple of 8. */
 static void put_string(struct raw *raw, const char *str)
 {
 	put(raw, str, strlen(str) + 1);
@@ -123,9 +123,9 @@ TEST(a_sample_gives_its_chain_registers_and_stack)
 	put_u64(&raw, 100);
 	put_u64(&raw, 102);
 	put_u64(&raw, 108);
-	put_u64(&raw, 24); /* room */
+	put_u64(&raw, 24); /* reserved size */
 	put(&raw, "0123456789abcdefghijklmn", 24);
-	put_u64(&raw, 16); /* really copied */
+	put_u64(&raw, 16); /* copied size */
 	assert_true(record_decode(&layout, finish(&raw), &record));
 	assert_int_equal(record.type, RECORD_SAMPLE);
 	assert_int_equal(record.pid, 21);
@@ -155,14 +155,14 @@ TEST(a_kernel_thread_has_neither_registers_nor_stack)
 	put_sample_head(&raw, 1);
 	put_chain(&raw, NULL, 0);
 	put_u64(&raw, PERF_SAMPLE_REGS_ABI_NONE);
-	put_u64(&raw, 0); /* no stack: no room, and no count of copied bytes */
+	put_u64(&raw, 0); /* no stack: size 0, and no count of copied bytes */
 	assert_true(record_decode(&layout, finish(&raw), &record));
 	assert_int_equal(record.sample.regs.abi, 0);
 	assert_int_equal(bytes_left(&record.sample.regs.values), 0);
 	assert_int_equal(bytes_left(&record.sample.stack), 0);
 }
 
-/* Registers that stand where they should show that all in front of them was stepped over. */
+/* Puts registers where they show that all fields before them were skipped. */
 static void assert_steps_over(struct record_layout layout, const void *field, size_t len)
 {
 	struct raw raw = begin(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
@@ -193,7 +193,7 @@ TEST(counter_values_are_skipped)
 
 static struct record_sample decoded_branches(const void *field, size_t len, uint64_t type)
 {
-	static struct raw raw; /* which the sample borrows */
+	static struct raw raw; /* borrowed by the sample */
 	const struct record_layout layout = {.sample_type = PERF_SAMPLE_BRANCH_STACK,
 					     .branch_type = type};
 	struct record record;
@@ -364,7 +364,7 @@ TEST(several_events_are_told_apart_by_their_ids)
 
 	assert_true(layouts_add(&layouts, &full));
 	put_u64(&unknown, 6);
-	/* One event: ids are not looked at. */
+	/* With only one event, ids are ignored. */
 	assert_int_equal(layouts_find(&layouts, finish(&unknown))->event, 0);
 
 	assert_true(layouts_add(&layouts, &bare));
@@ -375,7 +375,7 @@ TEST(several_events_are_told_apart_by_their_ids)
 	put_u64(&sample, 71);
 	assert_int_equal(layouts_find(&layouts, finish(&sample))->event, 1);
 	assert_null(layouts_find(&layouts, finish(&unknown)));
-	/* The side band comes from events that take no samples. */
+	/* Side-band records come from events that take no samples. */
 	assert_int_equal(layouts_find(&layouts, finish_with_trailer(&comm))->event, 0);
 }
 
@@ -425,7 +425,7 @@ TEST(a_mapping_names_its_file_by_build_id)
 	struct record record;
 
 	put_mmap2(&raw);
-	put_u32(&raw, 10); /* its length in a byte, three reserved */
+	put_u32(&raw, 10); /* its length in a byte, three reserved bytes */
 	put(&raw, id, sizeof(id));
 	put_u32(&raw, PROT_READ);
 	put_u32(&raw, MAP_PRIVATE);
@@ -634,7 +634,7 @@ TEST(a_deferred_chain_that_claims_too_many_addresses_is_malformed)
 	struct record record;
 
 	put_u64(&raw, 777);
-	put_u64(&raw, UINT64_MAX / 8 + 2); /* 8 bytes, if the product wrapped */
+	put_u64(&raw, UINT64_MAX / 8 + 2); /* 8 bytes, if the product overflowed */
 	put_u64(&raw, 0x401000);
 	assert_false(record_decode(&side_band, finish_with_trailer(&raw), &record));
 }
@@ -649,7 +649,7 @@ TEST(a_sample_gives_the_data_of_its_tracepoint)
 
 	put_u32(&raw, 21);
 	put_u32(&raw, 22);
-	put_u32(&raw, 12); /* with its own 4 bytes a multiple of 8 */
+	put_u32(&raw, 12); /* a multiple of 8 with its own 4 bytes */
 	put(&raw, "fields of it", 12);
 	put_u64(&raw, PERF_SAMPLE_REGS_ABI_64);
 	put_u64(&raw, 0x7777);
@@ -659,7 +659,7 @@ TEST(a_sample_gives_the_data_of_its_tracepoint)
 	assert_int_equal(nth(record.sample.regs.values, 0), 0x7777);
 }
 
-/* Each type, its body cut to every shorter length that is a multiple of 8. */
+/* Each type, with its body truncated to every shorter multiple of 8. */
 TEST(records_that_end_too_early_are_refused)
 {
 	static const struct {
@@ -695,7 +695,8 @@ TEST(an_unknown_record_type_is_valid_and_ignored)
 	assert_int_equal(record.time_ns, 1000);
 }
 
-/* The record cut to every shorter length, its size field agreeing: never true with a lie in it. */
+/* Records truncated to every shorter length, with a matching size field: the
+ * result must never contain wrong data. */
 TEST(a_record_cut_short_anywhere_is_refused)
 {
 	struct record_layout layout = {.sample_type = full_type, .regs_mask = 0x3};
@@ -733,7 +734,7 @@ TEST(invalid_counts_are_refused)
 	raw = begin(PERF_RECORD_SAMPLE, 0);
 	put_u64(&raw, 8);
 	put_u64(&raw, 0);
-	put_u64(&raw, 9); /* more copied than there was room */
+	put_u64(&raw, 9); /* more bytes copied than reserved */
 	assert_false(record_decode(&stack, finish(&raw), &record));
 }
 
@@ -775,7 +776,7 @@ TEST(a_thread_that_two_descriptors_sample_counts_once)
 	struct record end = {.type = RECORD_EXIT, .tid = 200};
 
 	late_threads_add_descriptor(&late_threads, late_threads_add(&late_threads, 200), LATE_ID);
-	fork_thread(&late_threads, 100, 200); /* its own birth, read after it was opened */
+	fork_thread(&late_threads, 100, 200); /* its own fork, read after it was opened */
 	assert_true(sample_counts(&late_threads, 100, EARLY_ID));
 	assert_true(sample_counts(&late_threads, 200, LATE_ID));
 	assert_false(sample_counts(&late_threads, 200, EARLY_ID));
@@ -784,7 +785,7 @@ TEST(a_thread_that_two_descriptors_sample_counts_once)
 	assert_true(sample_counts(&late_threads, 300, LATE_ID));
 	assert_false(sample_counts(&late_threads, 300, EARLY_ID));
 
-	/* The number comes back as a child of an early thread. */
+	/* The thread id is reused for a child of an early thread. */
 	assert_true(late_threads_counts(&late_threads, &end, LATE_ID));
 	fork_thread(&late_threads, 100, 200);
 	assert_true(sample_counts(&late_threads, 200, EARLY_ID));

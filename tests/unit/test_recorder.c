@@ -1,11 +1,10 @@
 /*
- * The recorder on this process: needs a kernel that lets us sample with cpu-clock; without one the
- * tests are skipped.
+ * The recorder on this process. The tests need a kernel that allows sampling
+ * with cpu-clock, and are skipped otherwise.
  */
 #include "record/recorder.h"
 
 #include "base/clock.h"
-#include "unwind/unwind.h"
 
 #include "elsewhere.h"
 #include "lacking.h"
@@ -28,22 +27,22 @@ static void fixture_deinit(struct fixture *f)
 	loop_free(f->loop);
 }
 
-/* False: it cannot be opened here. */
+/* Returns false if the recorder cannot be opened here. */
 static bool start_with(struct fixture *f, enum call_graph call_graph)
 {
 	struct error *err;
 
 	f->pid = getpid();
-	f->config.events = cpu_clock;
-	f->config.event_count = 1;
-	f->config.frequency_hz = RECORD_FREQUENCY_HZ;
-	f->config.pids = &f->pid;
-	f->config.pid_count = 1;
-	f->config.depth = UNWIND_DEPTH_MAX;
-	f->config.keeps_own = true;
-	f->config.debug_dir = "/usr/lib/debug";
-	f->config.call_graph = call_graph;
-	f->config.dump_bytes = 4096;
+	f->config.events.names = cpu_clock;
+	f->config.events.count = 1;
+	f->config.events.frequency_hz = RECORD_FREQUENCY_HZ;
+	f->config.target.pids = &f->pid;
+	f->config.target.pid_count = 1;
+	f->config.stacks.depth = RECORD_DEPTH;
+	f->config.target.keeps_own = true;
+	f->config.output.debug_dir = "/usr/lib/debug";
+	f->config.stacks.call_graph = call_graph;
+	f->config.stacks.dump_bytes = 4096;
 	assert_null(loop_new(&f->loop));
 	assert_null(recorder_new(&f->config, NULL, &f->recorder));
 	err = recorder_open(f->recorder, f->loop, -1);
@@ -62,7 +61,7 @@ static bool start(struct fixture *f)
 
 static uint64_t samples(const struct fixture *f)
 {
-	return session_counts(recorder_pipeline(f->recorder)->session)->samples;
+	return session_counts(recorder_pipeline(f->recorder)->session)->quality.samples;
 }
 
 static void work_until_sampled(struct fixture *f)
@@ -75,7 +74,7 @@ static void work_until_sampled(struct fixture *f)
 
 TEST(it_ends_with_its_duration)
 {
-	CLEANUP(fixture_deinit) struct fixture f = {.config.duration_ns = 20 * NS_PER_MS};
+	CLEANUP(fixture_deinit) struct fixture f = {.config.control.duration_ns = 20 * NS_PER_MS};
 	struct recorder_window window;
 
 	if (!start(&f))
@@ -84,7 +83,7 @@ TEST(it_ends_with_its_duration)
 		loop_run(f.loop, LOOP_FOREVER);
 	assert_int_equal(recorder_end(f.recorder), RECORDER_DURATION_OVER);
 	window = recorder_window(f.recorder);
-	assert_true(window.end_ns - window.start_ns >= f.config.duration_ns);
+	assert_true(window.end_ns - window.start_ns >= f.config.control.duration_ns);
 }
 
 TEST(a_rotation_hands_out_the_profile_so_far)
@@ -114,7 +113,7 @@ static void use_cpu(uint64_t ns)
 		continue;
 }
 
-/* A caller that has counted a profile loses what is added to it later. */
+/* A caller that has counted a profile would miss data that is added later. */
 TEST(a_rotation_adds_nothing_to_the_profile_that_it_ends)
 {
 	CLEANUP(fixture_deinit) struct fixture f = {0};
@@ -160,7 +159,7 @@ TEST(nothing_is_sampled_in_a_pause)
 
 TEST(a_recording_that_starts_paused_begins_when_it_is_resumed)
 {
-	CLEANUP(fixture_deinit) struct fixture f = {.config.starts_paused = true};
+	CLEANUP(fixture_deinit) struct fixture f = {.config.control.starts_paused = true};
 	uint64_t resumed_ns;
 
 	if (!start(&f))
@@ -175,10 +174,11 @@ TEST(a_recording_that_starts_paused_begins_when_it_is_resumed)
 	recorder_stop(f.recorder);
 }
 
-/* What the kernel counted in the pause would else be missing. */
+/* Otherwise, the time that the kernel counted in the pause would appear as
+ * unsampled. */
 TEST(a_pause_is_not_taken_for_time_that_was_not_sampled)
 {
-	CLEANUP(fixture_deinit) struct fixture f = {.config.adds_unsampled = true};
+	CLEANUP(fixture_deinit) struct fixture f = {0};
 	uint64_t counted, begin_ns = clock_own_cpu_ns(), before_ns = elsewhere_ns(), used_ns;
 
 	if (!start(&f))
@@ -191,14 +191,14 @@ TEST(a_pause_is_not_taken_for_time_that_was_not_sampled)
 	recorder_stop(f.recorder);
 	used_ns = clock_own_cpu_ns() - begin_ns - 100 * NS_PER_MS;
 	recorder_settle(f.recorder);
-	assert_true(balance_counted(recorder_balance(f.recorder), 0, &counted));
+	assert_true(unsampled_counted(recorder_unsampled(f.recorder), 0, &counted));
 	assert_in_range(counted, 36 * NS_PER_MS,
 			used_ns + 4 * NS_PER_MS + elsewhere_ns() - before_ns);
 }
 
 TEST(a_pause_prolongs_the_recording)
 {
-	CLEANUP(fixture_deinit) struct fixture f = {.config.duration_ns = 20 * NS_PER_MS};
+	CLEANUP(fixture_deinit) struct fixture f = {.config.control.duration_ns = 20 * NS_PER_MS};
 	struct recorder_window window;
 
 	if (!start(&f))
@@ -215,7 +215,7 @@ TEST(a_pause_prolongs_the_recording)
 	assert_true(window.end_ns - window.start_ns >= 70 * NS_PER_MS);
 }
 
-/* Of two profiles, the second begins with what is sampled next. */
+/* The second profile starts with the samples after the pause. */
 TEST(a_rotation_in_a_pause_leaves_the_pause_out)
 {
 	CLEANUP(fixture_deinit) struct fixture f = {0};
@@ -237,23 +237,24 @@ TEST(a_rotation_in_a_pause_leaves_the_pause_out)
 	assert_true(second.end_ns > second.start_ns);
 }
 
-/* Some 50 samples, read at once. False: a stack of them is truncated. */
+/* Reads about 50 samples at once. Returns false if one of their stacks is
+ * truncated. */
 static bool next_stacks_are_complete(struct fixture *f)
 {
 	const struct session_counts *counts =
 		session_counts(recorder_pipeline(f->recorder)->session);
-	struct stack_counts before = counts->stacks;
+	struct session_counts before = *counts;
 
 	use_cpu(50 * NS_PER_MS);
 	recorder_drain(f->recorder);
-	return counts->stacks.user_stacks > before.user_stacks &&
-	       counts->stacks.truncated == before.truncated;
+	return counts->user_stacks > before.user_stacks &&
+	       counts->quality.truncated == before.quality.truncated;
 }
 
-/* As soon as the call frame information has been read. */
-TEST(several_readers_find_the_stacks_of_one_recording)
+/* Stacks are complete as soon as the call frame information has been read. */
+TEST(stacks_are_complete)
 {
-	CLEANUP(fixture_deinit) struct fixture f = {.config.readers = 3};
+	CLEANUP(fixture_deinit) struct fixture f = {0};
 
 	if (!start_with(&f, CALL_GRAPH_DWARF))
 		RETURN_LACKING("no right to sample");
@@ -272,7 +273,7 @@ TEST(two_recordings_share_a_loop)
 	assert_null(recorder_new(&f.config, NULL, &other));
 	assert_null(recorder_open(other, f.loop, -1));
 	assert_null(recorder_start(other));
-	while (!session_counts(recorder_pipeline(other)->session)->samples)
+	while (!session_counts(recorder_pipeline(other)->session)->quality.samples)
 		work_until_sampled(&f);
 	recorder_free(other);
 	work_until_sampled(&f);

@@ -15,7 +15,8 @@ static const Elf64_Shdr file_sections[SECTIONS] = {
 	[DEBUG] = {.sh_size = 0x40, .sh_addr = 0x77},
 };
 
-/* Symbol 1 is 8 bytes into .init.text, 2 the section .debug_str, 3 undefined, 4 absolute. */
+/* Symbol 1 is 8 bytes into .init.text, 2 is the section .debug_str, 3 is
+ * undefined, 4 is absolute. */
 static const Elf64_Sym symbols[] = {
 	{0},
 	{.st_shndx = INIT_TEXT, .st_value = 8},

@@ -103,8 +103,11 @@ TEST(a_reply_that_is_too_short_or_too_long_is_refused)
 	assert_false(is_reply(bytes, len, ADDRESSES + 1));
 }
 
-/* problem, symbols, sources, split and missing units, Rust, debug file, missing file, strings,
- * functions, lines of one address or the bytes from the start of its function */
+/*
+ * Order of the numbers: problem, symbols, sources, split and missing units,
+ * Rust, debug file, missing file, strings, functions, and the lines of one
+ * address or the bytes from the start of its function.
+ */
 TEST(a_reply_that_lies_is_refused)
 {
 	static const struct {

@@ -45,7 +45,7 @@ TEST(the_defaults_are_those_of_go)
 	assert_int_equal(wish.seconds, 30);
 	assert_int_equal(wish.event, SERVE_CPU);
 	assert_int_equal(wish.scope, SERVE_EVERYTHING);
-	assert_string_equal(wish.format, "pprof");
+	assert_ptr_equal(wish.format, &format_pprof);
 	assert_int_equal(wish_of("/debug/pprof/profile?seconds=0").seconds, 30);
 	assert_int_equal(wish_of("/debug/pprof/profile?seconds=&&debug=1").seconds, 30);
 }
@@ -55,7 +55,7 @@ TEST(a_flame_graph_is_a_page_of_five_seconds)
 	struct serve_wish wish = wish_of("/flame?pid=12");
 
 	assert_int_equal(wish.seconds, 5);
-	assert_string_equal(wish.format, "html");
+	assert_ptr_equal(wish.format, &format_html);
 	assert_int_equal(wish.scope, SERVE_PID);
 	assert_int_equal(wish.pid, 12);
 }
@@ -65,7 +65,7 @@ TEST(all_parameters_are_taken_in_any_order)
 	struct serve_wish wish = wish_of(
 		"/debug/pprof/profile?format=svg&event=off-cpu&hz=250&comm=a%20b*&seconds=3");
 
-	assert_string_equal(wish.format, "svg");
+	assert_ptr_equal(wish.format, &format_svg);
 	assert_int_equal(wish.event, SERVE_OFF_CPU);
 	assert_int_equal(wish.hz, 250);
 	assert_int_equal(wish.scope, SERVE_COMM);
@@ -104,16 +104,17 @@ TEST(what_cannot_be_meant_is_refused)
 {
 	assert_refused("/?pids=1", "unknown parameter \"pids\" (seconds, pid,");
 	assert_refused("/?event=gpu", "(cpu, off-cpu, alloc)");
-	assert_refused("/?format=pdf", "(pprof, html,");
+	assert_refused("/?format=pdf", "(html, pprof, folded,");
+	assert_refused("/?format=perf.data", "unknown format");
 	assert_refused("/?pid=1&comm=a", "exclude each other");
 	assert_refused("/?pid=1&pid=2", "pid is given twice");
 	assert_refused("/?comm=", "not the name");
 	assert_refused("/?comm=a,b", "not the name");
-	assert_refused("/?comm=%0a", "cannot be read");
-	assert_refused("/?comm=%00", "cannot be read");
-	assert_refused("/?comm=%4", "cannot be read");
-	assert_refused("/?comm=%zz", "cannot be read");
-	assert_refused("/?a_key_that_is_too_long=1", "cannot be read");
+	assert_refused("/?comm=%0a", "malformed");
+	assert_refused("/?comm=%00", "malformed");
+	assert_refused("/?comm=%4", "malformed");
+	assert_refused("/?comm=%zz", "malformed");
+	assert_refused("/?a_key_that_is_too_long=1", "malformed");
 }
 
 TEST(a_value_that_is_too_long_is_refused)
@@ -124,5 +125,5 @@ TEST(a_value_that_is_too_long_is_refused)
 	memset(digits, '0', 4999);
 	digits[4999] = '\0';
 	target = xasprintf("/?cgroup=/%s", digits);
-	assert_refused(target, "cannot be read");
+	assert_refused(target, "malformed");
 }

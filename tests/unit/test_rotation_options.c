@@ -1,4 +1,4 @@
-#include "cmd/rotation_options.h"
+#include "cmd/record/rotation_options.h"
 
 #include "base/clock.h"
 

@@ -7,7 +7,7 @@
 
 static const struct row_by functions = {.key = ROW_FUNCTION};
 
-/* self: hot 50, warm 30, cool 15, cold 5; main has only total. */
+/* Self weights: hot 50, warm 30, cool 15, cold 5. main has only a total. */
 static struct profile *fire(void)
 {
 	struct profile *profile = profile_new();
@@ -21,7 +21,7 @@ static struct profile *fire(void)
 	return profile;
 }
 
-/* "hot warm | 2 hidden with 20"; to be freed. */
+/* Returns "hot warm | 2 hidden with 20". The caller frees it. */
 static char *table_of(const struct row_table_options *options)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = fire();

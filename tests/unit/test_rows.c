@@ -158,7 +158,8 @@ TEST(an_empty_profile_has_no_functions)
 	assert_int_equal(rows.all.weight, 0);
 }
 
-/* What a row is called in the stack: the name of a line, or of the frame's address. */
+/* Returns true if the frame has the row's name: that of a line, or of the
+ * frame's address. */
 static bool frame_has(const struct profile *profile, frame_id id, const char *name, unsigned *first)
 {
 	struct profile_frame frame = profile_get_frame(profile, id);
@@ -242,7 +243,7 @@ TEST(a_row_is_found_among_those_of_another_event)
 		found = rows_find(&others, &rows.items[0]);
 		assert_non_null(found);
 		assert_int_equal(found->self.weight, 3);
-		/* The first thread has none of the other event. */
+		/* The first thread has no samples of the other event. */
 		assert_true(keys[i] != ROW_THREAD || !rows_find(&others, &rows.items[1]));
 	}
 }

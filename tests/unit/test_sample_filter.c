@@ -53,7 +53,7 @@ TEST(so_are_those_of_processes_that_it_forks_but_not_of_its_command)
 	executes(&filter, COMMAND);
 	assert_false(takes(&filter, NULL, WORKER, WORKER));
 	assert_true(takes(&filter, NULL, COMMAND, COMMAND));
-	/* Another process has the worker's number. */
+	/* The worker's pid is reused by another process. */
 	forks(&filter, STRANGER, WORKER);
 	assert_true(takes(&filter, NULL, WORKER, WORKER));
 	assert_false(takes(&filter, NULL, getpid(), getpid()));

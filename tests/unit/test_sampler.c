@@ -1,6 +1,7 @@
 /*
- * The sampler on real processes: needs a kernel that lets us sample with cpu-clock; without one the
- * tests are skipped. Targets work for so many milliseconds of CPU time, never of the clock.
+ * The sampler on real processes. The tests need a kernel that allows sampling
+ * with cpu-clock, and are skipped otherwise. Targets work for a number of
+ * milliseconds of CPU time, never of wall-clock time.
  */
 #include "perf/sampler.h"
 
@@ -39,7 +40,7 @@ static void spin_for(uint64_t ns)
 {
 	uint64_t until = clock_thread_cpu_ns() + ns;
 
-	/* Mostly in user space, for those who may not sample the kernel. */
+	/* Mostly in user space, for users who cannot sample the kernel. */
 	while (clock_thread_cpu_ns() < until)
 		for (volatile unsigned i = 0; i < 10000; i++)
 			continue;
@@ -50,23 +51,24 @@ static void spin(unsigned ms)
 	spin_for(ms * NS_PER_MS);
 }
 
-/* With much stack above it, to be dumped. */
+/* Spins with a large stack above it, to be dumped. */
 __attribute__((noinline)) static void spin_deep(unsigned ms)
 {
 	volatile char stack[100000];
 
-	/* From above, as stacks grow: what a sample finds filled has all its pages. */
+	/* From above, as stacks grow: if a sample finds it filled, all of its
+	 * pages exist. */
 	for (size_t i = sizeof(stack); i-- > 0;)
 		stack[i] = 1;
-	/* Else there is no need for it. */
+	/* Otherwise the compiler could remove the stack. */
 	__asm__ volatile("" : : "r"(stack) : "memory");
 	spin(ms);
 	__asm__ volatile("" : : "r"(stack) : "memory");
 }
 
 /*
- * Runs ever new code: a loop in a page of its own, each at a new address. A sanitizer would look
- * for the function's type in front of it.
+ * Runs new code again and again: a loop in a page of its own, each at a new
+ * address. A sanitizer would read the function's type before it.
  */
 __attribute__((no_sanitize("undefined"))) static void run_new_pages(unsigned pages)
 {
@@ -98,16 +100,19 @@ static uint64_t switches_of(const struct rusage *usage)
 
 enum { CROWD_MAX = 200 };
 
-/* Threads started as fast as can be; shared between the test and its target. */
+/* Threads started as fast as possible. Shared between the test and its target. */
 struct crowd {
-	bool chain;	  /* each starts the next one; else the main thread starts them all */
-	unsigned spin_ms; /* what each then works for … */
-	atomic_uint switches[CROWD_MAX]; /* … and how often it left its CPU meanwhile */
-	atomic_uint created;		 /* by one thread at a time */
+	/* each thread starts the next one; otherwise the main thread starts all
+	 * of them */
+	bool chain;
+	unsigned spin_ms; /* how long each thread then works */
+	/* how often each thread left its CPU while it worked */
+	atomic_uint switches[CROWD_MAX];
+	atomic_uint created; /* written by one thread at a time */
 	atomic_uint running;
-	atomic_uint enough; /* start no more */
+	atomic_uint enough; /* stop creating threads */
 	atomic_uint complete;
-	atomic_uint go; /* futex: work now */
+	atomic_uint go; /* futex: start to work */
 	pid_t tids[CROWD_MAX];
 	pthread_t threads[CROWD_MAX];
 };
@@ -169,7 +174,7 @@ static void crowd_go(struct crowd *crowd)
 	syscall(SYS_futex, &crowd->go, FUTEX_WAKE, CROWD_MAX, NULL, NULL, 0);
 }
 
-/* One process after the other. */
+/* Runs one process after the other. */
 static void spin_deep_as_another_user(unsigned ms)
 {
 	enum { USER = 54321, PROCESSES = 3 };
@@ -187,7 +192,7 @@ static void spin_deep_as_another_user(unsigned ms)
 
 #define SHORT_NS (NS_PER_MS / 2)
 
-/* One process after the other, each shorter than a period. */
+/* Runs one process after the other, each shorter than a period. */
 static void spin_shortly(unsigned processes)
 {
 	while (processes--) {
@@ -201,7 +206,7 @@ static void spin_shortly(unsigned processes)
 
 enum { NAPS = 10 };
 
-/* Leaves its CPU, also on a machine where nothing else wants it. */
+/* Leaves its CPU also if no other thread wants it. */
 static void spin_with_naps(unsigned ms)
 {
 	struct timespec nap = {.tv_nsec = NS_PER_MS};
@@ -212,7 +217,7 @@ static void spin_with_naps(unsigned ms)
 	}
 }
 
-/* What this program does when it is started as a target: prog ROLE NUMBER. */
+/* Runs this program as a target: prog ROLE NUMBER. */
 static int run_role(const char *role, unsigned number)
 {
 	if (strcmp(role, "spin") == 0)
@@ -249,19 +254,20 @@ struct mapping {
 	uint64_t start, end;
 };
 
-/* What was recorded, as far as these tests ask. */
+/* The parts of a recording that these tests check. */
 struct heard {
-	uint64_t samples, time_ns /* the sum of their periods */, lost, throttled;
+	uint64_t samples, time_ns /* samples, and the sum of their periods */, lost, throttled;
 	uint64_t out_of_order, of_unknown_code, full_stacks, before_exec;
-	/* Stacks of spin_deep(): all, those beyond their copy, and those that it was filling. */
+	/* Stacks of spin_deep(): all, those that continue beyond the copy, and
+	 * those that it was filling. */
 	uint64_t deep, completed, falsely;
 	uint64_t forks;
-	uint64_t elsewhere_ns; /* as elsewhere_ns(), before */
+	uint64_t elsewhere_ns; /* elsewhere_ns() at the start */
 	bool execed;
 	uint64_t last_ns;
 	struct mapping *maps;
 	size_t map_count, map_room;
-	uint64_t ns_of_tid[1 << 16]; /* by the low bits of the tid */
+	uint64_t ns_of_tid[1 << 16]; /* by the lower bits of the tid */
 };
 
 static struct heard *heard_new(void)
@@ -289,7 +295,7 @@ static bool is_mapped(const struct heard *heard, pid_t pid, uint64_t ip)
 	return false;
 }
 
-/* Is what spin_deep() has put there there? */
+/* Returns true if the stack contains the data of spin_deep(). */
 static bool is_deep(struct bytes stack, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
@@ -307,7 +313,7 @@ static void hear_sample(struct heard *heard, const struct record *record)
 	heard->ns_of_tid[record->tid & 0xffff] += sample->period;
 	heard->before_exec += !heard->execed;
 	heard->full_stacks += bytes_left(&sample->stack) >= 32 * 1024;
-	/* As the kernel's own copy tells. */
+	/* The kernel's own copy shows whether the stack was filled. */
 	if (bytes_left(&sample->stack) >= 8100 && is_deep(sample->stack, 7200, 8100)) {
 		bool is_completed = bytes_left(&sample->stack) > 100000;
 
@@ -332,7 +338,7 @@ static void hear_mmap(struct heard *heard, const struct record *record)
 					    .end = record->mmap.start + record->mmap.length_bytes});
 }
 
-/* A child has the mappings of its parent. */
+/* A child inherits the mappings of its parent. */
 static void hear_fork(struct heard *heard, const struct record *record)
 {
 	size_t before = heard->map_count;
@@ -389,7 +395,7 @@ static void read_batch(struct sampler *sampler, struct heard *heard)
 	}
 }
 
-/* What a process and its children used, as the kernel accounts it. */
+/* CPU time of a process and its children, as accounted by the kernel. */
 struct used {
 	uint64_t ns, switches;
 };
@@ -403,7 +409,7 @@ static struct used used_of(const struct rusage *usage)
 	};
 }
 
-/* Until the process is gone; it is reaped. */
+/* Reads until the process is gone, and reaps it. */
 static struct used read_until_exit(struct sampler *sampler, pid_t pid, struct heard *heard)
 {
 	CLEANUP(close_fd) int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -437,7 +443,8 @@ static struct event cpu_clock(void)
 	return event;
 }
 
-/* For a sampler that outlives its caller, which borrows it. One at a time. */
+/* Returns an event for a sampler that outlives its caller, which borrows it.
+ * Only one at a time. */
 static const struct event *lasting_cpu_clock(const struct sample_fields *fields)
 {
 	static struct event event;
@@ -465,7 +472,8 @@ static const struct sampler_options plain = {0};
 
 static void assert_about(uint64_t ns, uint64_t used_ns, uint64_t slack_ns)
 {
-	/* Processes are accounted before their exec, and after the end of their events. */
+	/* The accounting includes the time before the exec, and after the end
+	 * of the events. */
 	slack_ns += used_ns / 8;
 	if (ns + slack_ns >= used_ns && ns <= used_ns + slack_ns)
 		return;
@@ -475,8 +483,8 @@ static void assert_about(uint64_t ns, uint64_t used_ns, uint64_t slack_ns)
 }
 
 /*
- * Each time that a thread leaves its CPU, or begins, it can lose the part of a period that it had
- * used, or hand it to the next thread.
+ * Each time a thread starts or leaves its CPU, it can lose the used part of a
+ * period, or pass it on to the next thread.
  */
 static void assert_sampled(const struct heard *heard, uint64_t sampled_ns, struct used used)
 {
@@ -494,7 +502,8 @@ static void assert_counted(const struct sampler *sampler, const struct heard *he
 	assert_about(counted_ns, used.ns, elsewhere_ns() - heard->elsewhere_ns);
 }
 
-/* Copiers then run in place of the sampled thread; else when the scheduler lets them. */
+/* Returns true if copiers can preempt the sampled thread. Otherwise the
+ * scheduler decides when they run. */
 static bool copies_in_real_time(void)
 {
 	const struct sched_param real_time = {.sched_priority = 1}, usual = {0};
@@ -578,7 +587,8 @@ TEST(nothing_is_lost_with_large_dumps_on_busy_cpus)
 	pid_t pids[] = {children[0].pid, children[1].pid};
 	struct target target = {
 		.kind = TARGET_COMMAND, .ids = pids, .id_count = 2, .inherit = true};
-	/* All samples fit into one of them, so that a reader may wait for a CPU. */
+	/* All samples fit into one ring, so that the reader may have to wait
+	 * for a CPU. */
 	struct sampler_options large_rings = {.ring_bytes = 64 << 20};
 	CLEANUP(sampler_cleanup) struct sampler *sampler = NULL;
 	struct heard *heard = heard_new();
@@ -635,9 +645,9 @@ TEST(copiers_copy_what_a_sample_cannot_hold)
 
 	release(&child);
 	used = read_until_exit(sampler, child.pid, heard);
-	/* A copier rests as long as it has worked. */
+	/* A copier is throttled for as long as it has worked. */
 	assert_true(!copies_in_real_time() || heard->completed * 4 > heard->deep);
-	/* While it is being filled. */
+	/* While the stack is being filled. */
 	assert_true(heard->falsely <= 3);
 	assert_int_equal(heard->out_of_order, 0);
 	assert_int_equal(heard->lost, 0);
@@ -645,7 +655,8 @@ TEST(copiers_copy_what_a_sample_cannot_hold)
 	heard_free(heard);
 }
 
-/* Samples a program of deep stacks without copiers. extent: what is known of its thread. */
+/* Samples a program with deep stacks without copiers. extent: what is known
+ * about its thread. */
 static struct heard *hear_kernel_copies(struct stack_extent extent)
 {
 	struct launched child = launch("deep", "150");
@@ -672,7 +683,7 @@ TEST(the_kernel_copies_what_a_sample_cannot_hold)
 		RETURN_LACKING("BPF programs on perf events, Linux 6.3");
 	}
 	assert_int_equal(heard->completed, heard->deep);
-	/* While it is being filled. */
+	/* While the stack is being filled. */
 	assert_true(heard->falsely <= 3);
 	heard_free(heard);
 }
@@ -687,7 +698,8 @@ TEST(the_kernel_copies_no_more_than_a_stack_has)
 
 static atomic_int hanging_reads;
 
-/* As if the stack were memory that a server of the process never fills. */
+/* Reads as if the stack were memory whose page faults a server of the process
+ * never resolves. */
 static size_t read_hanging_stack(pid_t tid, uint64_t address, void *into, size_t len)
 {
 	(void)tid, (void)address, (void)into, (void)len;
@@ -697,7 +709,7 @@ static size_t read_hanging_stack(pid_t tid, uint64_t address, void *into, size_t
 	return 0;
 }
 
-/* Samples a program of deep stacks whose memory hangs. */
+/* Samples a program with deep stacks whose memory does not respond. */
 static void expect_few_hanging_reads(const char *role, const char *ms, unsigned unnoticed)
 {
 	struct launched child = launch(role, ms);
@@ -708,7 +720,7 @@ static void expect_few_hanging_reads(const char *role, const char *ms, unsigned 
 
 	atomic_store(&hanging_reads, 0);
 	options.read_memory = read_hanging_stack;
-	options.read_patience_ns = 20 * NS_PER_MS;
+	options.read_timeout_ns = 20 * NS_PER_MS;
 	sampler = open_on(TARGET_COMMAND, child.pid, &stacks, &options);
 	release(&child);
 	used = read_until_exit(sampler, child.pid, heard);
@@ -716,7 +728,7 @@ static void expect_few_hanging_reads(const char *role, const char *ms, unsigned 
 			sampler_facts(sampler)->cpus + unnoticed);
 	assert_int_equal(heard->lost, 0);
 	assert_sampled(heard, heard->time_ns, used);
-	/* Which does not wait for them. */
+	/* Freeing does not wait for them. */
 	sampler_free(STEAL(sampler));
 	heard_free(heard);
 }
@@ -730,7 +742,8 @@ TEST(a_user_whose_memory_hangs_does_so_once)
 {
 	if (geteuid() != 0)
 		RETURN_LACKING("root, to start a program of another user");
-	/* One that ends before it is noticed leaves no user behind. */
+	/* A process that ends before it is noticed does not leave its user
+	 * blocked. */
 	expect_few_hanging_reads("deep as another user", "300", 1);
 }
 
@@ -767,7 +780,8 @@ TEST(every_sample_that_does_not_fit_is_counted)
 	struct used used;
 	siginfo_t info;
 
-	/* Nobody reads, so that almost every sample is lost, the last ones too. */
+	/* Nothing is read, so that almost every sample is lost, including the
+	 * last ones. */
 	release(&child);
 	waitid(P_PID, (id_t)child.pid, &info, WEXITED | WNOWAIT);
 	used = read_until_exit(sampler, child.pid, heard);
@@ -777,7 +791,7 @@ TEST(every_sample_that_does_not_fit_is_counted)
 	heard_free(heard);
 }
 
-/* While it is growing. */
+/* Attaches while the crowd is growing. */
 static struct sampler *attach_to_crowd(pid_t pid, struct crowd *crowd)
 {
 	struct sampler *sampler = NULL;
@@ -808,7 +822,7 @@ static void assert_crowd_is_counted_once(bool chain)
 	sampler = attach_to_crowd(pid, crowd);
 	crowd_go(crowd);
 	read_until_exit(sampler, pid, heard);
-	/* None is left out, and none counts twice. */
+	/* No thread is missing or counted twice. */
 	for (unsigned i = 0; i < crowd->running; i++) {
 		struct used used = {MS * NS_PER_MS, crowd->switches[i] + 1};
 
@@ -864,7 +878,7 @@ TEST(the_reader_has_a_raised_priority_while_it_samples)
 	record_source_close(&source);
 }
 
-/* On whole CPUs, for the child. */
+/* Samples whole CPUs for the child. */
 static struct sampler *open_on_cpus_for(const struct launched *child,
 					const struct sample_fields *fields,
 					const struct sampler_options *options)
@@ -902,7 +916,7 @@ TEST(whole_cpus_are_sampled_for_a_process_tree_without_strangers)
 	heard_free(heard);
 }
 
-/* Of what this process starts, the command alone is sampled, from its exec on. */
+/* Only one child of this process is sampled: the command, from its exec on. */
 static void expect_the_later_command_alone(bool prefers_cpus)
 {
 	CLEANUP(event_deinit) struct event event = cpu_clock();
@@ -962,13 +976,15 @@ TEST(the_time_of_copiers_is_not_that_of_whom_they_copy_from)
 	release(&child);
 	read_until_exit(sampler, child.pid, heard);
 	whole_ns = heard->samples * PERIOD_NS;
-	/* A copy takes a microsecond at least, and a copier rests as long as it has worked. */
+	/* A copy takes at least a microsecond, and a copier is throttled for as
+	 * long as it has worked. */
 	assert_true(heard->completed || !copies_in_real_time());
 	assert_in_range(heard->time_ns, whole_ns / 2, whole_ns - heard->completed * 1000);
 	heard_free(heard);
 }
 
-/* One event of full samples, one of bare ones with a fixed period, captured stacks beside. */
+/* One event with full samples, and one with minimal samples, a fixed period and
+ * captured stacks. */
 TEST(each_event_has_a_record_layout_of_its_own)
 {
 	struct event events[2] = {cpu_clock(), cpu_clock()};
@@ -1001,7 +1017,7 @@ TEST(each_event_has_a_record_layout_of_its_own)
 		else
 			assert_int_equal(bytes_left(&record.sample.stack), 0);
 	}
-	/* But for those of its beginning. */
+	/* Except the first ones. */
 	assert_true(whole > counts[0] / 2);
 	assert_true(counts[1] > 0);
 	assert_int_equal(weight[1], counts[1] * 5000000);
@@ -1009,7 +1025,7 @@ TEST(each_event_has_a_record_layout_of_its_own)
 	event_deinit(&events[1]);
 }
 
-/* A dummy event beside the samples: PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY. */
+/* A dummy event next to the samples: PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY. */
 TEST(context_switches_come_between_the_samples)
 {
 	struct event events[2] = {cpu_clock(), {.type = 1, .config = 9, .period = 1}};
@@ -1041,13 +1057,13 @@ TEST(context_switches_come_between_the_samples)
 			in++;
 	}
 	assert_true(samples > 0);
-	/* The last one, as it ends, can be missing. */
+	/* The last switch, at the exit, may be missing. */
 	assert_true(out >= NAPS && out <= in + 1 && in <= out + 1);
 	event_deinit(&events[0]);
 	event_deinit(&events[1]);
 }
 
-/* Of what switches and exits tell: who runs on a CPU, and since when. */
+/* Derived from switches and exits: which thread runs on a CPU, and since when. */
 struct running {
 	pid_t tid;
 	uint64_t since_ns;
@@ -1062,8 +1078,8 @@ static uint64_t end_running(struct running *running, const struct record *record
 }
 
 /*
- * Switches and exits stop the clock that they tell of, so that both give the same time, but for
- * that of the switches themselves.
+ * Switches and exits stop the clock whose value they report, so both give the
+ * same time, except for the time of the switches themselves.
  */
 TEST(what_samples_miss_of_short_children_the_kernel_counts)
 {
@@ -1097,12 +1113,13 @@ TEST(what_samples_miss_of_short_children_the_kernel_counts)
 	}
 	assert_true(sampler_counted(sampler, 0, &counted_ns));
 	assert_about(running_ns, counted_ns, elsewhere_ns() - before_ns);
-	/* None had a whole period. Its own clock starts at the switch, a moment earlier. */
+	/* No child had a whole period. The child's own clock starts a moment
+	 * earlier, at the switch. */
 	assert_true(counted_ns > CHILDREN * SHORT_NS * 9 / 10);
 	assert_true(counted_ns < used_of(&usage).ns + elsewhere_ns() - before_ns + NS_PER_MS);
 }
 
-/* Where in our own file a function is; 0: nowhere. */
+/* Returns the offset of a function in this program's file, or 0. */
 static uint64_t file_offset_of(uintptr_t address)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -1119,7 +1136,8 @@ static uint64_t file_offset_of(uintptr_t address)
 	return found;
 }
 
-/* The PMU takes the path by config1 and the offset by config2, as other events take numbers. */
+/* The PMU takes the path in config1 and the offset in config2, like the numbers
+ * of other events. */
 TEST(a_uprobe_gives_a_sample_with_raw_data_for_each_call)
 {
 	FILE *type = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
@@ -1197,7 +1215,8 @@ TEST(a_cpu_that_is_not_there_is_named)
 	assert_string_equal(error_text(err), "CPU 60000 is not online");
 }
 
-/* In a process without privileges: what the sampler says of itself and of the system. */
+/* Runs in an unprivileged process. Returns 0 if the sampler reports that the
+ * kernel is excluded, and fails for the whole system. */
 static int sample_unprivileged(void)
 {
 	struct event event = cpu_clock();

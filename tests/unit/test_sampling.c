@@ -8,7 +8,7 @@
 
 #include <linux/perf_event.h>
 
-/* The attribute that the number-th event of a recording would be opened with. */
+/* Returns the attribute of the number-th event of a recording. */
 static struct perf_event_attr attr_of(const struct record_config *config, size_t number)
 {
 	CLEANUP(sampling_deinit) struct sampling sampling = {0};
@@ -25,7 +25,8 @@ static struct perf_event_attr attr_of(const struct record_config *config, size_t
 static struct record_config config_of(char *const *events, size_t count)
 {
 	return (struct record_config){
-		.events = events, .event_count = count, .frequency_hz = 99, .dump_bytes = 8192};
+		.events = {.names = events, .count = count, .frequency_hz = 99},
+		.stacks.dump_bytes = 8192};
 }
 
 enum { DATA = PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC };
@@ -38,7 +39,7 @@ TEST(branches_are_asked_for_with_their_filter)
 
 	assert_int_equal(attr.sample_type & (PERF_SAMPLE_BRANCH_STACK | DATA), 0);
 	assert_int_equal(attr.branch_sample_type, 0);
-	assert_null(branch_filter_parse("any_call,u", &config.branch_filter));
+	assert_null(branch_filter_parse("any_call,u", &config.events.branch_filter));
 	attr = attr_of(&config, 0);
 	assert_true(attr.sample_type & PERF_SAMPLE_BRANCH_STACK);
 	assert_true(attr.sample_type & PERF_SAMPLE_STACK_USER);
@@ -52,7 +53,7 @@ TEST(a_call_stack_of_the_cpu_needs_no_copy_of_the_stack)
 	struct record_config config = config_of(events, 2);
 	struct perf_event_attr attr;
 
-	config.call_graph = CALL_GRAPH_LBR;
+	config.stacks.call_graph = CALL_GRAPH_LBR;
 	attr = attr_of(&config, 0);
 	assert_true(attr.sample_type & PERF_SAMPLE_BRANCH_STACK);
 	assert_true(attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK);
@@ -69,7 +70,7 @@ TEST(data_sources_are_asked_for_by_option)
 	char *events[] = {(char[]){"cycles"}};
 	struct record_config config = config_of(events, 1);
 
-	config.reads_data_sources = true;
+	config.events.reads_data_sources = true;
 	assert_int_equal(attr_of(&config, 0).sample_type & DATA, DATA);
 }
 

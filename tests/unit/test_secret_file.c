@@ -66,7 +66,7 @@ TEST_IN_FOLDER(a_file_of_another_user_is_not_secret)
 	if (geteuid() != 0)
 		RETURN_LACKING("root");
 	write_secret("theirs", 0600, OTHER);
-	assert_refused("theirs", "belongs to another user", "make a new file");
+	assert_refused("theirs", "belongs to another user", "create a new file");
 	assert_null(secret_file_read_public(path, &text));
 }
 
@@ -93,6 +93,6 @@ TEST_IN_FOLDER(what_is_no_small_text_is_refused_without_waiting)
 	assert_int_equal(truncate(large, INT64_C(8) << 30), 0);
 	assert_refused("large", "File too large", NULL);
 	assert_int_equal(truncate(large, 100), 0);
-	assert_refused("large", "is not a text", NULL);
+	assert_refused("large", "is not a text file", NULL);
 	assert_refused("missing", "No such file", NULL);
 }

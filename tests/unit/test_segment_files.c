@@ -1,4 +1,4 @@
-#include "cmd/segment_files.h"
+#include "segments/files.h"
 
 #include "base/clock.h"
 
@@ -13,7 +13,7 @@
 
 enum { COUNT = 10 };
 
-/* A minute each of 100 bytes; the last one begins now. */
+/* Segments of a minute with 100 bytes each; the last one starts now. */
 static size_t expired(struct retention retention, uint64_t now_ns)
 {
 	struct segment_file items[COUNT] = {0};

@@ -1,4 +1,4 @@
-#include "cmd/segment_name.h"
+#include "segments/name.h"
 
 #include "base/cleanup.h"
 

@@ -1,11 +1,13 @@
 /*
- * Records go in as an array, a profile comes out: on made-up processes, with neither root nor perf.
- * Files that they map are of this machine.
+ * Feeds an array of records and checks the profile. The processes are
+ * synthetic, so the tests need neither root nor perf. The mapped files are
+ * files of this machine.
  */
 #include "record/session.h"
 
 #include "base/alloc.h"
 #include "lacking.h"
+#include "record/latencies.h"
 #include "ucontext_regs.h"
 #include "unit_test.h"
 
@@ -20,7 +22,7 @@
 #include <sys/sysmacros.h>
 
 enum { PAGE = 4096, STACK_BYTES = 1 << 18 };
-/* Where nothing of ours is: a pid that no machine gives. */
+/* A pid that no machine assigns, so it has no files of ours. */
 enum { PID = 1 << 29, CHILD, THREAD };
 
 struct fixture {
@@ -59,7 +61,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* Each record is a microsecond later than the one before. */
+/* Adds a record that is a microsecond later than the previous one. */
 static void feed(struct fixture *f, struct record record)
 {
 	record.time_ns = f->now_ns += 1000;
@@ -98,7 +100,7 @@ static struct record exited(pid_t pid, pid_t tid)
 	return (struct record){.type = RECORD_EXIT, .pid = pid, .tid = tid};
 }
 
-/* At an address of user space, without registers or chain. */
+/* Makes a sample at an address of user space, without registers or call chain. */
 static struct record sampled(pid_t pid, pid_t tid, uint64_t ip)
 {
 	return (struct record){
@@ -136,7 +138,8 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* One line a sample: "process/thread: root … leaf ×samples", sorted. The caller frees it. */
+/* Returns a sorted line per sample: "process/thread: root … leaf ×samples". The
+ * caller frees it. */
 static char *profile_text(struct fixture *f)
 {
 	size_t count = profile_samples(f->profile).count;
@@ -193,11 +196,11 @@ TEST_WITH(set_up, tear_down,
 	assert_profile(f, "app/app: /app+230r /app+120r /app+10 "
 			  "[kernel.kallsyms]+ffffffff81000020r "
 			  "[kernel.kallsyms]+ffffffff81000010 x2\n");
-	assert_int_equal(session_counts(f->session)->samples, 2);
+	assert_int_equal(session_counts(f->session)->quality.samples, 2);
 	assert_int_equal(profile_samples(f->profile).items[0].weight, 20);
 }
 
-/* A file of symbols of a kernel, as long as it is open. */
+/* Returns a file with kernel symbols, which exists while it is open. */
 static int kernel_symbols(void)
 {
 	static const char text[] = "ffffffff81000100 T asm_common_interrupt\n"
@@ -236,8 +239,8 @@ TEST_WITH(set_up, tear_down, a_clock_leaves_out_the_idle_loop_and_keeps_its_inte
 	assert_profile(f, "[idle]/[idle]: [kernel.kallsyms]+ffffffff81000210r "
 			  "[kernel.kallsyms]+ffffffff81000120r "
 			  "[kernel.kallsyms]+ffffffff81900000 x1\n");
-	assert_int_equal(session_counts(f->session)->samples, 1);
-	assert_int_equal(session_counts(f->session)->idle, 2);
+	assert_int_equal(session_counts(f->session)->quality.samples, 1);
+	assert_int_equal(session_counts(f->session)->quality.idle, 2);
 }
 
 TEST_WITH(set_up, tear_down, without_symbols_of_the_kernel_a_clock_leaves_out_all_of_the_idle_task)
@@ -246,8 +249,8 @@ TEST_WITH(set_up, tear_down, without_symbols_of_the_kernel_a_clock_leaves_out_al
 
 	feed(f, sampled_idle(idle_interrupt, 3, 0));
 	assert_profile(f, "");
-	assert_int_equal(session_counts(f->session)->samples, 0);
-	assert_int_equal(session_counts(f->session)->idle, 1);
+	assert_int_equal(session_counts(f->session)->quality.samples, 0);
+	assert_int_equal(session_counts(f->session)->quality.idle, 1);
 }
 
 TEST_WITH(set_up, tear_down, occurrences_on_an_idle_cpu_all_count)
@@ -260,7 +263,29 @@ TEST_WITH(set_up, tear_down, occurrences_on_an_idle_cpu_all_count)
 	feed(f, sampled_idle(idle_loop, 2, 0));
 	assert_profile(f, "[idle]/[idle]: [kernel.kallsyms]+ffffffff81000310r "
 			  "[kernel.kallsyms]+ffffffff81000210 x1\n");
-	assert_int_equal(session_counts(f->session)->idle, 1);
+	assert_int_equal(session_counts(f->session)->quality.idle, 1);
+}
+
+TEST_WITH(set_up, tear_down, idle_cpus_are_the_same_to_the_next_profile)
+{
+	struct fixture *f = *state;
+	CLEANUP(close_fd) int fd = kernel_symbols();
+	CLEANUP(free_ptr) char *path = xasprintf("/proc/self/fd/%d", fd);
+	struct profile *next = profile_new();
+
+	session_set_kernel_symbols(f->session, path);
+	session_add_event(
+		f->session,
+		&(struct profile_event){.name = strtab_add(profile_strings(f->profile), "probe")});
+	session_count_occurrences(f->session, 1);
+	session_change_profile(f->session, next);
+	profile_free(f->profile);
+	f->profile = next;
+	feed(f, sampled_idle(idle_interrupt, 3, 0));
+	feed(f, sampled_idle(idle_loop, 2, 0));
+	feed(f, sampled_idle(idle_loop, 2, 1));
+	assert_int_equal(session_counts(f->session)->quality.samples, 2);
+	assert_int_equal(session_counts(f->session)->quality.idle, 1);
 }
 
 TEST_WITH(set_up, tear_down, without_a_chain_the_instruction_pointer_is_all)
@@ -292,10 +317,10 @@ TEST_WITH(set_up, tear_down, a_frame_pointer_chain_ends_at_an_address_outside_of
 	feed(f, record);
 	assert_profile(f, "app/app: /app+120r /app+10 x1\n"
 			  "app/app: [truncated] /app+120r /app+10 x1\n");
-	assert_int_equal(session_counts(f->session)->stacks.truncated, 1);
+	assert_int_equal(session_counts(f->session)->quality.truncated, 1);
 }
 
-/* Callers of distinct offsets, then the same leaf. */
+/* Makes a sample with distinct callers and the same leaf. */
 static struct record sampled_below(pid_t pid, uint64_t callers[3])
 {
 	struct record record = sampled(pid, pid, callers[0]);
@@ -323,21 +348,44 @@ TEST_WITH(set_up, tear_down, a_process_of_ever_new_stacks_stops_adding_long_ones
 		feed(f, sampled_below(PID, (uint64_t[]){0x1010, 0x2000 + i, 0x8000}));
 	count = profile_stacks(f->profile).count;
 	assert_in_range(count, 1000, 1010);
-	assert_in_range(session_counts(f->session)->stacks.shortened, 500, 510);
-	/* The known part of the stack and the leaf stay. */
+	assert_in_range(session_counts(f->session)->quality.shortened, 500, 510);
+	/* The known part of the stack and the leaf are kept. */
 	session_finish(f->session);
 	last = profile_samples(f->profile).items[profile_samples(f->profile).count - 1];
 	out = open_memstream(&text, &len);
 	put_stack(f->profile, last.stack, out);
 	fclose(out);
 	assert_string_equal(text, "/app+7000r [frames left out] /app+10");
-	assert_int_equal(last.samples, session_counts(f->session)->stacks.shortened);
-	/* The others are free to. */
+	assert_int_equal(last.samples, session_counts(f->session)->quality.shortened);
+	/* The others may use the rest. */
 	feed(f, sampled_below(other, (uint64_t[]){0x1010, 0x1020, 0x1030}));
 	assert_int_equal(profile_stacks(f->profile).count, count + 3);
 }
 
-/* Branches of three words each: from, to, flags. */
+TEST_WITH(set_up, tear_down, what_a_process_has_added_to_a_former_profile_does_not_count)
+{
+	struct fixture *f = *state;
+	const pid_t other = PID + 1;
+	struct profile *next = profile_new();
+	uint32_t count;
+
+	session_set_ceiling(f->session, 1000);
+	feed(f, mapped(PID, "/app", 0x1000, 16));
+	feed(f, mapped(other, "/other", 0x1000, 16));
+	for (uint64_t i = 0; i < 1000; i++)
+		feed(f, sampled_below(PID, (uint64_t[]){0x1010, 0x2000 + i, 0x8000}));
+	session_change_profile(f->session, next);
+	profile_free(f->profile);
+	f->profile = next;
+	for (uint64_t i = 0; i < 1000; i++)
+		feed(f, sampled_below(other, (uint64_t[]){0x1010, 0x2000 + i, 0x8000}));
+	count = profile_stacks(next).count;
+	assert_in_range(count, 1000, 1010);
+	feed(f, sampled_below(PID, (uint64_t[]){0x1010, 0x1020, 0x1030}));
+	assert_int_equal(profile_stacks(next).count, count + 3);
+}
+
+/* Makes a sample with branches of three words each: from, to, flags. */
 static struct record branching(pid_t pid, const uint64_t *branches, size_t count)
 {
 	struct record record = sampled(pid, pid, 0x1010);
@@ -358,7 +406,7 @@ TEST_WITH(set_up, tear_down, a_branch_is_a_stack_from_where_to_where)
 	assert_profile(f, "app/app: /app+10 x1\n"
 			  "app/app: /app+20 /app+30 x2\n"
 			  "app/app: /app+40 [kernel.kallsyms]+ffffffff81000010 x1\n");
-	assert_int_equal(session_counts(f->session)->samples, 1);
+	assert_int_equal(session_counts(f->session)->quality.samples, 1);
 }
 
 TEST_WITH(set_up, tear_down, branches_of_a_process_of_ever_new_ones_are_left_out_at_the_ceiling)
@@ -378,7 +426,7 @@ TEST_WITH(set_up, tear_down, branches_of_a_process_of_ever_new_ones_are_left_out
 	assert_int_equal(profile_samples(f->profile).items[0].samples, 2);
 }
 
-/* Label sets get other numbers. */
+/* Label sets are renumbered. */
 TEST_WITH(set_up, tear_down, branches_keep_their_labels_when_ended_threads_are_folded)
 {
 	struct fixture *f = *state;
@@ -421,7 +469,7 @@ TEST_WITH(set_up, tear_down, a_return_address_behind_the_end_of_a_mapping_belong
 	assert_profile(f, "app/app: /app+1000r /lib+10 x1\n");
 }
 
-/* At 0x1010, whatever the record's ip. */
+/* Registers at 0x1010, whatever the record's ip is. */
 static uint64_t dumped_register(unsigned perf_number, uint64_t sp)
 {
 	const struct arch *arch = arch_native();
@@ -429,7 +477,7 @@ static uint64_t dumped_register(unsigned perf_number, uint64_t sp)
 
 	if (dwarf == PERF_REG_PC)
 		return 0x1010;
-	/* A frame pointer into what lies beyond the copy. */
+	/* The frame pointer points beyond the copy. */
 	return dwarf == arch->sp ? sp : dwarf == arch->fp ? sp + PAGE : 0;
 }
 
@@ -459,11 +507,11 @@ TEST_WITH(set_up, tear_down, a_stack_that_was_cut_off_begins_with_a_note_and_is_
 	feed(f, mapped(PID, "/app", 0x1000, 1));
 	feed(f, record);
 	assert_profile(f, "app/app: [truncated] /app+10 x1\n");
-	assert_int_equal(session_counts(f->session)->stacks.truncated, 1);
-	assert_int_equal(session_counts(f->session)->stacks.user_stacks, 1);
+	assert_int_equal(session_counts(f->session)->quality.truncated, 1);
+	assert_int_equal(session_counts(f->session)->user_stacks, 1);
 }
 
-/* As a look at a sleeping thread gives them. */
+/* Like a snapshot of a sleeping thread. */
 TEST_WITH(set_up, tear_down, a_sample_with_sp_and_pc_alone_is_unwound)
 {
 	struct fixture *f = *state;
@@ -477,7 +525,7 @@ TEST_WITH(set_up, tear_down, a_sample_with_sp_and_pc_alone_is_unwound)
 	getcontext(&context);
 	regs_from_ucontext(&context, &regs);
 	const uint64_t values[] = {regs.values[arch->sp], regs.pc};
-	/* By a system call, which no sanitizer objects to. */
+	/* With a system call, which sanitizers accept. */
 	ssize_t copied = pread(memory, stack, STACK_BYTES, (off_t)values[0]);
 
 	assert_true(copied > 0);
@@ -487,12 +535,12 @@ TEST_WITH(set_up, tear_down, a_sample_with_sp_and_pc_alone_is_unwound)
 	record.sample.regs.mask = UINT64_C(1) << arch->perf_sp | UINT64_C(1) << arch->perf_pc;
 	record.sample.regs.values = bytes_of(values, sizeof(values));
 	feed(f, record); /* nothing was copied */
-	assert_int_equal(session_counts(f->session)->stacks.user_stacks, 1);
-	assert_int_equal(session_counts(f->session)->stacks.truncated, 1);
+	assert_int_equal(session_counts(f->session)->user_stacks, 1);
+	assert_int_equal(session_counts(f->session)->quality.truncated, 1);
 	record.sample.stack = bytes_of(stack, (size_t)copied);
 	feed(f, record);
-	assert_int_equal(session_counts(f->session)->stacks.user_stacks, 2);
-	assert_int_equal(session_counts(f->session)->stacks.truncated, 1);
+	assert_int_equal(session_counts(f->session)->user_stacks, 2);
+	assert_int_equal(session_counts(f->session)->quality.truncated, 1);
 }
 
 TEST_WITH(set_up, tear_down, a_process_of_32_bits_is_unwound_by_words_of_32_bits_and_counted)
@@ -512,8 +560,8 @@ TEST_WITH(set_up, tear_down, a_process_of_32_bits_is_unwound_by_words_of_32_bits
 	feed(f, mapped(PID, "/app", 0x1000, 1));
 	feed(f, record);
 	assert_profile(f, "app/app: /app+24r /app+10 x1\n");
-	assert_int_equal(session_counts(f->session)->stacks.compat, 1);
-	assert_int_equal(session_counts(f->session)->stacks.truncated, 0);
+	assert_int_equal(session_counts(f->session)->quality.compat, 1);
+	assert_int_equal(session_counts(f->session)->quality.truncated, 0);
 }
 
 TEST_WITH(set_up, tear_down, a_thread_of_the_kernel_has_no_user_part)
@@ -526,7 +574,7 @@ TEST_WITH(set_up, tear_down, a_thread_of_the_kernel_has_no_user_part)
 	feed(f, renamed(PID, PID, "kworker/0:1", false));
 	feed(f, record);
 	assert_profile(f, "kworker/0:1/kworker/0:1: [kernel.kallsyms]+ffffffff81000010 x1\n");
-	assert_int_equal(session_counts(f->session)->stacks.user_stacks, 0);
+	assert_int_equal(session_counts(f->session)->user_stacks, 0);
 }
 
 TEST_WITH(set_up, tear_down, in_the_midst_of_an_exec_there_is_no_user_part)
@@ -541,7 +589,7 @@ TEST_WITH(set_up, tear_down, in_the_midst_of_an_exec_there_is_no_user_part)
 	feed(f, renamed(PID, PID, "app", true));
 	feed(f, record);
 	assert_profile(f, "app/app: [kernel.kallsyms]+ffffffff81000010 x1\n");
-	assert_int_equal(session_counts(f->session)->stacks.truncated, 0);
+	assert_int_equal(session_counts(f->session)->quality.truncated, 0);
 }
 
 TEST_WITH(set_up, tear_down, samples_before_and_after_an_exec_are_in_different_programs)
@@ -608,7 +656,7 @@ TEST_WITH(set_up, tear_down, threads_that_were_there_before_outlive_the_first_on
 	feed(f, mapped(PID, "/app", 0x1000, 1));
 	session_add_thread(f->session, PID, PID);
 	session_add_thread(f->session, PID, THREAD);
-	session_add_thread(f->session, PID, THREAD); /* as the kernel may tell, too */
+	session_add_thread(f->session, PID, THREAD); /* the kernel may report this */
 	feed(f, exited(PID, PID));
 	feed(f, renamed(PID, THREAD, "worker", false));
 	feed(f, sampled(PID, THREAD, 0x1010));
@@ -661,7 +709,7 @@ TEST_WITH(set_up, tear_down, a_session_goes_on_into_another_profile)
 	feed(f, sampled(PID, PID, 0x1010));
 	f->profile = profile_new();
 	session_change_profile(f->session, f->profile);
-	assert_int_equal(session_counts(f->session)->samples, 0);
+	assert_int_equal(session_counts(f->session)->quality.samples, 0);
 	feed(f, sampled(PID, PID, 0x1020));
 	session_finish(f->session);
 	for (int i = 0; i < 2; i++) {
@@ -692,7 +740,7 @@ static struct record sampled_with_cookie(pid_t pid, pid_t tid, uint64_t cookie)
 	return record;
 }
 
-/* At 0x1010, called before 0x1120. */
+/* A user part at 0x1010, called before 0x1120. */
 static struct record user_part(pid_t pid, pid_t tid, uint64_t cookie)
 {
 	static const uint64_t chain[] = {0x1010, 0x1120};
@@ -714,10 +762,10 @@ TEST_WITH(set_up, tear_down, a_user_part_that_comes_later_is_looked_up_at_the_ti
 	feed(f, sampled_with_cookie(PID, THREAD, 7));
 	feed(f, mapped(PID, "/other", 0x1000, 1));
 	feed(f, renamed(PID, THREAD, "idler", false));
-	assert_int_equal(session_counts(f->session)->samples, 0);
+	assert_int_equal(session_counts(f->session)->quality.samples, 0);
 	feed(f, user_part(PID, THREAD, 7));
 	assert_profile(f, "app/worker: /app+120r /app+10 [kernel.kallsyms]+ffffffff81000010 x1\n");
-	assert_int_equal(session_counts(f->session)->stacks.truncated, 0);
+	assert_int_equal(session_counts(f->session)->quality.truncated, 0);
 	assert_int_equal(session_counts(f->session)->strays, 0);
 }
 
@@ -735,9 +783,9 @@ TEST_WITH(set_up, tear_down, a_stack_whose_user_part_never_comes_is_truncated)
 	feed(f, sampled_with_cookie(PID, THREAD, 8));
 	feed(f, user_part(PID, THREAD, 9));
 	feed(f, exited(PID, PID));
-	assert_int_equal(session_counts(f->session)->samples, 3);
-	assert_int_equal(session_counts(f->session)->stacks.chainless, 3);
-	assert_int_equal(session_counts(f->session)->stacks.truncated, 3);
+	assert_int_equal(session_counts(f->session)->quality.samples, 3);
+	assert_int_equal(session_counts(f->session)->chainless, 3);
+	assert_int_equal(session_counts(f->session)->quality.truncated, 3);
 	assert_int_equal(session_counts(f->session)->strays, 1);
 	assert_profile(f, "app/app: [truncated] /app+10 x1\n"
 			  "app/app: [truncated] [kernel.kallsyms]+ffffffff81000010 x1\n"
@@ -755,7 +803,7 @@ TEST_WITH(set_up, tear_down, a_sample_in_execve_does_not_get_the_stack_of_the_ne
 	feed(f, mapped(PID, "/app", 0x1000, 1));
 	feed(f, user_part(PID, PID, 7));
 	assert_profile(f, "sh/sh: [kernel.kallsyms]+ffffffff81000010 x1\n");
-	assert_int_equal(session_counts(f->session)->stacks.chainless, 0);
+	assert_int_equal(session_counts(f->session)->chainless, 0);
 }
 
 TEST_WITH(set_up, tear_down, timed_samples_stay_in_order_though_user_parts_come_later)
@@ -814,7 +862,7 @@ TEST_WITH(set_up, tear_down, memory_does_not_grow_with_processes_that_come_and_g
 
 	session_fold_ended(f->session, 1000);
 	feed(f, renamed(PID, PID, "shell", false));
-	/* Compared at the same distance from a fold. */
+	/* Memory is compared at the same distance from a fold. */
 	for (; count < 20000; count++) {
 		live_and_die(f, CHILD + count);
 		if (count == 5000)
@@ -824,7 +872,7 @@ TEST_WITH(set_up, tear_down, memory_does_not_grow_with_processes_that_come_and_g
 	late_bytes = mallinfo2().uordblks;
 	assert_true(late_bytes < early_bytes + 100000);
 	assert_true(profile_label_set_count(f->profile) <= 1000);
-	assert_int_equal(session_counts(f->session)->samples, 20001);
+	assert_int_equal(session_counts(f->session)->quality.samples, 20001);
 }
 
 static uint64_t samples_of(const struct profile *profile, pid_t pid, pid_t tid)
@@ -852,7 +900,7 @@ TEST_WITH(set_up, tear_down, endless_threads_share_the_labels_of_others)
 					.tid = PID + i,
 					.sample = {.ip = 0x1000, .period = 1}});
 	assert_true(profile_label_set_count(f->profile) <= LABELS_MAX);
-	assert_int_equal(session_counts(f->session)->samples, THREADS);
+	assert_int_equal(session_counts(f->session)->quality.samples, THREADS);
 }
 
 TEST_WITH(set_up, tear_down, ended_threads_fold_into_their_process_and_ended_processes_by_name)
@@ -869,12 +917,59 @@ TEST_WITH(set_up, tear_down, ended_threads_fold_into_their_process_and_ended_pro
 	}
 	live_and_die(f, CHILD + 2);
 	assert_int_equal(samples_of(f->profile, PID, CHILD), 1);
-	/* The fifth and sixth end: of the second job's thread and process. */
+	/* The fifth and the sixth ones end: a thread of the second job, and its
+	 * process. */
 	live_and_die(f, CHILD + 3);
 	assert_int_equal(samples_of(f->profile, PID, PID), 1);
 	assert_int_equal(samples_of(f->profile, PID, -1), 2);
 	assert_int_equal(samples_of(f->profile, -1, -1), 2);
-	assert_int_equal(session_counts(f->session)->samples, 5);
+	assert_int_equal(session_counts(f->session)->quality.samples, 5);
+}
+
+/* Makes a call of the thread, which takes a microsecond. */
+static void call(struct fixture *f, struct latencies *latencies, pid_t tid)
+{
+	struct record record = sampled(PID, tid, 0x10);
+
+	record.time_ns = f->now_ns += 1000;
+	assert_true(latencies_feed(latencies, &record));
+	record.time_ns = f->now_ns += 1000;
+	record.sample.is_other_end = true;
+	assert_true(latencies_feed(latencies, &record));
+}
+
+/* Label sets are renumbered when ended threads are folded, and in another
+ * profile. */
+TEST_WITH(set_up, tear_down,
+	  calls_have_the_labels_of_their_thread_in_every_generation_of_the_profile)
+{
+	struct fixture *f = *state;
+	const struct event event = {.measures_calls = true};
+	struct profile *next = profile_new();
+	struct latencies *latencies = latencies_new(&(struct latencies_options){
+		.session = f->session, .events = &event, .event_count = 1});
+
+	session_fold_ended(f->session, 1);
+	feed(f, renamed(PID, PID, "server", false));
+	feed(f, forked(PID, PID, THREAD));
+	call(f, latencies, PID);
+	call(f, latencies, THREAD);
+	feed(f, exited(PID, THREAD));
+	assert_int_equal(samples_of(f->profile, PID, -1), 1);
+	feed(f, forked(PID, PID, THREAD + 1));
+	for (pid_t tid = THREAD + 3; tid > THREAD; tid--)
+		call(f, latencies, tid);
+	for (pid_t tid = THREAD + 3; tid > THREAD; tid--)
+		assert_int_equal(samples_of(f->profile, PID, tid), 1);
+	session_change_profile(f->session, next);
+	latencies_begin_profile(latencies);
+	for (pid_t tid = THREAD + 1; tid < THREAD + 4; tid++)
+		call(f, latencies, tid);
+	for (pid_t tid = THREAD + 1; tid < THREAD + 4; tid++)
+		assert_int_equal(samples_of(next, PID, tid), 1);
+	latencies_free(latencies);
+	profile_free(f->profile);
+	f->profile = next;
 }
 
 TEST_WITH(set_up, tear_down, a_pid_that_is_used_again_starts_anew)
@@ -912,10 +1007,10 @@ TEST_WITH(set_up, tear_down, samples_lost_or_throttled_by_the_kernel_are_counted
 	feed(f, (struct record){.type = RECORD_LOST, .lost = {LOST_SWITCHES, 9}});
 	feed(f, (struct record){.type = RECORD_LOST, .lost = {LOST_CHANGES, 3000}});
 	feed(f, (struct record){.type = RECORD_THROTTLE});
-	assert_int_equal(session_counts(f->session)->lost, 7);
+	assert_int_equal(session_counts(f->session)->quality.lost, 7);
 	assert_int_equal(session_counts(f->session)->lost_switches, 9);
-	assert_int_equal(session_counts(f->session)->lost_changes, 3000);
-	assert_int_equal(session_counts(f->session)->throttled, 1);
+	assert_int_equal(session_counts(f->session)->quality.lost_changes, 3000);
+	assert_int_equal(session_counts(f->session)->quality.throttled, 1);
 }
 
 TEST_WITH(set_up, tear_down, unused_records_change_nothing)
@@ -925,7 +1020,7 @@ TEST_WITH(set_up, tear_down, unused_records_change_nothing)
 	for (enum record_type type = RECORD_SWITCH; type <= RECORD_DEFERRED_CHAIN; type++)
 		feed(f, (struct record){.type = type, .pid = PID, .tid = PID});
 	assert_profile(f, "");
-	assert_int_equal(session_counts(f->session)->samples, 0);
+	assert_int_equal(session_counts(f->session)->quality.samples, 0);
 }
 
 static const char *main_path(struct fixture *f)
@@ -1068,186 +1163,23 @@ TEST_WITH(set_up, tear_down, events_of_one_name_stay_apart)
 	assert_int_equal(profile_samples(f->profile).items[0].event, 4);
 }
 
-/* --- Looking ahead -----------------------------------------------------------------------------
- */
-
-enum { DEPTHS = 24, COPY_BYTES = 16 << 10 };
-
-/* A stack of this process, as a sample has it. */
-struct copied_stack {
-	uint64_t values[64];
-	size_t value_count;
-	size_t len;
-	unsigned char bytes[COPY_BYTES];
-};
-
-static void copy_stack(struct copied_stack *copy)
-{
-	const struct arch *arch = arch_native();
-	CLEANUP(close_fd) int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-	struct regs regs;
-	ucontext_t context;
-	ssize_t copied;
-
-	getcontext(&context);
-	regs_from_ucontext(&context, &regs);
-	copied = pread(memory, copy->bytes, COPY_BYTES, (off_t)regs.values[arch->sp]);
-	assert_true(copied > 0);
-	copy->len = (size_t)copied;
-	for (unsigned i = 0; i < 64; i++)
-		if (arch->perf_mask >> i & 1)
-			copy->values[copy->value_count++] =
-				arch->perf_to_dwarf[i] == PERF_REG_PC
-					? regs.pc
-					: regs.values[arch->perf_to_dwarf[i]];
-}
-
-/* The one at each depth is copied. */
-__attribute__((noinline)) static void copy_stacks(struct copied_stack *copies, unsigned depth)
-{
-	copy_stack(&copies[depth]);
-	if (depth + 1 < DEPTHS)
-		copy_stacks(copies, depth + 1);
-	__asm__ volatile(""); /* so that this does not become a loop */
-}
-
-static struct record sampled_stack(pid_t pid, const struct copied_stack *copy)
-{
-	struct record record = sampled(pid, pid, 0);
-
-	record.sample.regs.abi = 2;
-	record.sample.regs.mask = arch_native()->perf_mask;
-	record.sample.regs.values = bytes_of(copy->values,
-					     copy->value_count * sizeof(*copy->values));
-	record.sample.stack = bytes_of(copy->bytes, copy->len);
-	record.sample.dumped_bytes = copy->len;
-	return record;
-}
-
-/* What happens on a machine: samples of this process and of children of it, which come and go,
- * execute other programs and change their names. */
-static size_t make_history(struct record *records, size_t count, const struct copied_stack *copies)
-{
-	const pid_t own = getpid();
-	uint64_t random = 1;
-
-	records[0] = renamed(own, own, "tests", false);
-	for (size_t i = 1; i < count; i++) {
-		const struct copied_stack *copy;
-		pid_t child = PID + (pid_t)(i / 256);
-
-		random = random * 6364136223846793005 + 1442695040888963407;
-		copy = &copies[(random >> 40) % (1 + i * DEPTHS / count)];
-		records[i] = sampled_stack(random >> 63 ? own : child, copy);
-		if (i % 256 == 1)
-			records[i] = forked(own, child, child);
-		else if (i % 256 == 100)
-			records[i] = renamed(child, child, "worker", false);
-		else if (i % 256 == 150)
-			records[i] = renamed(child, child, "other", true);
-		else if (i % 256 == 200)
-			records[i] = mapped(child, "/other", copy->values[0] & ~UINT64_C(0xfff), 1);
-		else if (i % 256 == 255)
-			records[i] = exited(child, child);
-		records[i].time_ns = i * 1000;
-	}
-	return count;
-}
-
-static char *profile_of_history(const struct record *records, size_t count, unsigned threads)
-{
-	enum { AT_ONCE = 300 };
-	void *state;
-	struct fixture *f;
-	char *text;
-
-	set_up(&state);
-	f = state;
-	address_spaces_snapshot(f->spaces, getpid(), 0);
-	session_set_threads(f->session, threads);
-	for (size_t from = 0; from < count; from += AT_ONCE) {
-		size_t until = from + AT_ONCE < count ? from + AT_ONCE : count;
-
-		session_look_ahead(f->session, records + from, until - from);
-		session_finish_look(f->session);
-		for (size_t i = from; i < until; i++)
-			session_feed(f->session, &records[i]);
-	}
-	text = profile_text(f);
-	tear_down(&state);
-	return text;
-}
-
-TEST_WITH(set_up, tear_down, a_profile_does_not_depend_on_how_many_threads_have_looked_ahead)
-{
-	enum { RECORDS = 5000 };
-	CLEANUP(free_ptr) struct copied_stack *copies = xcalloc(DEPTHS, sizeof(*copies));
-	CLEANUP(free_ptr) struct record *records = xcalloc(RECORDS, sizeof(*records));
-	CLEANUP(free_ptr) char *one = NULL;
-	CLEANUP(free_ptr) char *two = NULL;
-	CLEANUP(free_ptr) char *four = NULL;
-
-	copy_stacks(copies, 0);
-	make_history(records, RECORDS, copies);
-	one = profile_of_history(records, RECORDS, 1);
-	two = profile_of_history(records, RECORDS, 2);
-	four = profile_of_history(records, RECORDS, 4);
-	assert_non_null(strstr(one, "worker/worker: "));
-	assert_non_null(strstr(one, "other/other: "));
-	assert_string_equal(two, one);
-	assert_string_equal(four, one);
-}
-
-TEST_WITH(set_up, tear_down, what_the_profile_has_of_a_stack_is_found_before_it_is_added)
-{
-	struct fixture *f = *state;
-	CLEANUP(free_ptr) struct copied_stack *copies = xcalloc(DEPTHS, sizeof(*copies));
-	CLEANUP(arena_deinit) struct arena arena = {0};
-	struct stack_counts counts = {0};
-	struct sample_stacks *stacks = sample_stacks_new(f->spaces, f->unwinder, arch_native(),
-							 &counts);
-	struct stack_extent extent, other_extent;
-	struct found_stack found;
-	struct record deep, shallow;
-	stack_id stack;
-
-	copy_stacks(copies, 0);
-	deep = sampled_stack(getpid(), &copies[DEPTHS - 1]);
-	shallow = sampled_stack(getpid(), &copies[DEPTHS / 2]);
-	address_spaces_snapshot(f->spaces, getpid(), 0);
-	sample_stacks_find(stacks, f->profile, &deep, &arena, &found);
-	assert_false(found.is_found); /* no rule is in the cache */
-	stack = sample_stacks_add(stacks, f->profile, &deep, &extent);
-	sample_stacks_find(stacks, f->profile, &deep, &arena, &found);
-	assert_true(found.is_found);
-	assert_int_equal(found.left_count, 0);
-	assert_int_equal(found.stack, stack);
-	assert_int_equal(sample_stacks_add_found(stacks, f->profile, &deep, &found, &other_extent),
-			 stack);
-	assert_int_equal(other_extent.end, extent.end);
-	assert_int_equal(other_extent.is_whole, extent.is_whole);
-	/* The profile has its callers alone. */
-	sample_stacks_find(stacks, f->profile, &shallow, &arena, &found);
-	assert_true(found.is_found);
-	assert_true(found.left_count > 0);
-	stack = sample_stacks_add_found(stacks, f->profile, &shallow, &found, &other_extent);
-	assert_int_equal(sample_stacks_add(stacks, f->profile, &shallow, &extent), stack);
-	assert_int_equal(counts.user_stacks, 4);
-	sample_stacks_free(stacks);
-}
-
 TEST(counts_of_profiles_are_added_field_by_field)
 {
-	enum { FIELDS = sizeof(struct session_counts) / sizeof(uint64_t) };
-	struct session_counts sum, more;
+	enum {
+		FIRST = sizeof(struct profile_quality),
+		SIZE = sizeof(struct session_counts) - FIRST
+	};
+	enum { FIELDS = SIZE / sizeof(uint64_t) };
+	struct session_counts sum = {.quality.lost = 1}, more = {.quality.lost = 2};
 	uint64_t fields[FIELDS];
 
 	for (unsigned i = 0; i < FIELDS; i++)
 		fields[i] = i + 1;
-	memcpy(&sum, fields, sizeof(sum));
-	memcpy(&more, fields, sizeof(more));
+	memcpy((char *)&sum + FIRST, fields, SIZE);
+	memcpy((char *)&more + FIRST, fields, SIZE);
 	session_counts_add(&sum, &more);
-	memcpy(fields, &sum, sizeof(sum));
+	memcpy(fields, (char *)&sum + FIRST, SIZE);
 	for (unsigned i = 0; i < FIELDS; i++)
 		assert_int_equal(fields[i], 2 * (i + 1));
+	assert_int_equal(sum.quality.lost, 3);
 }

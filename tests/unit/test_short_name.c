@@ -9,12 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A full name, and what people say for it. */
+/* A full name, and the short name that people use. */
 struct named {
 	const char *full, *said;
 };
 
-/* From programs with serde, regex, tokio, rayon and the standard library, in both manglings. */
+/* From programs with serde, regex, tokio, rayon and the standard library, in
+ * both mangling schemes. */
 static const struct named rust[] = {
 	{"alloc::vec::Vec<T,A>::push", "Vec::push"},
 	{"<alloc::vec::Vec<u8>>::push", "Vec<u8>::push"},
@@ -244,6 +245,37 @@ static const struct named go[] = {
 	{"sync.(*Map[go.shape.string,go.shape.int]).Load", "sync.(*Map).Load"},
 	{"slices.Sort[go.shape.[]int]", "slices.Sort"},
 	{"runtime.mallocgc", "runtime.mallocgc"},
+	{"runtime/pprof.Do", "pprof.Do"},
+	{"net/http.HandlerFunc.ServeHTTP", "http.HandlerFunc.ServeHTTP"},
+	{"github.com/user/repo/v2.(*Server).Handle.func1", "v2.(*Server).Handle.func1"},
+	{"main.server.handle", "main.server.handle"},
+};
+
+static const struct named java[] = {
+	{"java.lang.Runnable java.util.concurrent.ThreadPoolExecutor.getTask()",
+	 "ThreadPoolExecutor.getTask"},
+	{"int java.util.HashMap.hash(java.lang.Object)", "HashMap.hash"},
+	{"void java.lang.Object.<init>()", "Object.<init>"},
+	{"java.lang.String.indexOf(int)", "String.indexOf"},
+	{"long Shop$Cart.total(Shop$Item, java.lang.String[])", "Shop$Cart.total"},
+	{"java.lang.Long shop.Main.lambda$main$1(java.lang.String[])", "Main.lambda$main$1"},
+	{"long Shop$$Lambda$3/0x00007f02.f(long)", "Shop$$Lambda$3.f"},
+	{"java.util.HashMap.get", "HashMap.get"},
+	{"java/util/concurrent/ThreadPoolExecutor.getTask_[j]", "ThreadPoolExecutor.getTask_[j]"},
+	{"Ljava/util/HashMap;::get", "HashMap.get"},
+	{"shop.Main.run", "shop.Main.run"}, /* could be of Go */
+};
+
+static const struct named python[] = {
+	{"py::pure:/srv/batch.py", "pure (batch.py)"},
+	{"py::Cart.<locals>.total:/srv/shop/cart.py", "Cart.<locals>.total (cart.py)"},
+	{"py::_find_spec:<frozen importlib._bootstrap>",
+	 "_find_spec (<frozen importlib._bootstrap>)"},
+	{"pure (/srv/batch.py:9)", "pure (batch.py:9)"},
+	{"pure (batch.py:9)", "pure (batch.py:9)"},
+	{"py::<module>:/usr/lib/json/__init__.py", "<module> (json/__init__.py)"},
+	{"py::<module>:/__main__.py", "<module> (/__main__.py)"},
+	{"py::<module>:__main__.py", "<module> (__main__.py)"},
 };
 
 static const char *const unchanged[] = {
@@ -251,16 +283,18 @@ static const char *const unchanged[] = {
 	"malloc",
 	"_int_malloc",
 	"[unknown]",
-	"runtime/pprof.Do",
 	"LazyCompile:~tick shop.js:12",
-	"py::f:/srv/app.py",
+	"py::f",
+	"kworker/0:1",
+	"/usr/lib/libfoo.so",
+	"Foo.part.0",
+	"Object.<anonymous>",
 	"_ZN3foo",
 	"foo.part.0",
 	"[libc.so.6+0x1234]",
 	"<module>",
 	"Function:~f /src/x.js:3:4",
 	"LazyCompile:*foo /src/x.js:3:4",
-	"java.lang.String.indexOf(int)",
 	"__x64_sys_read",
 };
 
@@ -290,6 +324,16 @@ TEST(names_of_cpp_are_as_people_say_them)
 TEST(names_of_go_lose_the_path_and_type_arguments)
 {
 	assert_all_short(go, ARRAY_SIZE(go));
+}
+
+TEST(names_of_java_lose_the_package_the_types_and_the_parameters)
+{
+	assert_all_short(java, ARRAY_SIZE(java));
+}
+
+TEST(names_of_python_keep_the_last_part_of_the_file)
+{
+	assert_all_short(python, ARRAY_SIZE(python));
 }
 
 TEST(other_names_stay_as_they_are)
@@ -335,6 +379,7 @@ TEST(the_instances_of_a_generic_function_have_one_name)
 		     "<alloc::vec::Vec as core::clone::Clone>::clone");
 	assert_plain("core::ptr::drop_in_place::<alloc::vec::Vec<u8>>", "core::ptr::drop_in_place");
 	assert_plain("malloc", "malloc");
+	assert_plain("void java.lang.Object.<init>()", "void java.lang.Object.<init>()");
 }
 
 TEST(closures_are_recognized)

@@ -57,6 +57,19 @@ TEST(a_name_that_is_still_too_long_loses_its_beginning)
 	assert_short("Überschallgeschwindigkeit", 6, "Übers…");
 }
 
+TEST(a_path_loses_its_beginning)
+{
+	static const char path[] = "/home/u/.cargo/registry/src/serde_json/src/read.rs:512";
+
+	assert_short(path, 30, "…/serde_json/src/read.rs:512");
+	assert_short(path, 28, "…/serde_json/src/read.rs:512");
+	assert_short(path, 27, "…/src/read.rs:512");
+	assert_short(path, 8, "….rs:512");
+	assert_short("github.com/user/repo/pkg.Handle", 16, "…/pkg.Handle");
+	assert_short("größe/größe.c", 9, "…/größe.c");
+	assert_short("a::operator/(int)", 12, "operator/(…)");
+}
+
 TEST(brackets_of_operators_and_arrows_are_not_paired)
 {
 	assert_short("a<b, c>::operator()(int, long) const", 34, "a<…>::operator()(…) const");

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Critical values as every table of Student's distribution has them. */
+/* Critical values from tables of Student's distribution. */
 TEST(student_is_as_in_the_tables)
 {
 	static const struct {

@@ -8,7 +8,7 @@
 
 static const uid_t somebody = 54321, another = 54322;
 
-/* A frame of a module of this user, in this file. */
+/* Adds a frame in this file, of a module of this user. */
 static string_id add_frame(struct profile *profile, uint32_t module, uid_t user, const char *file)
 {
 	string_id path = strtab_add(profile_strings(profile), file);

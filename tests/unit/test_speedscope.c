@@ -51,7 +51,7 @@ TEST(samples_are_in_time_order)
 		    "\"activeProfileIndex\":0}\n");
 }
 
-/* CPU time, and a block that lives for long. */
+/* Makes a profile with CPU time, and a block that is in use for a long time. */
 static struct profile *allocating_profile(void)
 {
 	struct profile *profile = profile_new();
@@ -137,15 +137,15 @@ TEST(events_have_tracks_of_their_own)
 		    "\"activeProfileIndex\":1}\n");
 }
 
-TEST(a_stack_without_frames_is_an_empty_sample)
+TEST(a_stack_without_frames_is_an_unnamed_one)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 
 	profile_add(profile, profile_thread_labels(profile, 1, 1, "p", ""), STACK_EMPTY,
 		    add_event(profile, "e", VALUE_COUNT), 5);
-	assert_file(profile, "\"shared\":{\"frames\":[]},\"profiles\":[{\"type\":\"sampled\","
-			     "\"name\":\"p 1/1\",\"unit\":\"none\",\"startValue\":0,"
-			     "\"endValue\":5,\"samples\":[[]],\"weights\":[5]}],"
+	assert_file(profile, "\"shared\":{\"frames\":[{\"name\":\"[unnamed]\"}]},\"profiles\":[{"
+			     "\"type\":\"sampled\",\"name\":\"p 1/1\",\"unit\":\"none\","
+			     "\"startValue\":0,\"endValue\":5,\"samples\":[[0]],\"weights\":[5]}],"
 			     "\"activeProfileIndex\":0}\n");
 }
 

@@ -12,7 +12,7 @@ static void put_number(FILE *out, const void *context, frame_id frame)
 	fprintf(out, "%s%" PRIu32, (const char *)context, frame);
 }
 
-/* Frame by frame, each stack for itself. */
+/* Returns the text of a stack, frame by frame, independent of other stacks. */
 static char *expected_text(const struct profile *profile, stack_id id, enum stack_order order)
 {
 	char *text = xstrdup("");

@@ -1,4 +1,5 @@
-/* Steps from Java frames by each kind of rule, on stacks made by hand. The rules are the test's. */
+/* Steps from Java frames with each kind of rule, on synthetic stacks. The test
+ * provides the rules. */
 #include "unwind/step_java.h"
 
 #include "unit_test.h"
@@ -11,7 +12,7 @@ enum { PID = 7, WORDS = 80, RAX = 0, RDX = 1, RCX = 2, RBP = 6, RSP = 7, R13 = 1
 #define PC (CODE + 8)
 #define RA (CODE + 0x100)
 #define RB (CODE + 0x200)
-#define NO (CODE + 0x900) /* no blob is there */
+#define NO (CODE + 0x900) /* there is no blob */
 #define STACK UINT64_C(0x7ffd00000000)
 #define S(word) (STACK + (uint64_t)(word)*8)
 #define COOKIE UINT64_MAX
@@ -19,17 +20,18 @@ enum { PID = 7, WORDS = 80, RAX = 0, RDX = 1, RCX = 2, RBP = 6, RSP = 7, R13 = 1
 struct step {
 	enum java_rule_kind kind;
 	uint32_t frame_bytes;
-	uint64_t rbp, r13, rax; /* 0: unknown */
-	uint64_t words[8];	/* from sp on; the others are 0 */
-	uint64_t sp, pc, fp;	/* of the caller; fp 0: unknown; sp 0: … */
-	enum unwind_stop stop;	/* … the walk ends so */
-	unsigned far_at;	/* also in the stack: the word and its value */
+	uint64_t rbp, r13, rax; /* 0 if unknown */
+	uint64_t words[8];	/* from sp on; further words are 0 */
+	/* of the caller; fp is 0 if unknown, sp is 0 if the walk stops */
+	uint64_t sp, pc, fp;
+	enum unwind_stop stop; /* the reason why the walk stops */
+	unsigned far_at;       /* another word of the stack, and its value */
 	uint64_t far;
 };
 
 static const struct step *current;
 
-/* In place of jvms.c's. */
+/* Replaces jvm_rule() of jvms.c. */
 bool jvm_rule(struct jvm *jvm, const struct jvm_pc *at, struct java_rule *ret)
 {
 	assert_null(jvm);

@@ -11,7 +11,7 @@ static struct output svg_of(const struct profile *profile)
 	return output_of(&format_svg, profile, (struct format_options){0});
 }
 
-/* The script and the style have tests of their own, in a browser. */
+/* Browser tests check the script and the style. */
 static void cut_out(char *text, const char *from, const char *to)
 {
 	char *begin = strstr(text, from), *end = strstr(text, to);
@@ -40,11 +40,24 @@ TEST(siblings_are_sorted_by_name_and_have_their_share)
 	CLEANUP(output_deinit) struct output output = svg_of(profile);
 	assert_holds(&output,
 		     "<title>a (3,000 samples, 75.00%)</title>"
-		     "<rect class=\"user b edged\" x=\"0.0000%\" y=\"0\" width=\"75.0000%\"");
+		     "<rect class=\"user b edged\" x=\"0.0000%\" y=\"48\" width=\"75.0000%\"");
 	assert_holds(&output,
 		     "<title>b (1,000 samples, 25.00%)</title>"
-		     "<rect class=\"user b edged\" x=\"75.0000%\" y=\"0\" width=\"25.0000%\"");
+		     "<rect class=\"user b edged\" x=\"75.0000%\" y=\"48\" width=\"25.0000%\"");
 	assert_holds(&output, "<title>all (4,000 samples, 100.00%)</title>");
+}
+
+TEST(time_that_was_not_sampled_is_last)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id event = add_event(profile, "cpu-clock", VALUE_CPU_TIME);
+	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
+	frame_id note = profile_synthetic_frame(profile, "[not sampled]");
+
+	profile_add_samples(profile, thread, profile_push(profile, STACK_EMPTY, note), event, 0, 1);
+	profile_add_samples(profile, thread, STACK(profile, "main"), event, 99, 99);
+	CLEANUP(output_deinit) struct output output = svg_of(profile);
+	assert_true(strstr(output.data, "<title>main (") < strstr(output.data, "<title>[not"));
 }
 
 TEST(frames_that_are_too_narrow_are_counted)
@@ -62,7 +75,7 @@ TEST(frames_that_are_too_narrow_are_counted)
 	assert_holds(&output, "<title>enough");
 }
 
-/* Cycles of two hours on 64 CPUs are as many. */
+/* 64 CPUs have this many cycles in two hours. */
 TEST(weights_of_large_machines_have_their_rows)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
@@ -81,7 +94,7 @@ TEST(names_cannot_break_out)
 	static const struct {
 		const char *name, *written;
 	} cases[] = {
-		{"a<b> && 'c' \"d\"", "a&lt;b&gt; &amp;&amp; 'c' \"d\" (1"},
+		{"a<b> && 'c' \"d\"", "a&lt;b&gt; &amp;&amp; 'c' &quot;d&quot; (1"},
 		{"</title><script>", "&lt;/title&gt;&lt;script&gt; (1"},
 		{"]]>", "]]&gt; (1"},
 		{"\x01\x1b[m\n\x7f\xc2\x85",
@@ -176,7 +189,7 @@ TEST(cpu_time_and_waiting_are_drawn_together_as_time)
 	struct output alone = output_of(&format_svg, profile,
 					(struct format_options){.event_only = true});
 
-	assert_holds(&both, "of 2.00 thread-seconds 0.50 CPU, 0.10 wanted a CPU, 1.40 waiting");
+	assert_holds(&both, "2.00 thread-seconds: 0.50 on CPU, 0.10 runnable, 1.40 waiting");
 	assert_holds(&both, "<title>all (2.00 s, 100.00%)</title>");
 	assert_holds(&both, "<title>crunch (300 ms, 15.00%)</title>");
 	assert_holds(&both, "<title>[nanosleep] (300 ms, 15.00%)</title>");

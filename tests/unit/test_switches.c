@@ -1,6 +1,6 @@
 /*
- * Records of the context switches of real threads (sampler_options.waits). The targets hand a byte
- * to and fro, sleep, or spin on one CPU.
+ * Records of context switches of real threads (sampler_options.waits). The
+ * targets pass a byte back and forth, sleep, or spin on one CPU.
  */
 #include "perf/sampler.h"
 
@@ -46,7 +46,7 @@ static void spin(unsigned ms)
 		continue;
 }
 
-/* The whole process to one CPU. */
+/* Restricts the whole process to one CPU. */
 static void share_one_cpu(void)
 {
 	cpu_set_t allowed, one;
@@ -75,7 +75,7 @@ static void *return_bytes(void *arg)
 	return NULL;
 }
 
-/* Two threads, of which each waits for the other. */
+/* Two threads, each of which waits for the other. */
 static void hand_to_and_fro(unsigned rounds)
 {
 	struct pipes pipes;
@@ -99,7 +99,7 @@ static void *spin_thread(void *arg)
 	return NULL;
 }
 
-/* Two threads that want the same CPU. */
+/* Two threads that compete for one CPU. */
 static void compete(unsigned ms)
 {
 	pthread_t other;
@@ -122,14 +122,15 @@ static int run_role(const char *role, unsigned number)
 
 enum { THREADS_MAX = 100, NAPS = 10 };
 
-/* A process whose threads take naps; shared with the test, which may attach to it meanwhile. */
+/* A process whose threads sleep repeatedly. Shared with the test, which may
+ * attach while they do. */
 struct sleepers {
 	unsigned count;
 	atomic_uint started;
 	atomic_int tids[THREADS_MAX];
-	atomic_bool begin; /* the threads are started then … */
-	atomic_bool sleep; /* … and nap then, each so many times … */
-	atomic_bool end;   /* … or, until then, on and on */
+	atomic_bool begin; /* the threads are started when this is set */
+	atomic_bool sleep; /* they sleep this number of times when this is set */
+	atomic_bool end;   /* otherwise they sleep until this is set */
 	bool on_and_on;
 	pid_t pid;
 };
@@ -185,11 +186,11 @@ static void sleepers_await(const struct sleepers *sleepers)
 
 /* --- recording --- */
 
-/* What the records say of a thread. */
+/* The records of one thread. */
 struct life {
 	pid_t tid;
 	uint64_t outs, ins, preempted;
-	uint64_t twice; /* out when it is out already, or in when it is in */
+	uint64_t twice; /* out while it is out, or in while it is in */
 	bool is_out, is_in;
 };
 
@@ -250,7 +251,7 @@ static void read_batch(struct sampler *sampler, struct heard *heard)
 	heard->complete_ns = sampler_complete_ns(sampler);
 }
 
-/* How often threads of a process left a CPU, as the kernel counts. */
+/* How often the threads of a process left a CPU, as counted by the kernel. */
 struct switches {
 	uint64_t all, preempted;
 };
@@ -263,7 +264,7 @@ static struct switches switches_of(const struct rusage *usage)
 	};
 }
 
-/* Reads every few ms until the process has ended, and reaps it. */
+/* Reads every few milliseconds until the process has ended, and reaps it. */
 static struct switches read_while_it_lives(struct sampler *sampler, pid_t pid, struct heard *heard)
 {
 	CLEANUP(close_fd) int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -328,7 +329,8 @@ static void assert_alternates(const struct life *life, uint64_t least)
 	fail();
 }
 
-/* A hypervisor may take a CPU away that is writing a record, one, when a batch begins. */
+/* A hypervisor may stop a CPU while it writes a record: one record, at the
+ * start of a batch. */
 static void assert_orderly(const struct heard *heard)
 {
 	assert_int_equal(heard->out_of_order, 0);
@@ -343,7 +345,7 @@ static void assert_whole(const struct heard *heard)
 	assert_orderly(heard);
 }
 
-/* Two threads, and what a sanitizer has. */
+/* Two threads, and threads of a sanitizer. */
 static void assert_two_alternate(const struct heard *heard, uint64_t least)
 {
 	unsigned busy = 0;
@@ -355,7 +357,7 @@ static void assert_two_alternate(const struct heard *heard, uint64_t least)
 	assert_true(busy >= 2);
 }
 
-/* As often as the kernel counts, but for the time before the exec. */
+/* The number is that of the kernel, except for the time before the exec. */
 static void assert_preempted(const struct heard *heard, uint64_t counted)
 {
 	uint64_t preempted = 0;
@@ -479,7 +481,7 @@ TEST(samples_and_switches_are_recorded_together)
 	CLEANUP(free_ptr) struct heard *heard = xcalloc(1, sizeof(*heard));
 
 	assert_ok(sampler_open(&event, 1, &target, &options, &sampler));
-	/* Which has no effect. */
+	/* It has no effect. */
 	sampler_end_switches(sampler);
 	assert_ok(sampler_enable(sampler));
 	close(child.hold);
@@ -517,7 +519,7 @@ TEST(whole_cpus_that_are_sampled_for_a_command_give_its_switches_alone)
 	assert_ok(sampler_open(&event, 1, &target, &waits, &sampler));
 	assert_true(sampler_facts(sampler)->is_tree);
 	assert_ok(sampler_enable(sampler));
-	/* Not before its exec. */
+	/* There are no records before the exec. */
 	read_for(sampler, 20, heard);
 	assert_int_equal(heard->switches, 0);
 	close(child.hold);
@@ -541,12 +543,12 @@ TEST(the_whole_system_has_the_switches_of_every_thread)
 	sleepers->begin = sleepers->sleep = true;
 	read_until_exit(sampler, sleepers->pid, heard);
 	assert_int_equal(heard->of_idle, 0);
-	/* What others do may fill the rings. */
+	/* Other processes may fill the rings. */
 	if (!heard->lost_switches)
 		assert_all_alternate(heard, sleepers);
 }
 
-/* A record more or less: the first and the last of a thread. */
+/* The first and the last record of a thread may be missing. */
 static void assert_all_are_counted(const struct heard *heard, uint64_t switches)
 {
 	uint64_t counted = heard->switches + heard->lost_switches;
@@ -603,7 +605,7 @@ TEST(switches_that_nobody_reads_are_counted_as_lost_switches)
 	assert_all_are_counted(heard, switches_of(&usage).all);
 }
 
-/* So many more descriptors than are open. As root it could be raised. */
+/* Limits the number of additional descriptors. Root could raise the limit. */
 static void limit_descriptors(rlim_t more)
 {
 	struct rlimit limit;
@@ -614,7 +616,7 @@ static void limit_descriptors(rlim_t more)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-/* Returns 0, or what went wrong: for a process of its own. */
+/* Returns 0 or the error. Runs in a process of its own. */
 static int record_with_few_descriptors(void)
 {
 	enum { COUNT = 60 };
@@ -628,14 +630,15 @@ static int record_with_few_descriptors(void)
 
 	sleepers->begin = true;
 	sleepers_await(sleepers);
-	/* One of each thread and CPU, not two; and the rings. */
+	/* Enough for one descriptor per thread and CPU and for the rings, but
+	 * not for two. */
 	limit_descriptors(cpus * (COUNT + COUNT / 2));
 	err = sampler_open(NULL, 0, &target, &waits, &sampler);
 	if (err || !sampler_facts(sampler)->is_joint)
 		return err ? 1 : 2;
 	assert_ok(sampler_enable(sampler));
 	sleepers->sleep = true;
-	/* A pidfd is one more. */
+	/* A pidfd needs another descriptor. */
 	while (waitpid(sleepers->pid, NULL, WNOHANG) == 0) {
 		nap();
 		read_batch(sampler, heard);
@@ -711,7 +714,7 @@ static bool may_record(void)
 
 int main(int argc, char **argv)
 {
-	/* The leak sanitizer would start a process of its own at the end. */
+	/* The leak sanitizer would start a process at the end. */
 	if (argc == 3)
 		_exit(run_role(argv[1], (unsigned)atoi(argv[2])));
 	if (!may_record())

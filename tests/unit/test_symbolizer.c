@@ -12,7 +12,7 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 
-/* A profile of this program, which names itself. */
+/* A profile of this program, which it symbolizes itself. */
 struct fixture {
 	struct profile *profile;
 	struct address_spaces *spaces;
@@ -63,7 +63,8 @@ static const char *name_of(const struct fixture *fixture, frame_id frame, unsign
 	return profile_string(fixture->profile, function_of(fixture, frame, line)->name);
 }
 
-/* Of the physical function, whatever is inlined at the place. */
+/* Returns the name of the physical function, even if other functions are
+ * inlined at the address. */
 static const char *outermost_name(const struct fixture *fixture, frame_id frame)
 {
 	return name_of(fixture, frame, profile_get_frame(fixture->profile, frame).line_count - 1);
@@ -74,7 +75,7 @@ static bool is_named(const struct fixture *fixture, frame_id frame)
 	return profile_get_frame(fixture->profile, frame).line_count > 0;
 }
 
-/* The problem of a frame's module; NULL: none. */
+/* Returns the problem of a frame's module, or NULL. */
 static const char *problem_of(const struct fixture *fixture, frame_id frame)
 {
 	uint32_t module = profile_get_frame(fixture->profile, frame).module;
@@ -94,7 +95,7 @@ __attribute__((always_inline)) static inline uint64_t inlined_callee(void)
 {
 	uint64_t pc = caller_pc();
 
-	__asm__ volatile("" ::: "memory"); /* no tail call */
+	__asm__ volatile("" ::: "memory"); /* prevents a tail call */
 	return pc;
 }
 
@@ -141,7 +142,7 @@ TEST(without_inlines_there_is_one_name_and_no_line)
 	assert_int_equal(profile_get_frame(fixture.profile, frame).lines[0].line, 0);
 }
 
-/* It must not be taken for the function behind the call. */
+/* It must not be attributed to the function after the call. */
 TEST(a_return_address_belongs_to_the_call_before_it)
 {
 	CLEANUP(fixture_deinit) struct fixture fixture = fixture_new();
@@ -151,12 +152,13 @@ TEST(a_return_address_belongs_to_the_call_before_it)
 
 	name_all(&fixture, &everything);
 	assert_string_equal(outermost_name(&fixture, at_start), "physical_function");
-	if (is_named(&fixture, before_start)) /* else it is the padding between functions */
+	/* otherwise it is padding between functions */
+	if (is_named(&fixture, before_start))
 		assert_string_not_equal(outermost_name(&fixture, before_start),
 					"physical_function");
 }
 
-/* Frames all over this program's code and libc's. */
+/* Adds frames all over the code of this program and of libc. */
 static void add_many_frames(struct fixture *fixture)
 {
 	static const struct {
@@ -367,7 +369,7 @@ TEST_IN_FOLDER(kernel_frames_are_named_by_kallsyms)
 	assert_null(problem_of(&fixture, start));
 }
 
-/* This program is the kernel: what it calls _stext is where kallsyms says. */
+/* This program serves as the kernel: its _stext is at the address in kallsyms. */
 uint64_t _stext(void);
 
 __attribute__((noinline, used)) uint64_t _stext(void)
@@ -502,7 +504,7 @@ TEST(a_missing_file_loses_its_names_and_is_reported_once)
 	assert_non_null(strstr(problem_of(&fixture, lost), "libgone.so"));
 }
 
-/* Code and nothing else: no sections at all. */
+/* The file has only code, without sections. */
 TEST_IN_FOLDER(a_file_without_symbols_is_a_problem_that_says_what_helps)
 {
 	struct {

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* One symbol of a made-up file, which has code at 0x1000–0x10ff and 0x2000–0x20ff, data at
- * 0x3000–0x30ff, and tables of addresses at 0x4000–0x40ff. */
+/* One symbol of a synthetic file with code at 0x1000–0x10ff and 0x2000–0x20ff,
+ * data at 0x3000–0x30ff, and tables of addresses at 0x4000–0x40ff. */
 struct row {
 	const char *name;
 	uint64_t vaddr, size_bytes;
@@ -130,7 +130,7 @@ static void fixture_deinit(struct fixture *fixture)
 	arena_deinit(&fixture->arena);
 }
 
-/* NULL: no symbol covers vaddr. */
+/* expected is NULL if no symbol covers vaddr. */
 static void assert_found(struct fixture *fixture, uint64_t vaddr, const char *name)
 {
 	struct symbol symbol;
@@ -259,7 +259,7 @@ TEST(the_best_of_several_names_is_chosen)
 	assert_found(&fixture, 0x1050, "long");
 }
 
-/* As glibc 2.36 has them. */
+/* The symbols of glibc 2.36. */
 TEST(the_name_that_programs_call_is_chosen)
 {
 	static const struct row rows[] = {
@@ -317,7 +317,7 @@ TEST(wrong_sizes_give_no_wrong_names)
 	assert_found(&fixture, 0, NULL);
 }
 
-/* This program, which is linked to libc dynamically. */
+/* Opens this program, which is dynamically linked to libc. */
 static void open_self(struct fixture *fixture)
 {
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -346,7 +346,8 @@ TEST(a_real_programs_functions_are_found)
 	assert_found(&fixture, vaddr_of((void *)(uintptr_t)function), "open_self");
 }
 
-/* Whether the linker gave this program stubs is its own affair: so all are read from the file. */
+/* The linker may not have made stubs for this program, so all stubs are read
+ * from the file. */
 TEST(each_stub_has_the_name_of_what_it_calls)
 {
 	CLEANUP(fixture_deinit) struct fixture fixture = {0};
@@ -371,7 +372,7 @@ TEST(each_stub_has_the_name_of_what_it_calls)
 	assert_int_equal(stubs, 1);
 }
 
-/* A mapped file may be written to while it is read. */
+/* A mapped file may be changed while it is read. */
 TEST(names_that_were_found_do_not_change_with_the_file)
 {
 	static const struct row rows[] = {{"plain", 0x1000, 0x10, STB_GLOBAL, STT_FUNC}};
@@ -382,6 +383,6 @@ TEST(names_that_were_found_do_not_change_with_the_file)
 	assert_true(symtab_find(fixture.symtab, 0x1000, &fixture.arena, &symbol));
 	memset((void *)(uintptr_t)contents.at, 'Z', bytes_left(&contents));
 	assert_string_equal(symbol.name, "plain");
-	/* No end of a name is left. */
+	/* The end of the name was removed. */
 	assert_false(symtab_find(fixture.symtab, 0x1000, &fixture.arena, &symbol));
 }

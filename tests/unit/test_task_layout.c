@@ -1,4 +1,4 @@
-/* Layouts of tasks arrive as they were sent, and those that lie are refused. */
+/* Layouts of tasks arrive as sent, and invalid ones are refused. */
 #include "tasks/layout.h"
 
 #include "base/alloc.h"

@@ -1,6 +1,7 @@
 /*
- * Tasks of this process, which is laid out like a program of tokio with three kinds of futures: a
- * coroutine that awaits what is inside it, a pointer, or several things at once.
+ * Reads the tasks of this process, which has the layout of a tokio program with
+ * three kinds of futures: a coroutine that awaits a future inside it, a
+ * pointer, or several futures at once.
  */
 #include "tasks/task_reader.h"
 
@@ -31,7 +32,7 @@ struct task {
 	} trailer;
 };
 
-/* Where the runtime's list begins. */
+/* The head of the runtime's list. */
 static __thread struct task *list;
 
 enum { COROUTINE, LEAF, LIST };
@@ -219,7 +220,7 @@ TEST(pointers_to_nowhere_and_in_circles_end)
 	seen = read_all(&counts);
 	assert_int_equal(counts.tasks, 3);
 	assert_true(seen.frames < 64 * 64 * 3);
-	/* The list in a circle, and one that leads into nowhere. */
+	/* A circular list, and a list with an invalid pointer. */
 	all[2].trailer.next = &all[1];
 	read_all(&counts);
 	assert_int_equal(counts.tasks, 3);

@@ -1,5 +1,5 @@
 /*
- * What /proc tells of threads that do not run.
+ * The state of threads that do not run, from /proc.
  */
 #include "perf/task_state.h"
 

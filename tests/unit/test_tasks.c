@@ -203,6 +203,8 @@ static struct profile *new_profile(void)
 	POLL ";tokio::runtime::blocking::task::BlockingTask<T>::poll;"                             \
 	     "tokio::runtime::scheduler::multi_thread::worker::run"
 
+#define CONNECTION POLL ";shop::serve::{async_fn#0}"
+
 TEST(the_innermost_task_of_a_stack_counts)
 {
 	static const struct {
@@ -217,7 +219,7 @@ TEST(the_innermost_task_of_a_stack_counts)
 		 "closure #1 of shop::main (spawn_blocking)", false},
 		{POLL ";shop::pay::{async_fn#0};tokio::task::blocking::block_in_place;shop::add",
 		 "shop::pay", true},
-		/* A future that a task waits for is part of it. */
+		/* A future that a task awaits belongs to the task. */
 		{POLL ";shop::cart::{async_fn#0};futures_executor::local_pool::block_on;"
 		      "shop::pay::{async_fn#0}",
 		 "shop::cart", false},
@@ -231,7 +233,7 @@ TEST(the_innermost_task_of_a_stack_counts)
 		{"runtime.goexit;main.main.gowrap1;main.work;main.add", "main.work", false},
 		{"runtime.goexit;runtime.main;main.main", "main.main", false},
 		{"runtime.goexit;runtime.bgsweep", "runtime.bgsweep", false},
-		/* Who woke the thread is of another task. */
+		/* The waker of a thread belongs to another task. */
 		{POLL ";shop::cart::{async_fn#0};[futex];[woken by x];" POLL
 		      ";shop::pay::{async_fn#0}",
 		 "shop::cart", false},
@@ -245,6 +247,24 @@ TEST(the_innermost_task_of_a_stack_counts)
 		 "async block #4 of <axum::serve::Serve<M,S> as "
 		 "core::future::into_future::IntoFuture>::into_future",
 		 false},
+		/* A handler of axum, and the server's work before it is called. */
+		{CONNECTION ";axum::handler::future::IntoServiceFuture<F>::poll;"
+			    "<F as axum::handler::Handler<M,S>>::call::{async_block#0};"
+			    "shop::cart::{async_fn#0};shop::pay::{async_fn#0}",
+		 "shop::cart", false},
+		{CONNECTION ";axum::handler::future::IntoServiceFuture<F>::poll;"
+			    "<F as axum::handler::Handler<M,S>>::call::{async_block#0};"
+			    "serde_json::de::from_slice",
+		 "shop::serve", false},
+		{CONNECTION ";shop::middleware::{async_fn#0}", "shop::serve", false},
+		{CONNECTION ";actix_web::handler::handler_service::{closure}::{async_block#0};"
+			    "shop::cart::{{closure}}",
+		 "shop::cart", false},
+		{CONNECTION
+		 ";tonic::server::grpc::Grpc<T>::unary::{async_fn#0};"
+		 "<pb::HelloSvc<T> as tonic::server::service::UnaryService<R>>::call::"
+		 "{async_block#0};<shop::Greeter as pb::Greeter>::hello::{async_block#0}",
+		 "async block #0 of <shop::Greeter as pb::Greeter>::hello", false},
 		{"main;shop::add", NULL, false},
 	};
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
@@ -282,7 +302,7 @@ TEST(what_a_runtime_does_for_a_task_is_the_tasks)
 	tasks_deinit(&tasks);
 }
 
-/* Futures that wait for each other: no executor is in such a stack. */
+/* Futures that await each other. Such a stack does not contain an executor. */
 TEST(a_task_that_waits_is_the_outermost_future)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
@@ -320,7 +340,7 @@ TEST(a_profile_without_tasks_stays_as_it_is)
 	assert_int_equal(profile_label_set_count(profile), 1);
 }
 
-/* A file has the labels of the program that wrote it. */
+/* The labels in a file were written by the program that made it. */
 TEST(labels_that_are_there_stay)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = new_profile();
@@ -344,9 +364,9 @@ TEST(labels_and_polls_follow_the_turns_of_each_thread)
 		stack_id stack;
 	} samples[] = {{0, cart}, {0, cart}, {1, pay}, {0, cart}, {0, pay}, {0, cart}};
 
-	profile_keep_turns(profile);
+	profile_keep_sample_order(profile);
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
-		profile_add_turn(
+		profile_add_to_sample_order(
 			profile, (pid_t)samples[i].thread,
 			profile_add(profile, labels[samples[i].thread], samples[i].stack, 0, 1));
 	tasks_label(profile);

@@ -40,8 +40,8 @@ TEST(each_item_of_each_job_is_done_once_by_a_member_of_its_own)
 	assert_false(atomic_load(&counts->shared_number));
 }
 
-/* Nobody else can have done them: who comes to a job when it has been finished has no part in it.
- */
+/* No other thread can have done the work, because threads that arrive after the
+ * job has finished do not take part. */
 TEST(a_team_of_one_works_when_it_finishes)
 {
 	CLEANUP(team_cleanup) struct team *team = team_new(1);

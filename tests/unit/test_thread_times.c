@@ -8,7 +8,7 @@ enum { PID = 100, TID = 101, OTHER = 102, MOST_PARTS = 64, TICK = 1000, LONG_AGO
 
 static struct thread_times *times;
 
-/* The parts of waits that it has reported. */
+/* The reported parts of waits. */
 static struct {
 	struct wait_part items[MOST_PARTS];
 	size_t count;
@@ -84,7 +84,7 @@ static uint32_t ask(uint64_t at)
 	return due.thread;
 }
 
-/* A look at the present wait that is proved. */
+/* Takes a snapshot of the present wait, which is proven. */
 static void look(uint64_t at, wait_place place, uint64_t run_delay)
 {
 	uint32_t thread = ask(at);
@@ -121,7 +121,8 @@ TEST_WITH(set_up, tear_down, what_happens_in_a_pause_does_not_count)
 	out(8500);
 	in(9000);
 	thread_times_settle(times, 10000, true);
-	/* Of the second wait nobody has seen where it was: it is taken for one like the first. */
+	/* The place of the second wait was not observed. It is assumed to be
+	 * that of a similar wait. */
 	assert_int_equal(weight(WAIT_PROVED, 7), 2000);
 	assert_int_equal(whole_weight(), 2500);
 	assert_int_equal(thread_times_sums(times)->running_ns, 1000 + 500 + 1000);
@@ -129,7 +130,7 @@ TEST_WITH(set_up, tear_down, what_happens_in_a_pause_does_not_count)
 	assert_int_equal(thread_times_sums(times)->threads, 1);
 }
 
-/* A wait across a pause keeps its place: the thread has not run. */
+/* A wait across a pause keeps its place, because the thread has not run. */
 TEST_WITH(set_up, tear_down, a_wait_that_lasts_through_a_pause_counts_before_and_after_it)
 {
 	thread_times_begin(times, PID, TID, 0, THREAD_RUNS);
@@ -146,7 +147,7 @@ TEST_WITH(set_up, tear_down, a_wait_that_lasts_through_a_pause_counts_before_and
 	assert_int_equal(thread_times_sums(times)->running_ns, 1500);
 }
 
-/* Else a place of before the pause would be that of another wait. */
+/* Otherwise, a place from before the pause would be assigned to another wait. */
 TEST_WITH(set_up, tear_down, a_wait_that_begins_in_a_pause_has_no_place_yet)
 {
 	thread_times_begin(times, PID, TID, 0, THREAD_RUNS);
@@ -197,10 +198,11 @@ TEST_WITH(set_up, tear_down,
 	assert_false(thread_times_waited(times, OTHER, 1500, 1600));
 }
 
-/* The look is slow: another wait, which no look has met, begins and ends before it is over. */
+/* The snapshot is slow: another wait, which no snapshot observed, starts and
+ * ends before it is complete. */
 TEST_WITH(set_up, tear_down, waits_that_ended_before_a_look_was_over_lie_in_their_own_time)
 {
-	static const enum look_outcome outcomes[] = {LOOKED_PLACE, LOOKED_NOTHING};
+	static const enum thread_snapshot_outcome outcomes[] = {LOOKED_PLACE, LOOKED_NOTHING};
 
 	for (size_t i = 0; i < ARRAY_SIZE(outcomes); i++) {
 		uint32_t thread;
@@ -231,7 +233,8 @@ TEST_WITH(set_up, tear_down, a_thread_that_ends_while_it_is_looked_at_loses_noth
 	thread = ask(1500);
 	in(3000);
 	thread_times_end(times, TID, 3500);
-	thread_times_begin(times, PID, TID, 4000, THREAD_RUNS); /* the number is used again */
+	/* the thread id is reused */
+	thread_times_begin(times, PID, TID, 4000, THREAD_RUNS);
 	assert_int_equal(whole_weight(), 0);
 	assert_true(thread_times_has_waited(times, thread, 1600));
 	thread_times_looked(times, thread, LOOKED_PLACE, 7, 0);
@@ -250,7 +253,7 @@ TEST_WITH(set_up, tear_down, short_waits_that_are_not_met_go_to_the_next_one_tha
 		out(at);
 		in(at + 300);
 	}
-	out(4000); /* is looked at, long: stands for itself alone */
+	out(4000); /* long and observed, so it counts only for itself */
 	look(5000, 8, 0);
 	in(9000);
 	out(10000);
@@ -303,15 +306,16 @@ TEST_WITH(set_up, tear_down, the_end_of_a_wait_in_which_it_could_run_wants_a_cpu
 	out(1000);
 	look(2000, 7, 50000);
 	in(9000);
-	thread_times_switch(times, TID, 9500, true, true); /* preempted: of the run delay, too */
+	/* preempted: part of the run delay, too */
+	thread_times_switch(times, TID, 9500, true, true);
 	in(9900);
 	out(10000);
 	look(11000, 8, 50000 + 400 + 1500);
 	in(12000);
 	thread_times_end(times, TID, 13000);
 	assert_int_equal(weight(WAIT_PROVED, 7), 6500);
-	assert_int_equal(weight(WAIT_WANTED_CPU, 7), 1500);
-	assert_int_equal(weight(WAIT_WANTED_CPU, PLACE_UNKNOWN), 400);
+	assert_int_equal(weight(WAIT_RUNNABLE, 7), 1500);
+	assert_int_equal(weight(WAIT_RUNNABLE, PLACE_UNKNOWN), 400);
 	assert_int_equal(weight(WAIT_PROVED, 8), 2000);
 }
 
@@ -342,7 +346,7 @@ static uint64_t weight_woken(wait_place place, wait_place waker)
 
 	for (size_t i = 0; i < parts.count; i++)
 		if (parts.items[i].is_woken && parts.items[i].waker == waker &&
-		    parts.items[i].place == place && parts.items[i].kind != WAIT_WANTED_CPU)
+		    parts.items[i].place == place && parts.items[i].kind != WAIT_RUNNABLE)
 			sum += parts.items[i].weight_ns;
 	return sum;
 }
@@ -357,13 +361,13 @@ TEST_WITH(set_up, tear_down, a_wait_ends_when_it_is_woken_and_then_a_cpu_is_want
 	in(9000);
 	out(10000);
 	thread_times_woken(times, TID, 9500, 51); /* before the wait */
-	look(11000, 8, 3000);			  /* is all of the run delay that was told */
+	look(11000, 8, 3000);			  /* is the whole reported run delay */
 	in(12000);
-	thread_times_woken(times, TID, 12500, 52); /* it runs */
+	thread_times_woken(times, TID, 12500, 52); /* the thread runs */
 	thread_times_settle(times, 13000, true);
 	assert_int_equal(weight(WAIT_PROVED, 7), 5000);
 	assert_int_equal(weight_woken(7, 50), 5000);
-	assert_int_equal(weight(WAIT_WANTED_CPU, 7), 3000);
+	assert_int_equal(weight(WAIT_RUNNABLE, 7), 3000);
 	assert_int_equal(weight(WAIT_PROVED, 8), 2000);
 	assert_int_equal(weight_woken(8, 51) + weight_woken(8, 52), 0);
 	assert_int_equal(whole_weight(), 10000);
@@ -385,8 +389,8 @@ TEST_WITH(set_up, tear_down, a_wait_that_ended_while_it_was_looked_at_has_its_ow
 	in(2500);
 	thread_times_settle(times, 3000, true);
 	assert_int_equal(weight_woken(7, 50), 1200);
-	assert_int_equal(weight(WAIT_WANTED_CPU, 7), 100);
-	assert_int_equal(weight(WAIT_WANTED_CPU, PLACE_UNKNOWN), 100);
+	assert_int_equal(weight(WAIT_RUNNABLE, 7), 100);
+	assert_int_equal(weight(WAIT_RUNNABLE, PLACE_UNKNOWN), 100);
 	assert_int_equal(whole_weight(), 1400);
 }
 
@@ -415,8 +419,8 @@ TEST_WITH(set_up, tear_down, a_preempted_thread_wants_a_cpu_where_it_was_sampled
 	thread_times_switch(times, TID, 2000 + LONG_AGO, true, true);
 	in(2100 + LONG_AGO);
 	thread_times_settle(times, 3000 + LONG_AGO, true);
-	assert_int_equal(weight(WAIT_WANTED_CPU, 5), 600);
-	assert_int_equal(weight(WAIT_WANTED_CPU, PLACE_UNKNOWN), 100);
+	assert_int_equal(weight(WAIT_RUNNABLE, 5), 600);
+	assert_int_equal(weight(WAIT_RUNNABLE, PLACE_UNKNOWN), 100);
 	assert_true(parts.items[0].was_running);
 }
 

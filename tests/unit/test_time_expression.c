@@ -1,4 +1,4 @@
-#include "cmd/time_expression.h"
+#include "segments/time_expression.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -72,7 +72,7 @@ TEST(times_are_local_unless_z_says_utc)
 	check("14:05Z", TODAY_S + 14 * 3600 + 300, TODAY_S + 14 * 3600 + 360);
 	check("today", TODAY_S - 3600, TODAY_S - 3600 + DAY_S);
 	check("2026-11-24T14:05:00Z", TODAY_S + 14 * 3600 + 300, TODAY_S + 14 * 3600 + 301);
-	/* The day on which summer time ends has 25 hours. */
+	/* The day on which daylight saving time ends has 25 hours. */
 	check("2026-10-25", TODAY_S - 30 * DAY_S - 2 * 3600, TODAY_S - 29 * DAY_S - 3600);
 }
 

@@ -50,7 +50,7 @@ TEST(many_sources_come_out_sorted_while_others_are_put_in)
 	assert_int_equal(order.count, SOURCES);
 }
 
-/* A ring over plain memory, filled as the kernel would. */
+/* A ring in ordinary memory, filled like the kernel's. */
 struct fake_ring {
 	struct ring ring;
 	struct perf_event_mmap_page *control;
@@ -81,7 +81,7 @@ static void fake_ring_put(struct fake_ring *fake, const void *bytes, size_t len)
 		data[fake->control->data_head++ % DATA_BYTES] = from[i];
 }
 
-/* A THROTTLE record: no body that we look at, and in its trailer the time. */
+/* Adds a THROTTLE record, whose body is ignored and whose trailer has the time. */
 static void fake_ring_put_record(struct fake_ring *fake, uint64_t time_ns, uint16_t padding)
 {
 	unsigned char zeros[DATA_BYTES] = {0};
@@ -121,7 +121,7 @@ TEST(several_rings_are_one_stream_in_order_of_time)
 	fake_ring_put_record(&b, 25, 0); /* after the batch */
 	expect(&stream, RECORD_THROTTLE, 10);
 	assert_int_equal(stream.current->ring, 0);
-	assert_int_equal(a.control->data_tail, 0); /* borrowed: not yet given back */
+	assert_int_equal(a.control->data_tail, 0); /* borrowed: not released yet */
 	expect(&stream, RECORD_THROTTLE, 10);
 	assert_int_equal(stream.current->ring, 1);
 	assert_int_equal(a.control->data_tail, 16);
@@ -139,7 +139,8 @@ TEST(several_rings_are_one_stream_in_order_of_time)
 
 TEST(a_record_that_wraps_around_the_end_is_whole)
 {
-	/* Eight bytes before the end, at a position that has wrapped often. */
+	/* Eight bytes before the end, at a position that has wrapped many
+	 * times. */
 	struct fake_ring fake = fake_ring_new((uint64_t)DATA_BYTES * 1000 - 8);
 	struct ring_merge stream;
 
@@ -207,33 +208,6 @@ TEST(a_record_that_makes_no_sense_is_one_loss_and_the_next_is_read)
 	ring_merge_batch(&stream, UINT64_MAX);
 	expect(&stream, RECORD_LOST, 0);
 	expect(&stream, RECORD_THROTTLE, 6);
-	ring_merge_deinit(&stream);
-	fake_ring_free(&fake);
-}
-
-TEST(records_that_are_kept_stay_in_their_ring_until_the_next_but_one_call)
-{
-	struct fake_ring fake = fake_ring_new(0);
-	struct perf_event_mmap_page *control = fake.control;
-	struct ring_merge stream;
-
-	ring_merge_init(&stream, &fake.ring, 1, &one_layout);
-	for (unsigned time_ns = 1; time_ns <= 4; time_ns++)
-		fake_ring_put_record(&fake, time_ns, 0);
-	ring_merge_batch(&stream, UINT64_MAX);
-	ring_merge_keep(&stream);
-	expect(&stream, RECORD_THROTTLE, 1);
-	expect(&stream, RECORD_THROTTLE, 2);
-	expect(&stream, RECORD_THROTTLE, 3);
-	assert_int_equal(control->data_tail, 0);
-	ring_merge_keep(&stream); /* the third one is the current one */
-	assert_int_equal(control->data_tail, 0);
-	expect(&stream, RECORD_THROTTLE, 4);
-	ring_merge_keep(&stream);
-	assert_int_equal(control->data_tail, control->data_head / 2);
-	assert_null(ring_merge_next(&stream));
-	ring_merge_end_keeping(&stream);
-	assert_int_equal(control->data_tail, control->data_head);
 	ring_merge_deinit(&stream);
 	fake_ring_free(&fake);
 }

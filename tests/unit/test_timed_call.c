@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Reads an eventfd, and writes to another when it is discarded. */
+/* Reads an eventfd, and writes to another one when it is discarded. */
 struct reading {
 	struct timed_call call;
 	int from, discarded;
@@ -50,7 +50,7 @@ static struct reading *reading_new(int from, int discarded, uint64_t place)
 	return reading;
 }
 
-/* What is read; 0 if the call was left behind or refused. */
+/* Returns the value, or 0 if the call was abandoned or refused. */
 static uint64_t read_with(struct timed_caller *caller, int from, int discarded, uint64_t place)
 {
 	CLEANUP(free_ptr) struct reading *reading = reading_new(from, discarded, place);
@@ -61,13 +61,13 @@ static uint64_t read_with(struct timed_caller *caller, int from, int discarded, 
 	return 0;
 }
 
-#define PATIENCE_NS (200 * NS_PER_MS)
+#define TIMEOUT_NS (200 * NS_PER_MS)
 
 static struct timed_caller *hasty_caller(void)
 {
 	struct timed_caller *caller = timed_caller_new();
 
-	timed_caller_set_patience(caller, PATIENCE_NS);
+	timed_caller_set_timeout(caller, TIMEOUT_NS);
 	return caller;
 }
 
@@ -96,15 +96,15 @@ TEST(a_call_that_stands_still_costs_its_place_only_and_only_until_it_ends)
 	uint64_t start_ns, count;
 
 	assert_int_equal(read_with(caller, never, discarded, 7), 0);
-	/* Refused at once, where there would be something to read. */
+	/* The call is refused immediately, although there is something to read. */
 	start_ns = clock_now_ns();
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(read_with(caller, full, discarded, 7), 0);
-	assert_true(clock_now_ns() - start_ns < 100 * PATIENCE_NS);
+	assert_true(clock_now_ns() - start_ns < 100 * TIMEOUT_NS);
 	assert_int_equal(read_with(caller, full, discarded, 8), 1);
 	assert_int_equal(eventfd_read(discarded, &count), 0);
 	assert_int_equal(count, 100);
-	/* The call that was left behind ends, and discards what it got. */
+	/* The abandoned call ends and discards its result. */
 	assert_int_equal(eventfd_write(never, 1), 0);
 	assert_int_equal(poll(&end, 1, -1), 1);
 	while (!read_with(caller, full, discarded, 7))
@@ -122,7 +122,7 @@ TEST(calls_are_refused_when_too_many_are_left_behind)
 		assert_int_equal(read_with(caller, never, discarded, place), 0);
 	assert_int_equal(read_with(caller, full, discarded, 100), 0);
 	assert_int_equal(eventfd_read(discarded, &count), 0);
-	/* It is freed although they still run; they discard themselves. */
+	/* The caller is freed while the calls still run; they free themselves. */
 	timed_caller_free(caller);
 	assert_int_equal(eventfd_write(never, 8), 0);
 	for (int i = 0; i < 8; i++)
@@ -135,7 +135,7 @@ static void spin(struct timed_call *call)
 {
 	struct reading *reading = (struct reading *)call;
 
-	while (clock_thread_cpu_ns() < 3 * PATIENCE_NS)
+	while (clock_thread_cpu_ns() < 3 * TIMEOUT_NS)
 		continue;
 	reading->value = 1;
 }
@@ -150,10 +150,10 @@ TEST(a_call_that_uses_its_cpu_is_waited_for)
 	assert_int_equal(reading->value, 1);
 }
 
-/* As it does that writes a snapshot. */
+/* As in a child that writes a snapshot. */
 TEST(a_forked_child_makes_calls_of_its_own)
 {
-	/* In qemu-user 7.2 a thread that a forked child starts ends the child. */
+	/* In qemu-user 7.2, a thread started by a forked child ends the child. */
 	if (!has_seccomp())
 		RETURN_LACKING("emulators of processes have no threads in forked children");
 	CLEANUP(timed_caller_cleanup) struct timed_caller *caller = timed_caller_new();

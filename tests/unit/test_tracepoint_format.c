@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One field of each kind, as kernels write them. */
+/* A format with one field of each kind, as kernels write it. */
 static const char text[] = "name: block_rq_issue\n"
 			   "ID: 2104\n"
 			   "format:\n"
@@ -39,7 +39,8 @@ static void put(unsigned char *data, size_t at, uint64_t value, size_t len)
 	memcpy(data + at, &value, len);
 }
 
-/* A sample of it: ret -5, 8 sectors, count 4096, delta -2, "worker", "read", "xyz". */
+/* Makes a sample of it: ret -5, 8 sectors, count 4096, delta -2, "worker",
+ * "read", "xyz". */
 static void fill(unsigned char data[DATA_BYTES])
 {
 	memset(data, 0, DATA_BYTES);
@@ -110,7 +111,8 @@ TEST(nothing_is_read_outside_the_data)
 	CLEANUP(tracepoint_format_deinit) struct tracepoint_format format = format_of(text);
 
 	for (size_t len = 0; len <= DATA_BYTES; len++) {
-		/* Of its own, so that sanitizers see its end. */
+		/* In an allocation of its own, so that sanitizers detect its
+		 * end. */
 		CLEANUP(free_ptr) unsigned char *data = xmalloc(len + 1);
 		unsigned char whole[DATA_BYTES];
 
@@ -216,7 +218,7 @@ TEST(a_wrong_filter_is_pointed_at)
 	assert_null(none);
 }
 
-/* Fields of four bytes, and what is printed of them. */
+/* Fields of four bytes, with this print format. */
 #define NAMED(print)                                                                               \
 	"name: x\nID: 7\nformat:\n"                                                                \
 	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                     \
@@ -236,7 +238,7 @@ static void assert_name(const char *format_text, const char *field, uint64_t val
 	assert_string_equal(name, expected);
 }
 
-/* As kernels write them; MASK is what they write for TASK_REPORT_MAX - 1. */
+/* As kernels write them. MASK stands for TASK_REPORT_MAX - 1. */
 #define MASK "((((0x0 | 0x1 | 0x2 | 0x4 | 0x8) + 1) << 1) - 1)"
 static const char switched[] = NAMED(
 	"\"vec=%*d state=%s%s\", 2, REC->vec, (REC->state & " MASK ") ? "
@@ -402,7 +404,7 @@ TEST(fields_become_labels)
 	assert_string_equal(sample.fields[2].name, "ret");
 	assert_int_equal(sample.fields[2].number, -5);
 
-	/* Of another tracepoint. */
+	/* The id of another tracepoint. */
 	put(data, 0, 7, 2);
 	sample = (struct record_sample){.period = 1, .raw_data = bytes_of(data, sizeof(data))};
 	field_reader_read(reader, &sample);

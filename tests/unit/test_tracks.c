@@ -10,7 +10,7 @@
 
 enum { THREADS = 5, TIMED_SAMPLES = 300000, INTERVALS = 100 };
 
-/* As many threads sort. */
+/* The number of threads that sort. */
 static unsigned cpus = 1;
 
 unsigned __wrap_affinity_cpu_count(void);
@@ -19,7 +19,7 @@ unsigned __wrap_affinity_cpu_count(void)
 	return cpus;
 }
 
-/* Samples and intervals of threads in no order. */
+/* Makes samples and intervals of threads without order. */
 static struct profile *busy_profile(void)
 {
 	struct profile *profile = profile_new();

@@ -9,8 +9,8 @@
 enum { ALL_LEVELS = 100 };
 
 /*
- * main (100) calls run, which alone calls parse (60, which calls next, which calls last) and write
- * (40, of which flush has 30).
+ * main (100) calls only run, which calls parse (60) and write (40). parse calls
+ * next, which calls last. write calls flush (30).
  */
 static struct profile *writer(void)
 {
@@ -25,7 +25,8 @@ static struct profile *writer(void)
 	return profile;
 }
 
-/* The lines as text: guides, and names joined by ">"; to be freed. */
+/* Returns the lines as text: guides, and names joined by ">". The caller frees
+ * it. */
 static char *text_of_lines(const struct tree_lines_options *options, uint32_t levels,
 			   bool is_wrapped)
 {

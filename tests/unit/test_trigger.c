@@ -1,5 +1,6 @@
-/* Conditions of the flight recorder, and what they read: a directory stands for /proc. */
-#include "cmd/trigger.h"
+/* Conditions of the flight recorder and the values that they read. A directory
+ * replaces /proc. */
+#include "cmd/record/trigger.h"
 
 #include "base/clock.h"
 
@@ -102,7 +103,7 @@ static void write_text(const char *name, const char *text)
 	write_file(name, text, strlen(text));
 }
 
-/* With a name that imitates fields. */
+/* The name contains text that looks like fields. */
 static void write_process(int pid, unsigned ticks, unsigned children_ticks, unsigned pages)
 {
 	CLEANUP(free_ptr) char *stat = xasprintf("%d/stat", pid);
@@ -122,7 +123,8 @@ static struct trigger_facts facts_after(struct trigger_reader *reader, uint64_t 
 	return trigger_read(reader, second * NS_PER_SECOND);
 }
 
-/* Process 10 has two threads, which have started 11 and 12; 11 has 13. */
+/* Process 10 has two threads, which have started 11 and 12. Process 11 has
+ * started 13. */
 TEST_IN_FOLDER(a_target_is_its_processes_and_their_descendants)
 {
 	unsigned second = (unsigned)sysconf(_SC_CLK_TCK);

@@ -47,6 +47,8 @@ TEST(a_heading_names_what_is_measured_and_a_count_by_its_event)
 	assert_string_equal(value_heading(VALUE_OBJECTS, "inuse_objects"), "Objects");
 	assert_string_equal(value_heading(VALUE_COUNT, "page-faults"), "page-faults");
 	assert_string_equal(value_words(VALUE_WALL_TIME, "wall"), "wall time");
+	assert_string_equal(value_words(VALUE_WALL_TIME, "elapsed"), "elapsed time");
+	assert_string_equal(value_words(VALUE_WALL_TIME, "critical-path"), "critical path");
 	assert_string_equal(value_words(VALUE_COUNT, "page-faults"), "page-faults");
 }
 

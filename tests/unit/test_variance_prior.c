@@ -17,7 +17,7 @@ static double next_normal(uint64_t *seed)
 	return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
 }
 
-/* The variance of normal draws with this standard deviation. */
+/* Returns the variance of normal random numbers with this standard deviation. */
 static struct measured_variance measure(double deviation, unsigned df, uint64_t *seed)
 {
 	double sum = 0;
@@ -52,7 +52,8 @@ TEST(equal_benchmarks_share_one_variance)
 	assert_true(both.df > 60);
 }
 
-/* Drawn with 8 degrees of freedom, known with 4: its own counts for a third. */
+/* Variances are distributed with 8 degrees of freedom and measured with 4, so a
+ * measured variance has a weight of one third. */
 TEST(variances_that_differ_are_drawn_together_by_how_much_they_do)
 {
 	struct measured_variance variances[MOST], both;
@@ -88,7 +89,7 @@ TEST(an_unknown_variance_stays_unknown)
 	assert_near(variance_prior_moderate(&prior, variances[3]).df, 0, 0);
 }
 
-/* Recordings without any noise: the others tell how much there is. */
+/* Recordings without noise: the others determine its size. */
 TEST(a_variance_of_zero_is_moderated)
 {
 	const struct measured_variance variances[] = {{1, 4}, {2, 4}, {3, 4}, {0, 4}};

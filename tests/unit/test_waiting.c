@@ -15,6 +15,13 @@ static void assert_text(const struct profile *profile, const char *expected)
 	assert_string_equal(text, expected);
 }
 
+TEST(profiles_of_earlier_versions_have_another_name_for_runnable)
+{
+	assert_true(waiting_is_runnable(REASON_RUNNABLE));
+	assert_true(waiting_is_runnable("[wanted a CPU]"));
+	assert_false(waiting_is_runnable("[futex]"));
+}
+
 TEST(the_sums_are_those_of_the_recorder)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = waiting_profile(false);
@@ -26,17 +33,17 @@ TEST(the_sums_are_those_of_the_recorder)
 							.wanted_ns = 400000000,
 							.waiting_ns = 8500000000};
 	profile_set_info(profile, &info);
-	assert_text(profile, "of 12.0 thread-seconds 3.1 CPU, 0.4 wanted a CPU, 8.5 waiting");
+	assert_text(profile, "12.0 thread-seconds: 3.1 on CPU, 0.4 runnable, 8.5 waiting");
 }
 
 TEST(a_file_without_sums_has_them_in_its_samples)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = waiting_profile(false);
 
-	assert_text(profile, "of 2.00 thread-seconds 0.50 CPU, 0.10 wanted a CPU, 1.40 waiting");
+	assert_text(profile, "2.00 thread-seconds: 0.50 on CPU, 0.10 runnable, 1.40 waiting");
 }
 
-TEST(the_reason_wanted_a_cpu_is_that_of_the_recorder)
+TEST(the_reason_runnable_is_that_of_the_recorder)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
 	label_set_id thread = profile_thread_labels(profile, 1, 1, "p", "p");
@@ -44,10 +51,9 @@ TEST(the_reason_wanted_a_cpu_is_that_of_the_recorder)
 	event_id off = add_event(profile, "off-cpu", VALUE_OFF_CPU_TIME);
 
 	profile_add(profile, thread, STACK(profile, "f"), cpu, MS);
-	profile_add(profile, thread, reason_at(profile, STACK_EMPTY, REASON_WANTED_CPU), off, MS);
+	profile_add(profile, thread, reason_at(profile, STACK_EMPTY, REASON_RUNNABLE), off, MS);
 	profile_add(profile, thread, STACK_EMPTY, off, MS);
-	assert_text(profile,
-		    "of 0.003 thread-seconds 0.001 CPU, 0.001 wanted a CPU, 0.001 waiting");
+	assert_text(profile, "0.003 thread-seconds: 0.001 on CPU, 0.001 runnable, 0.001 waiting");
 }
 
 TEST(without_waiting_or_cpu_time_the_whole_is_unknown)
@@ -77,14 +83,14 @@ TEST(how_waiting_was_placed_is_said_where_it_matters)
 	sums.sampled_ns = 10;
 	sums.placeless_ns = 10;
 	CLEANUP(free_ptr) char *text = waiting_places_text(&sums);
-	assert_string_equal(text, "96.0 % of the waiting time was seen on the stack, 2.0 % is "
-				  "placed by other waits of the same threads, 1.0 % was sampled at "
-				  "the switch, 1.0 % has no stack");
+	assert_string_equal(text,
+			    "96.0 % of the waiting time has a stack read during the wait, 2.0 % is "
+			    "attributed to other waits of the same threads, 1.0 % has a stack from "
+			    "the context switch, 1.0 % has no stack");
 	sums.threads = 0;
 	assert_null(waiting_places_text(&sums));
 	assert_null(waiting_left_out_text(&sums));
 	sums.left_out_ns = 12000000;
 	CLEANUP(free_ptr) char *left_out = waiting_left_out_text(&sums);
-	assert_string_equal(left_out,
-			    "12 ms of waiting were left out: short waits, or idle threads");
+	assert_string_equal(left_out, "12 ms of waiting were omitted: short waits or idle threads");
 }

@@ -135,7 +135,7 @@ TEST(the_waker_of_a_wait_has_no_part_in_its_reason)
 	view_deinit(&view);
 }
 
-/* A frame of a module, in front of a stack. */
+/* Puts a frame of a module on a stack. */
 static stack_id call(struct profile *profile, stack_id stack, uint32_t module, const char *name)
 {
 	struct profile_line line = {.function = add_function(profile, name, name, "", 0)};

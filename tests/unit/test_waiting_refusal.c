@@ -11,16 +11,16 @@ TEST(the_cause_and_what_helps_are_told)
 		struct waiting_rights rights;
 		const char *cause, *help;
 	} cases[] = {
-		{{.is_foreign = true}, "another user", "as root"},
-		{{.is_foreign = true, .ptrace_scope = 1}, "another user", "as root"},
+		{{.is_untrusted = true}, "another user", "as root"},
+		{{.is_untrusted = true, .ptrace_scope = 1}, "another user", "as root"},
 		{{.ptrace_scope = 1}, "ptrace_scope is 1", "start it with prof record"},
 		{{.ptrace_scope = 1}, "ptrace_scope is 1", "ptrace_scope=0"},
 		{{.ptrace_scope = 2}, "ptrace_scope is 2", "as root"},
 		{{.ptrace_scope = 3}, "ptrace_scope is 3", "reboot"},
 		{{.is_root = true, .ptrace_scope = 3}, "ptrace_scope is 3", "reboot"},
-		{{.is_root = true, .is_foreign = true}, "SYS_PTRACE", "--cap-add"},
-		{{.is_root = true, .may_trace = true}, "security policy", "log"},
-		{{0}, "dumped", "as root"},
+		{{.is_root = true, .is_untrusted = true}, "SYS_PTRACE", "--cap-add"},
+		{{.is_root = true, .may_trace = true}, "security module", "log"},
+		{{0}, "dumpable", "as root"},
 		{{.is_sampled = true}, "at each context switch", "as root"},
 	};
 
@@ -61,11 +61,11 @@ TEST_IN_FOLDER(the_rights_are_read_from_proc)
 	write_status(getuid() + 1);
 	assert_told(is_root ? "SYS_PTRACE" : "another user");
 	write_status(getuid());
-	assert_told(is_root ? "SYS_PTRACE" : "dumped");
+	assert_told(is_root ? "SYS_PTRACE" : "dumpable");
 	write_text("sys/kernel/yama/ptrace_scope", "1\n");
 	assert_told(is_root ? "SYS_PTRACE" : "ptrace_scope is 1");
 	write_text("self/status", "Name:\tprof\nCapPrm:\t0\nCapEff:\t0000000000080000\n");
-	assert_told("security policy");
+	assert_told("security module");
 	write_text("sys/kernel/yama/ptrace_scope", "3\n");
 	assert_told("ptrace_scope is 3");
 }

@@ -1,4 +1,5 @@
-/* The registers that getcontext(3) stores, and a signal handler gets, by DWARF number. */
+/* Converts the registers that getcontext(3) stores, and a signal handler gets,
+ * to DWARF numbers. */
 #ifndef PROF_TESTS_UCONTEXT_REGS_H
 #define PROF_TESTS_UCONTEXT_REGS_H
 

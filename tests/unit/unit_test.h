@@ -22,8 +22,8 @@
 
 #define TEST(name) TEST_WITH(NULL, NULL, name)
 
-/* set_up and tear_down are called before and after the test; what set_up stores in *state is the
- * test's. */
+/* set_up and tear_down are called before and after the test. set_up stores the
+ * test's data in *state. */
 #define TEST_WITH(set_up, tear_down, name)                                                         \
 	static void name(void **state);                                                            \
 	__attribute__((constructor)) static void add_##name(void)                                  \

@@ -1,9 +1,10 @@
-/* Small programs as linked files, to unwind them by stacks made by hand. */
+/* Small linked programs, for walks of synthetic stacks. */
 #ifndef PROF_TESTS_UNWIND_PROGRAMS_H
 #define PROF_TESTS_UNWIND_PROGRAMS_H
 
 /*
- * One for aarch64, to unwind it on any machine. The compiler made it of
+ * A program for aarch64, whose stacks can be walked on any machine. Compiled
+ * from
  *
  *	int leaf(int n) { return n * 3 + 1; }
  *	int middle(int n) { return leaf(n) + leaf(n + 1); }
@@ -11,11 +12,12 @@
  *	int vary(int n) { volatile char *room = alloca(n); *room = 1; return outer(n) + *room; }
  *	void _start(void) { asm volatile(".cfi_undefined x30"); vary(7); for (;;); }
  *
- * (none inlined) with clang --target=aarch64-linux-gnu -O2 -fomit-frame-pointer and ld.lld -static
- * -nostdlib -N -s --no-rosegment.
+ * (none inlined) with clang --target=aarch64-linux-gnu -O2 -fomit-frame-pointer
+ * and ld.lld -static -nostdlib -N -s --no-rosegment.
  */
 
-/* Its functions, and where calls return to; the file is mapped from its start, at this vaddr. */
+/* Its functions and the return addresses of calls. The file is mapped from its
+ * start, at this vaddr. */
 enum {
 	AARCH64_VADDR = 0x200000,
 	AARCH64_LEAF = 0x20019c,
@@ -98,8 +100,9 @@ static const unsigned char aarch64_program[] = {
 /* clang-format on */
 
 /*
- * The code of one for x86-64 that passes for Go if its file has a section .gopclntab. Its
- * .debug_frame does not speak of the frame pointer, which all functions keep, but in the last one.
+ * Code for x86-64 that is treated as Go if its file has a section .gopclntab.
+ * Its .debug_frame does not describe the frame pointer, which all functions
+ * keep, except in the last function.
  *
  *	worker:	  push %rbp; mov %rsp, %rbp; sub $16, %rsp; nop; add $16, %rsp; pop %rbp; ret
  *	switcher: push %rbp; mov %rsp, %rbp; mov %rsi, %rsp; call worker; nop

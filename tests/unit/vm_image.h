@@ -1,6 +1,6 @@
 /*
- * The memory of a Java virtual machine made by hand: the tables that libjvm exports, and a code
- * cache with one heap.
+ * The synthetic memory of a Java virtual machine: the tables that libjvm
+ * exports, and a code cache with one heap.
  */
 #ifndef PROF_TESTS_VM_IMAGE_H
 #define PROF_TESTS_VM_IMAGE_H
@@ -13,14 +13,14 @@
 enum {
 	IMAGE_BYTES = 512 << 10,
 	IMAGE_BASE = 0x10000,
-	IMAGE_HEAP = 0x40000, /* from the base */
+	IMAGE_HEAP = 0x40000, /* relative to the base */
 	IMAGE_HEAP_BYTES = 128 << 10,
 	IMAGE_SEGMENT_LOG2 = 7,
 	IMAGE_MAP = 0x30000,
 	IMAGE_STRIDE = 56,
 };
 
-/* As JDK 17 and JDK 25 have it. */
+/* The layouts of JDK 17 and JDK 25. */
 struct image_version {
 	uint64_t block_bytes, used;
 	const char *length_type, *complete_type;
@@ -81,7 +81,8 @@ static uint64_t image_string(struct image *image, const char *text)
 	return IMAGE_BASE + at;
 }
 
-/* The tables: fields at 0x1000, types at 0x8000, the exported variables at 0x100. */
+/* The tables: fields are at 0x1000, types at 0x8000, the exported variables at
+ * 0x100. */
 static void image_field(struct image *image, const char *type, const char *name,
 			const char *type_string, uint64_t offset, uint64_t address)
 {
@@ -158,7 +159,7 @@ static struct image *image_new(const struct image_version *version)
 	return image;
 }
 
-/* A blob from this segment on; returns the address of its code. */
+/* Adds a blob, starting with this segment. Returns the address of its code. */
 static uint64_t image_blob(struct image *image, unsigned segment, unsigned segments,
 			   const char *name, int frame_words, int complete)
 {
@@ -168,7 +169,8 @@ static uint64_t image_blob(struct image *image, unsigned segment, unsigned segme
 	unsigned char *map = image->bytes + IMAGE_MAP + segment;
 
 	for (unsigned i = 0; i < segments; i++)
-		map[i] = (unsigned char)(i < 0xfe ? i : 0xfe); /* in hops, where it is too far */
+		/* in several steps if the start is too far away */
+		map[i] = (unsigned char)(i < 0xfe ? i : 0xfe);
 	image_put(image, at, segments, 4);
 	image_put(image, at + image->version->used, 1, 1);
 	image_put(image, blob + BLOB_SIZE,

@@ -1,5 +1,6 @@
 /*
- * A profile with CPU time and waiting, made by hand: one second of a program with two threads.
+ * A synthetic profile with CPU time and waiting: one second of a program with
+ * two threads.
  */
 #ifndef PROF_TESTS_WAITING_PROFILE_H
 #define PROF_TESTS_WAITING_PROFILE_H
@@ -8,7 +9,7 @@
 
 #define MS UINT64_C(1000000)
 
-/* A stack whose leaf is the reason of a wait. */
+/* Makes a stack whose leaf is the reason of a wait. */
 static inline stack_id reason_at(struct profile *profile, stack_id stack, const char *reason)
 {
 	return profile_push(profile, stack, profile_synthetic_frame(profile, reason));
@@ -36,9 +37,10 @@ static inline void add_wait(struct profile *profile, label_set_id thread, stack_
 }
 
 /*
- * main (tid 7) works for 300 ms and joins the worker for 700 ms. The worker (tid 8) waits for 400
- * ms for a lock in holds_lock(), sleeps for 350 ms in naps() (50 ms of which it works), wants a CPU
- * for 100 ms, and works for 150 ms.
+ * main (tid 7) works for 300 ms and joins the worker for 700 ms. The worker
+ * (tid 8) waits 400 ms for a lock in holds_lock() and spends 350 ms in naps(),
+ * 50 ms of which it works. It is runnable without a CPU for 100 ms, and works
+ * for 150 ms.
  */
 static inline struct profile *waiting_profile(bool has_times)
 {
@@ -66,7 +68,7 @@ static inline struct profile *waiting_profile(bool has_times)
 		 400, 400);
 	add_wait(profile, worker, reason_at(profile, nap, "[nanosleep]"), 400, 750, 300);
 	add_run(profile, worker, nap, 700, 750);
-	add_wait(profile, worker, reason_at(profile, lock, "[wanted a CPU]"), 750, 850, 100);
+	add_wait(profile, worker, reason_at(profile, lock, "[runnable]"), 750, 850, 100);
 	add_run(profile, worker, STACK(profile, "worker", "holds_lock"), 850, 1000);
 	add_wait(profile, main,
 		 reason_at(profile, STACK(profile, "main", "pthread_join"), "[futex]"), 300, 1000,
@@ -77,7 +79,7 @@ static inline struct profile *waiting_profile(bool has_times)
 	return profile;
 }
 
-/* What the recorder says of it. */
+/* Sets the quality that the recorder would report. */
 static inline void set_waiting_quality(struct profile *profile)
 {
 	struct profile_info info = *profile_get_info(profile);

@@ -1,12 +1,13 @@
-// The page: keeps its state in the address, shows it in all parts, and handles actions.
+// The HTML report: keeps its state in the address, updates all parts from it, and handles actions.
 
 import { describe } from "./about.js";
 import { fieldsOf, rangeWords, timeWords } from "./clock.js";
 import { colouring, heatRamp, KIND_NAMES, stateColour } from "./colours.js";
 import { listen } from "./controls.js";
-import { fillDetails, fillTip, modulePath, nodeWords } from "./details.js";
+import { fillDetails, fillTip, modulePath, nodeWords, place } from "./details.js";
 import { folded, svg } from "./export.js";
-import { matchingNodes, matchSum, sourceLines } from "./functions.js";
+import { heaviestMatch, matchingNodes, matchSum, sourceLines } from "./functions.js";
+import { parallelismWords } from "./elapsed.js";
 import { Graph, ROW_PX } from "./graph.js";
 import { timeOf } from "./heat.js";
 import { HeatMap } from "./heatmap.js";
@@ -17,12 +18,12 @@ import { decode, unpack } from "./reader.js";
 import { STATES, STATE_NAMES } from "./reasons.js";
 import { functionsOf, stateAt } from "./states.js";
 import { fromHash, stepsText, toHash, withStep, zoomIn, zoomOf } from "./state.js";
-import { $, CallTree, FunctionTable, make } from "./tables.js";
+import { $, CallTree, FunctionTable, make, nameButton, share } from "./tables.js";
 import { Timeline } from "./timeline.js";
-import { labelOf, widthOf } from "./tree.js";
+import { labelOf, sharedWords, widthOf } from "./tree.js";
 import { View } from "./view.js";
 import { partsOf, threadMatcher } from "./weights.js";
-import { count, fileName, moduleName, percent, quantity, shown, time } from "./words.js";
+import { count, moduleName, percent, quantity, shown, time } from "./words.js";
 
 const systemIsDark = matchMedia("(prefers-color-scheme: dark)");
 
@@ -46,12 +47,22 @@ function replaceAddress(hash) {
   } catch { /* a later change sets the address */ }
 }
 
-const STEP_WORDS = { only: "only with", without: "without", hide: "hidden:", from: "from" };
+const STEP_WORDS = { only: "only with", without: "without", hide: "hidden:", from: "starting at" };
+const KIND_WORDS = { user: "user", inlined: "inlined", kernel: "kernel", jit: "JIT", interpreted: "interpreted", unnamed: "unsymbolized", note: "note" };
+const ONLY_WORDS = { matches: "only matches of", others: "without matches of", hidden: "hidden:" };
+const MOST_HITS = 10;
 const LIVE_MS = 12; // an update while dragging may take this long
 const MANY_TIMED_SAMPLES = 20000;
 
-// Changes of these renumber the nodes of the tree in time order, so a zoom by node number becomes invalid.
-const RENUMBERS = ["steps", "only", "threads", "idle", "from", "to", "event", "by", "recursion", "inlined", "logical"];
+// A change of one of these renumbers the nodes of the tree in time order and so invalidates a zoom
+// by node number.
+const RENUMBERS = ["steps", "only", "threads", "kinds", "idle", "from", "to", "event", "by", "recursion", "inlined", "logical"];
+
+function swatchOf(fill, kind) {
+  const swatch = make("i", { className: `swatch ${kind}` });
+  swatch.style.background = fill;
+  return swatch;
+}
 
 class Page extends View {
   constructor(profile) {
@@ -63,6 +74,7 @@ class Page extends View {
     const graphTell = {
       select: (node) => this.select(node),
       open: (node) => this.open(node),
+      unfold: () => this.go({ shared: "shown" }),
       choose: (node) => this.choose(this.shownTree(), node),
       menu: (node, x, y) => this.showMenu(this.shownTree(), node, x, y),
       zoom: (place) => this.go({ zoom: zoomOf(this.shownTree(), place) }),
@@ -72,12 +84,12 @@ class Page extends View {
     this.graph = new Graph($("graph"), "Flame graph; arrow keys move, Enter zooms", graphTell);
     this.half = { callers: this.makeHalf("callers", "Callers"), callees: this.makeHalf("callees", "Callees") };
     this.table = new FunctionTable($("function-table"), (label) => this.go({ fn: label }));
-    this.calls = new CallTree($("call-tree"), { select: (node) => this.selectIn(this.tree(), node) });
+    this.calls = new CallTree($("call-tree"), { select: (node) => this.selectIn(this.tree(), node), unfold: () => this.go({ shared: "shown" }) });
     this.timeline = new Timeline({ canvas: $("lane-canvas"), names: $("lane-names") }, {
       range: (from, to, isOver, threads) => (isOver ? this.letGo(from, to, threads) : this.drag(from, to)),
-      thread: (pattern, adds) => this.toggleThread(pattern, adds),
+      thread: (pattern, adds) => this.toggle("threads", pattern, adds),
       hover: (words, event) => this.tip(words && { ...words, figures: shown(words.figures) }, event),
-      lane: (thread, range, event) => this.tip(this.laneWords(thread, range), event),
+      lane: (lane, range, event) => this.tip(this.laneWords(lane, range), event),
     });
     this.map = new HeatMap($("heat-canvas"), {
       range: (from, to, isOver) => (isOver ? this.letGo(from, to) : this.drag(from, to)),
@@ -90,7 +102,7 @@ class Page extends View {
     });
     listen(this);
     addEventListener("hashchange", () => {
-      if (location.hash === this.applied) return; // set by this page
+      if (location.hash === this.applied) return; // this page has set it
       clearTimeout(this.waiting.get("address"));
       this.applied = location.hash;
       this.apply(fromHash(location.hash));
@@ -143,7 +155,7 @@ class Page extends View {
   look(upward) {
     const found = this.found();
     const { boxInk: ink, ...colours } = this.colours();
-    return { ...colours, ink, upward, colours: this.colouring(this.isDark()), labels: this.profile.labels, names: this.names(),
+    return { ...colours, ink, upward, foldsShared: this.state.shared === "folded" && this.state.shape !== "inverted", colours: this.colouring(this.isDark()), labels: this.profile.labels, names: this.names(),
       matches: found && found.matches, chosen: this.state.fn, compares: this.compares() };
   }
 
@@ -187,6 +199,8 @@ class Page extends View {
     this.fillControls();
     if (!events.length || this.profile.samples.count === 0) return this.showEmpty();
     this.showSearch();
+    if (isTyped) this.soon("hit", () => this.showFirstHit(), 150);
+    this.soon("hits", () => this.showHits(), 60);
     if (isTyped && this.profile.timedSamples.count + this.profile.intervals.count > MANY_TIMED_SAMPLES) this.soon("timeline", () => this.showTimeline(), 150);
     else this.showTimeline();
     this.showSteps();
@@ -208,7 +222,6 @@ class Page extends View {
       button.setAttribute("aria-pressed", String(state.event === this.profile.measures?.[button.dataset.measure]));
     for (const button of $("memory-kinds").children)
       button.setAttribute("aria-pressed", String(state.event === this.profile.memory?.[button.dataset.memory]));
-    $("idle").checked = state.idle === "hidden";
     $("counted").checked = state.by === "samples";
     $("colours").value = this.coloursBy();
     $("measure").value = `${state.event} ${state.by}`;
@@ -216,7 +229,8 @@ class Page extends View {
     $("names").checked = state.names === "full";
     $("recursion").checked = state.recursion === "folded";
     $("inlined").checked = state.inlined === "shown";
-    $("logical").checked = state.logical === "on";
+    $("shared").checked = state.shared === "folded";
+    $("logical").checked = this.isLogical();
     for (const id of ["search", "threads"]) {
       const value = state[id === "search" ? "q" : id];
       if ($(id).value !== value) $(id).value = value;
@@ -248,10 +262,45 @@ class Page extends View {
     $("only").hidden = !found;
     $("found").textContent = !found ? "" : this.hidesMatches() ? "hidden" : places
       ? `${percent(weight, whole)} in ${count(places)} ${places === 1 ? "place" : "places"}` : "no match";
-    $("found").title = found?.isText ? "not a regular expression: searched as text" : "the share of samples with a match, each counted once";
+    $("found").title = found?.isText ? "not a regular expression: searched as text" : "the share of samples with a match; each sample counts once";
   }
 
-  // Whether a part must be drawn again because one of these values changed.
+  // Scrolls to the heaviest match, without selecting it.
+  showFirstHit() {
+    const found = this.found();
+    const { view } = this.state;
+    if (!found || view === "functions") return;
+    const tree = view === "calls" ? this.tree() : this.shownTree();
+    const node = heaviestMatch(tree, found.matches);
+    if (!node) return;
+    if (view === "calls") this.calls.reveal(node);
+    else this.graph.keepInView(node);
+  }
+
+  // Lists the matching functions with their shares.
+  showHits() {
+    const found = this.found();
+    const key = [this.treeKey(), this.state.q, this.state.names];
+    if (!this.isNew("hits", found && key)) return;
+    const rows = found ? this.functions().filter(({ label, total }) => found.matches[label] && total > 0).sort((a, b) => b.total - a.total || a.label - b.label) : [];
+    const whole = this.tree().total(0);
+    $("hits").hidden = !rows.length;
+    $("hits").replaceChildren(...rows.slice(0, MOST_HITS).map(({ label, total }) => make("li", {}, share(total, whole),
+      nameButton(this.names()[label], this.full[label], { onclick: () => this.showHit(label) }))),
+    ...(rows.length > MOST_HITS ? [make("li", {}, make("button", { type: "button", onclick: () => this.go({ view: "functions" }) },
+      `${count(rows.length - MOST_HITS)} more functions`))] : []));
+  }
+
+  // Selects a function in the view and shows its heaviest place.
+  showHit(label) {
+    const { view } = this.state;
+    if (view === "functions") return this.go({ fn: label });
+    const tree = view === "calls" ? this.tree() : this.shownTree();
+    const node = heaviestMatch(tree, this.full.map((_, other) => other === label));
+    return node ? this.showNode(tree, node) : this.go({ fn: label });
+  }
+
+  // Returns whether a part must be drawn again because one of the key's values has changed.
   isNew(part, ...key) {
     const text = JSON.stringify([this.isDark(), ...key]);
     const isNew = this.drawn.get(part) !== text;
@@ -268,7 +317,7 @@ class Page extends View {
     this.showLive();
     $("thinned").textContent = [
       ...(profile.timedSamples.each > 1 ? [`1 in ${profile.timedSamples.each} samples`] : []),
-      ...(profile.intervals.spanNs ? [`waits within ${time(profile.intervals.spanNs)} are one`] : [])].map((text) => ` · ${text}`).join("");
+      ...(profile.intervals.spanNs ? [`waits within ${time(profile.intervals.spanNs)} are merged`] : [])].map((text) => ` · ${text}`).join("");
     const lanes = this.lanesBy();
     const isHeat = lanes === "heat";
     $("timeline").classList.toggle("heat", isHeat);
@@ -276,7 +325,7 @@ class Page extends View {
     for (const id of ["heat", "heat-words"]) $(id).hidden = !isHeat;
     for (const id of ["lane-names", "lane-pictures"]) $(id).hidden = isHeat || profile.timedSamples.count + profile.intervals.count === 0;
     $("drag-hint").textContent = isHeat ? "click the first and the last cell of a range, or drag" : profile.intervals.count
-      ? "drag to take a range; over several lanes: threads too" : "drag to take a range";
+      ? "drag to select a range; across several lanes: threads too" : "drag to select a range";
     if (isHeat) return this.showHeat();
     return this.showLanes(lanes);
   }
@@ -290,9 +339,10 @@ class Page extends View {
     const sets = Uint8Array.from(profile.sets, threadMatcher(threads));
     const included = new Uint8Array(profile.threads.length);
     profile.sets.forEach(({ thread }, i) => { included[thread] |= sets[i]; });
-    const look = this.memory.of("lanes", [threads, byCpu, event, q, state.logical, this.isDark(), Boolean(hidden)], () => ({ ...this.colours(),
+    const look = this.memory.of("lanes", [threads, byCpu, event, q, this.isLogical(), this.isDark(), Boolean(hidden)], () => ({ ...this.colours(),
       event: byCpu ? profile.measures?.cpu ?? event : event, byCpu, matches: this.matchedCells(), sets, included,
-      states: byCpu || !this.lives ? null : { lives: this.lives, hidden, strong: this.strongStates(), words: (thread) => this.lifeWords(thread) },
+      states: byCpu || !this.lives ? null : { lives: this.lives, hidden, strong: this.strongStates(), words: (lane) => this.lifeWords(lane),
+        isOfRunning: event === profile.measures?.elapsed, isOfPath: event === profile.measures?.path },
       colours: colouring(profile, { by: "kind", isDark: this.isDark() }).kind }));
     this.timeline.show(profile, look, this.range(), this.span());
   }
@@ -307,7 +357,7 @@ class Page extends View {
       $("heat-units").textContent = grid.words;
       $("heat-most").textContent = words(most);
       $("heat-scale").querySelector("i").style.background = `linear-gradient(90deg, ${ramp.slice(1).join()})`;
-      $("heat-of").textContent = `per ${grid.cell}${state.q ? ", of what matches the search" : ""}`;
+      $("heat-of").textContent = `per ${grid.cell}${state.q ? ", matches only" : ""}`;
     }
     this.map.show(info, grid, { heat, most }, { ...this.colours(), ramp }, this.range());
   }
@@ -321,7 +371,8 @@ class Page extends View {
     return { name: rangeWords(this.profile.info, [timeOf(grid, cell), timeOf(grid, cell + 1)]), figures: heat[cell] ? this.heatWords()(heat[cell]) : "nothing" };
   }
 
-  // Memory has a line of its own: its lanes are those of the first event that has times.
+  // Returns the event of the lanes. Memory has a line of its own; with it, the lanes show the first
+  // event that has times.
   laneEvent() {
     const { profile, state } = this;
     if (!isOfMemory(profile, state.event)) return state.event;
@@ -346,7 +397,7 @@ class Page extends View {
     this.live.show(profile.info, this.liveSteps(), this.colours(), this.range(), this.span(), bytes);
   }
 
-  // Shows what was live at the moment with the most.
+  // Selects the moment of peak live memory.
   toPeak() {
     const { profile } = this;
     if (!profile.memory || !profile.blocks.count) return;
@@ -354,7 +405,8 @@ class Page extends View {
     this.go({ event: profile.memory.live, by: "weight", from, to: from + 1 });
   }
 
-  // A flag for each state: whether the event has it. Other events than times have all.
+  // Returns a flag for each state: whether samples of the event can have it. Events that do not
+  // measure time have all states.
   strongStates() {
     const { profile, state } = this;
     const parts = partsOf(profile, state.event);
@@ -363,59 +415,90 @@ class Page extends View {
     return STATES.map((name) => (name === "running" ? cpu || !waiting : waiting || !cpu));
   }
 
-  lifeWords(thread) {
-    const { running, wanted, waiting } = this.lives[thread];
-    return `${running ? `${time(running)} running, ` : ""}${time(wanted)} wanted a CPU, ${time(waiting)} waiting`;
+  lifeWords(threads) {
+    const [running, wanted, waiting] = ["running", "wanted", "waiting"].map((state) => threads.reduce((sum, thread) => sum + this.lives[thread][state], 0));
+    return `${running ? `${time(running)} running, ` : ""}${time(wanted)} runnable, ${time(waiting)} waiting`;
   }
 
-  // What a thread did at a place of its lane.
-  laneWords(thread, range) {
+  // Returns the tooltip for a place in a lane: what its thread, or one of its threads, did then.
+  laneWords({ threads, name, id }, range) {
     const { profile } = this;
-    const { name, process, tid } = profile.threads[thread];
-    const title = `${shown(name || process || "thread")}${tid < 0 ? "" : ` (${tid})`}`;
-    const found = stateAt(profile, thread, range);
+    const found = stateAt(profile, threads, range);
+    const isOnPath = this.laneEvent() === profile.measures?.path && stateAt(profile, threads, range, partsOf(profile, this.laneEvent()));
+    const one = id || !found ? id : profile.threads[profile.samples.thread[found.sample]].tid;
+    const title = `${shown(name)}${one && one > 0 ? ` (${one})` : ""}`;
     const at = timeWords(profile.info, (range[0] + range[1]) / 2, 1e3);
-    if (!found) return { name: title, figures: `${at}: nothing is known` };
+    if (!found) return { name: title, figures: `${at}: no data` };
     const { sample, start, end, weight } = found;
     const state = STATES[profile.samples.state[sample]];
     const stack = profile.samples.own[sample];
     const leaf = stack ? profile.frames.code[profile.frames.first[profile.stacks.frame[stack] + 1] - 1] >>> 1 : -1;
     const isDense = weight >= (end - start) * 990;
-    const long = state === "running" ? "running" : isDense ? `${time(weight)} of ${STATE_NAMES[state]}, from ${time(start * 1e3)} to ${time(end * 1e3)}`
-      : `short times of ${STATE_NAMES[state]}: together ${time(weight)} within ${time((end - start) * 1e3)}`;
+    const long = state === "running" ? "running" : isDense ? `${STATE_NAMES[state]} for ${time(weight)}, from ${time(start * 1e3)} to ${time(end * 1e3)}`
+      : `${STATE_NAMES[state]} for ${time(weight)} of ${time((end - start) * 1e3)}, in short intervals`;
     const functions = functionsOf(profile, sample, 4).map((label) => this.short[label].slice(0, 80));
-    return { name: title, figures: `${at}: ${long}`, kind: state === "running" || leaf < 0 || profile.labels.kind[leaf] !== state ? "" : this.full[leaf],
+    return { name: title, figures: `${at}: ${long}${isOnPath ? "; on the critical path" : ""}`, kind: state === "running" || leaf < 0 || profile.labels.kind[leaf] !== state ? "" : this.full[leaf],
       place: functions.join(" ← ") };
   }
 
-  // The time in each state of what is selected, and how many idle threads there are.
+  // Shows the time in each state under the filters, and the number of idle threads.
   showStates() {
-    const { profile, state } = this;
-    const isShown = !profile.info.compares && (profile.intervals.count > 0 || profile.labels.kind.some((kind) => STATES.includes(kind)));
-    $("states").hidden = !isShown;
-    if (!isShown || !this.isNew("states", this.filters())) return;
+    const { profile } = this;
+    const isShown = !profile.info.compares && this.threadTime() >= 0 && (profile.intervals.count > 0 || profile.labels.kind.some((kind) => STATES.includes(kind)));
+    const isOfRunning = !profile.info.compares && this.state.event === profile.measures?.elapsed;
+    $("states").hidden = !isShown && !isOfRunning;
+    $("running-sums").hidden = !isOfRunning;
+    if (isOfRunning) this.showParallelism();
+    if (!isShown || !this.isNew("states", this.filters(), this.hidesIdle())) return;
     const sums = this.stateSums();
     const whole = sums.reduce((sum, part) => sum + part, 0);
     const strong = this.strongStates();
     $("state-sums").replaceChildren(...STATES.map((name, i) => [name, i]).filter(([, i]) => sums[i] > 0).map(([name, i]) => {
-      const swatch = make("i", { className: "swatch" });
-      swatch.style.background = stateColour(name, this.isDark());
-      return make("span", { className: strong[i] ? "" : "off", title: `${KIND_NAMES[name] ?? STATE_NAMES[name]}: ${percent(sums[i], whole)}` }, swatch,
-        `${STATE_NAMES[name]} `, make("small", {}, time(sums[i])));
+      const isHidden = name === "idle" && this.hidesIdle();
+      const entry = this.legendEntry(name, stateColour(name, this.isDark()), `${STATE_NAMES[name]} `,
+        make("small", {}, `${time(sums[i])}${isHidden ? " hidden" : ""}`));
+      if (isHidden || !strong[i]) entry.classList.add("off");
+      entry.title = `${KIND_NAMES[name] ?? STATE_NAMES[name]}: ${percent(sums[i], whole)}. ${entry.title}`;
+      if (name === "idle") Object.assign(entry, { onclick: () => this.turnIdle(), title: "Time without work: event loops, parked threads. Click to show or hide it (d)" });
+      return entry;
     }));
-    const idle = this.idle.reduce((sum, flag) => sum + flag, 0);
-    $("idle-label").hidden = !idle;
-    $("idle-words").textContent = `${state.idle === "hidden" ? "" : "hide "}${count(idle)} idle ${idle === 1 ? "thread" : "threads"}${state.idle === "hidden" ? " hidden" : ""}`;
   }
 
-  // The applied filters by function; a click removes one.
+  // Shows for how long which numbers of threads ran.
+  showParallelism() {
+    const sums = this.parallelism();
+    if (!this.isNew("parallelism", sums, this.state.kinds)) return;
+    const whole = sums.reduce((sum, [, weight]) => sum + weight, 0);
+    $("running-sums").replaceChildren("running at a time:", ...sums.map(([key, weight]) => {
+      const entry = this.legendEntry(key, null, `${parallelismWords(key)} `, make("small", {}, percent(weight, whole)));
+      entry.title = `${time(weight)} of ${time(whole)}. ${entry.title}`;
+      return entry;
+    }));
+  }
+
+  // Returns an entry of a legend. A click shows only its samples; with Ctrl or Shift it adds them.
+  legendEntry(key, fill, ...words) {
+    const isOfRunning = (entry) => parallelismWords(entry) !== null;
+    const kinds = this.state.kinds.split(",").filter((entry) => entry && isOfRunning(entry) === isOfRunning(key));
+    return make("button", { type: "button", className: kinds.length && !kinds.includes(key) ? "off" : "", "aria-pressed": String(kinds.includes(key)),
+      title: "Click: only these samples", onclick: (event) => this.toggle("kinds", key, event.ctrlKey || event.metaKey || event.shiftKey) }, ...(fill ? [swatchOf(fill, key)] : []), ...words);
+  }
+
+  turnIdle() {
+    this.go({ idle: this.state.idle === "hidden" ? "shown" : "hidden" });
+  }
+
+  // Shows the applied filters by function. A click removes a filter.
   showSteps() {
     const steps = this.steps();
-    $("steps").hidden = !steps.length;
-    if (!this.isNew("steps", steps, this.state.names)) return;
-    $("steps").replaceChildren(...steps.map((step) => make("button", { type: "button", title: "Take this back",
-      onclick: () => this.go({ steps: stepsText(steps.filter((other) => other !== step)), zoom: "" }) },
-      `${STEP_WORDS[step.kind]} `, make("bdi", {}, this.names()[step.label]), make("span", { "aria-hidden": "true" }, " ×"))));
+    const { q, names } = this.state;
+    const only = q && this.state.only;
+    $("steps").hidden = !steps.length && !only;
+    if (!this.isNew("steps", steps, names, only, q)) return;
+    const filter = (words, name, change) => make("button", { type: "button", title: "Remove this filter", onclick: () => this.go({ ...change, zoom: "" }) },
+      `${words} `, make("bdi", {}, name), make("span", { "aria-hidden": "true" }, " ×"));
+    $("steps").replaceChildren(...(only ? [filter(ONLY_WORDS[only], shown(q), { only: "" })] : []), ...steps.map((step) =>
+      filter(STEP_WORDS[step.kind], this.names()[step.label], { steps: stepsText(steps.filter((other) => other !== step)) })));
   }
 
   showView() {
@@ -428,24 +511,24 @@ class Page extends View {
       $(tab.dataset.view).hidden = !isShown || !isLeft;
     }
     $("empty").hidden = isLeft;
-    $("empty").textContent = isLeft ? "" : "Nothing is left of the samples: take a filter, a range or a step back.";
+    $("empty").textContent = isLeft ? "" : "No samples match. Remove a filter or the time range, show idle time, or go back.";
     $("crumbs").hidden = state.view !== "graph";
     $("shape").hidden = state.view !== "graph";
     if (state.view === "graph") {
       const tree = this.shownTree();
       this.graph.show(tree, this.look(state.shape === "flame"), zoomIn(tree, state.zoom));
     } else if (state.view === "functions") this.showFunctions();
-    else this.calls.show(this.tree(), { names: this.names(), matches: this.found()?.matches });
+    else this.calls.show(this.tree(), { names: this.names(), full: this.full, matches: this.found()?.matches, compares: this.compares(),
+      foldsShared: state.shared === "folded" });
   }
 
   showFunctions() {
     const { profile, state } = this;
-    const { labels, files } = profile;
     const found = this.found();
     if (this.isNew("table", this.treeKey(), state.q, state.names)) {
       const rows = this.functions().filter(({ label }) => !found || found.matches[label]).map((row) => ({ ...row,
         name: this.names()[row.label], full: this.full[row.label], module: shown(moduleName(modulePath(profile, row.label))),
-        file: shown(fileName(files[labels.file[row.label]])) }));
+        file: shown(place(profile, row.label)) }));
       this.table.show(rows, this.tree(), this.compares());
     }
     this.table.mark(state.fn);
@@ -466,12 +549,12 @@ class Page extends View {
     if (!this.isNew("crumbs", this.treeKey(), this.state.shape, node, first, this.state.names)) return;
     const path = [];
     for (let at = node; at; at = tree.parent[at]) path.unshift(at);
-    const crumbs = path.map((at) => [this.names()[labelOf(tree, at)], { node: at }]);
-    const shownCrumbs = [["all", { node: 0 }], ...crumbs, ...(first ? [["narrow ones", { node, first }]] : [])];
+    const crumbs = path.map((at) => [this.names()[labelOf(tree, at)], { node: at }, this.full[labelOf(tree, at)].slice(0, 2000)]);
+    const shownCrumbs = [["all", { node: 0 }], ...crumbs, ...(first ? [["narrow frames", { node, first }]] : [])];
     if (shownCrumbs.length > 7) shownCrumbs.splice(2, shownCrumbs.length - 6, ["…", null]);
-    $("crumbs").replaceChildren(...shownCrumbs.map(([name, place], i) => {
-      if (!place) return make("span", {}, "…");
-      const crumb = make("button", { type: "button", onclick: () => this.zoomTo(zoomOf(tree, place)) }, make("bdi", {}, name));
+    $("crumbs").replaceChildren(...shownCrumbs.map(([name, goal, title = ""], i) => {
+      if (!goal) return make("span", {}, "…");
+      const crumb = make("button", { type: "button", title, onclick: () => this.zoomTo(zoomOf(tree, goal)) }, make("bdi", {}, name));
       if (i === shownCrumbs.length - 1) crumb.setAttribute("aria-current", "location");
       return crumb;
     }));
@@ -485,7 +568,7 @@ class Page extends View {
     const tree = isCurrent ? this.selectedTree : this.tree();
     const node = isCurrent && labelOf(tree, this.node) === fn ? this.node : 0;
     $("details").classList.toggle("chosen", fn >= 0);
-    fillDetails($("details"), this.context(tree), { label: fn, node, rows: this.functions(), lines, branches: this.branchesFrom(fn) }, {
+    fillDetails($("details"), this.context(tree), { label: fn, node, rows: this.functions(), lines, branches: this.branchesFrom(fn), around: fn < 0 ? null : this.around(fn) }, {
       choose: (label) => this.go({ fn: label }),
       close: () => this.go({ fn: -1 }),
       sandwich: () => this.go({ view: "functions" }),
@@ -495,30 +578,28 @@ class Page extends View {
   }
 
   showLegend() {
-    if (!this.isNew("legend", this.coloursBy(), this.state.event)) return;
+    if (!this.isNew("legend", this.coloursBy(), this.state.event, this.state.kinds)) return;
     const colours = this.colouring(this.isDark());
-    const item = (name, fill, kind) => {
-      const swatch = make("i", { className: `swatch ${kind}` });
-      swatch.style.background = fill;
-      return make("span", {}, swatch, make("bdi", {}, name));
-    };
     if (this.coloursBy() === "change") {
-      $("legend").textContent = "▲ red: more than before · ▼ blue: less · in points of percent";
+      const { more, less, faint } = colours.changes;
+      const { isGuess, of } = this.profile.comparison;
+      const item = (name, fill) => make("span", {}, swatchOf(fill, ""), name);
+      $("legend").replaceChildren(item(isGuess ? "perhaps more than before" : "▲ more than before", more), item(isGuess ? "perhaps less" : "▼ less", less),
+        item("may be chance", faint), make("span", {}, `in % of ${shown(of)}`));
       return;
     }
     if (this.coloursBy() === "module") {
       const modules = this.modules();
       const whole = modules.reduce((sum, { weight }) => sum + weight, 0);
       $("legend").replaceChildren(...modules.slice(0, 8).map(({ id, weight }) =>
-        item(`${shown(moduleName(this.profile.modules[id].path || "unknown"))} ${percent(weight, whole)}`, colours.module(id), "")));
+        this.legendEntry(`m${id}`, colours.module(id), make("bdi", {}, `${shown(moduleName(this.profile.modules[id].path || "unknown"))} ${percent(weight, whole)}`))));
       return;
     }
-    const words = { user: "user", inlined: "inlined", kernel: "kernel", jit: "JIT", interpreted: "interpreted", unnamed: "no name", note: "note" };
     const there = new Set(this.profile.labels.kind);
     if (this.profile.frames.code.some((code) => code & 1)) there.add("inlined");
-    $("legend").replaceChildren(...Object.keys(words).filter((kind) => there.has(kind)).map((kind) => {
-      const entry = item(words[kind], colours.kind(kind), kind);
-      entry.title = KIND_NAMES[kind];
+    $("legend").replaceChildren(...Object.keys(KIND_WORDS).filter((kind) => there.has(kind)).map((kind) => {
+      const entry = this.legendEntry(kind, colours.kind(kind), KIND_WORDS[kind]);
+      entry.title = `${KIND_NAMES[kind]}. ${entry.title}`;
       return entry;
     }));
   }
@@ -526,7 +607,7 @@ class Page extends View {
   rangeWords(range) {
     const { profile, state } = this;
     if (state.event !== profile.memory?.live || !profile.blocks.count) return rangeWords(profile.info, range);
-    return `live at ${time(peakWithin(this.liveSteps(), range).time * 1e3)}${range[1] - range[0] > 1 ? ", the most in the range" : ""}`;
+    return `live at ${time(peakWithin(this.liveSteps(), range).time * 1e3)}${range[1] - range[0] > 1 ? ", the peak in the range" : ""}`;
   }
 
   tellState(hidden) {
@@ -536,23 +617,25 @@ class Page extends View {
     const whole = this.tree().total(0);
     const all = this.recorded();
     const range = this.range();
-    const parts = [whole > 0 ? `${this.words()(tree.total(node))} (${percent(tree.total(node), whole)})` : "Nothing is left by the filters"];
+    const parts = [whole > 0 ? `${this.words()(tree.total(node))} (${percent(tree.total(node), whole)})` : "No samples match"];
     const isMoment = range && this.state.event === this.profile.memory?.live;
     if (whole > 0 && whole < all * 0.99999 && !isMoment) parts.push(`filtered: ${this.words()(whole)} of ${this.words()(all)} (${percent(whole, all)})`);
     if (node) parts.unshift(`Zoomed into ${this.names()[labelOf(tree, node)]}`);
     if (range) parts.push(this.rangeWords(range));
     if (this.state.q && this.state.only)
-      parts.push(`${{ others: "without", matches: "only", hidden: "hidden:" }[this.state.only]} what matches ${this.state.q}`);
+      parts.push(`${ONLY_WORDS[this.state.only]} ${this.state.q}`);
+    if (this.state.kinds) parts.push(`only ${this.state.kinds.split(",").map((kind) => KIND_WORDS[kind] ?? STATE_NAMES[kind] ?? parallelismWords(kind) ??
+      moduleName(this.profile.modules[kind.slice(1)]?.path ?? kind)).join(", ")}`);
     if (this.state.threads) parts.push(`threads ${this.state.threads}`);
     if (this.state.view === "graph" && tree.each > 1) parts.push(`1 in ${tree.each} samples`);
-    if (this.state.view === "graph" && widthOf(tree, node) < tree.total(node)) parts.push("unsampled weight is not to scale");
+    if (this.state.view === "graph" && widthOf(tree, node) < tree.total(node)) parts.push("unsampled weight is not drawn to scale");
     if (this.state.view === "graph" && hidden)
       parts.push(`${count(hidden)} ${hidden === 1 ? "frame" : "frames"} too narrow to draw`);
     const text = shown(parts.join(" · "));
     if ($("state").textContent !== text) $("state").textContent = text;
   }
 
-  // Shows a text in place of the state line until the state changes.
+  // Shows a text instead of the state line until the state changes.
   say(text) {
     this.said = true;
     $("state").textContent = text;
@@ -564,7 +647,7 @@ class Page extends View {
     this.selectIn(this.shownTree(), node);
   }
 
-  // change: other members of the state to change in the same history entry.
+  // change: other members of the state, which change in the same history entry.
   selectIn(tree, node, change = null) {
     const label = node ? labelOf(tree, node) : -1;
     this.node = node;
@@ -578,7 +661,7 @@ class Page extends View {
     this.selectIn(tree, node, { zoom: zoomOf(tree, { node }) });
   }
 
-  // Also returns to a node that is zoomed already, but was left by wheel or drag.
+  // Also returns to the zoomed node if the wheel or a drag has moved the range off it.
   zoomTo(zoom) {
     this.graph.unfree();
     this.go({ zoom });
@@ -594,40 +677,42 @@ class Page extends View {
     const isShown = node && tree === this.shownTree() && this.state.view === "graph";
     const step = (kind) => () => this.takeStep(kind, label);
     const ofNode = [["Zoom in", () => this.open(node), "Enter"], ...(tree.inOrder
-      ? [["Its time alone", () => this.go({ from: tree.begins[node], to: tree.ends[node] + 1 })]] : [])];
+      ? [["Select its time range", () => this.go({ from: tree.begins[node], to: tree.ends[node] + 1 })]] : [])];
     const ofFunction = [["Callers and callees", () => this.go({ view: "functions", fn: label }), "s"],
       ["Find everywhere", () => this.findAll(label)], null,
-      ["Only stacks with it", step("only"), "o"], ["Without stacks with it", step("without"), "x"],
-      ["Hide it: its samples count for its caller", step("hide"), "h"], ["Begin stacks at it", step("from"), "b"], null,
-      ["Copy name", () => this.copy(this.profile.labels.name[label], "The name"), "y"]];
-    const ofFolded = [["Show the calls that are folded here", () => this.unfold(label, tree.folded[node])], null];
+      ["Only stacks with it", step("only"), "o"], ["Only stacks without it", step("without"), "x"],
+      ["Hide it: its samples count for its caller", step("hide"), "h"], ["Start stacks at it", step("from"), "b"], null,
+      ["Copy name", () => this.copy(this.profile.labels.name[label], "the name"), "y"]];
+    const ofFolded = [["Show the calls folded here", () => this.unfold(label, tree.folded[node])], null];
     const items = [...(isShown ? ofNode : []), ...(node && tree.folded?.[node] ? ofFolded : []), ...(isFunction ? ofFunction : []),
       ...(node ? [["Copy stack", () => this.copyStack(tree, node)]] : [])];
     if (items.length) this.menu.open(isFunction || node ? this.names()[label] : "all", items, x, y);
   }
 
-  // Leaves the logical view and zooms to the calls that were folded before a function, where it weighs most.
+  // Leaves the logical view and zooms to the calls that are folded before a function, in the
+  // heaviest of its nodes.
   unfold(label, folded) {
     const shape = this.state.shape === "flame" ? "flame" : "icicle";
-    this.state = { ...this.state, logical: "off" };
+    this.state = { ...this.state, logical: this.logicalAs(false) };
     const tree = this.tree();
     let [node] = matchingNodes(tree, this.full.map((_, other) => other === label));
     for (let i = 0; i < folded && tree.parent[node]; i++) node = tree.parent[node];
-    this.go({ view: "graph", shape, zoom: zoomOf(tree, { node }), fn: label });
+    this.go({ view: "graph", shape, zoom: zoomOf(tree, { node }), fn: label, shared: "shown" });
   }
 
   // Copies the stack in drawing order: root first in a call tree, the called function first in a tree of callers.
   copyStack(tree, node) {
     const names = [];
     for (let at = node; at; at = tree.parent[at]) names.unshift(this.full[labelOf(tree, at)]);
-    this.copy(names.join("\n"), "The stack");
+    this.copy(names.join("\n"), "the stack");
   }
 
   findAll(label) {
     this.go({ q: `^${this.full[label].replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")}$` });
   }
 
-  // Updates everything while a range is dragged. If that takes more than LIVE_MS, the update waits for the release.
+  // Updates everything while a range is dragged. If an update takes longer than LIVE_MS, the next
+  // one waits for the release.
   drag(from, to) {
     if (this.dragMs > LIVE_MS) return;
     const began = performance.now();
@@ -640,9 +725,9 @@ class Page extends View {
     this.go({ from, to, ...(threads ? { threads } : {}) });
   }
 
-  tellNode(tree, node) {
+  tellNode(tree, node, before = "") {
     const { name, figures } = nodeWords(this.context(tree), node);
-    this.say(`${name}: ${figures}`);
+    this.say(`${before}${name}: ${figures}`);
   }
 
   // Shows the function of a node with its callers and callees.
@@ -652,7 +737,10 @@ class Page extends View {
   }
 
   hover(tree, node, event) {
-    this.tip(node !== null && event ? nodeWords(this.context(tree), node) : null, event);
+    const words = node !== null && event ? nodeWords(this.context(tree), node) : null;
+    if (words && node && tree === this.graph.tree && node === this.graph.shared)
+      Object.assign(words, { name: sharedWords(tree, node, this.full), kind: "Callers of all samples. Click to show them.", place: "" });
+    this.tip(words, event);
   }
 
   tip(words, event) {
@@ -667,29 +755,50 @@ class Page extends View {
     tip.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
   }
 
-  toggleThread(pattern, adds) {
-    const now = this.state.threads.split(",").filter(Boolean);
-    const rest = now.filter((part) => part !== pattern);
-    if (adds) this.go({ threads: [...rest, ...(rest.length < now.length ? [] : [pattern])].join(",") });
-    else this.go({ threads: this.state.threads === pattern ? "" : pattern });
+  // Shows only one lane or one entry of a legend, or everything. adds: adds it to the others or
+  // removes it.
+  toggle(key, pattern, adds) {
+    const parts = pattern.split(",");
+    const now = this.state[key].split(",").filter(Boolean);
+    const rest = now.filter((part) => !parts.includes(part));
+    if (adds) this.go({ [key]: [...rest, ...(rest.length < now.length ? [] : parts)].join(",") });
+    else this.go({ [key]: this.state[key] === pattern ? "" : pattern });
   }
 
-  // Shows the next match; zooms to its caller if it is too narrow.
+  // Shows the next match in the view.
   step(direction) {
     const found = this.found();
+    const { view, shape, q } = this.state;
     if (!found) return;
-    const tree = this.shownTree();
-    const matching = this.memory.of("matching", [this.treeKey(), this.state.shape, this.state.q], () => matchingNodes(tree, found.matches));
+    if (view === "functions") {
+      this.go({ fn: this.table.beside(direction) }, true);
+      return;
+    }
+    const tree = view === "calls" ? this.tree() : this.shownTree();
+    const matching = this.memory.of("matching", [this.treeKey(), view, shape, q], () => matchingNodes(tree, found.matches));
     const { length } = matching;
     if (!length) return;
-    const at = matching.indexOf(this.graph.selected);
-    const node = matching[at < 0 ? (direction > 0 ? 0 : length - 1) : (at + direction + length) % length];
-    const zoomed = zoomIn(tree, this.state.zoom).node;
-    const isInside = node >= zoomed && node < tree.end[zoomed];
-    const isWide = tree.total(node) * 60 > tree.total(zoomed);
-    const goal = isInside && isWide ? zoomed : tree.total(node) * 60 > tree.total(0) ? 0 : tree.parent[node];
-    this.go({ view: "graph", zoom: zoomOf(tree, { node: goal }), fn: labelOf(tree, node) }, true);
-    this.graph.select(node);
+    const at = matching.indexOf(view === "calls" ? this.calls.current : this.graph.selected);
+    const next = at < 0 ? (direction > 0 ? 0 : length - 1) : (at + direction + length) % length;
+    this.showNode(tree, matching[next], `${count(next + 1)} of ${count(length)} · `);
+  }
+
+  // Selects a node in the graph or the call tree and scrolls to it. The graph zooms to its caller if
+  // it is too narrow.
+  showNode(tree, node, words = "") {
+    const fn = labelOf(tree, node);
+    if (this.state.view === "calls") {
+      this.go({ fn }, true);
+      this.calls.reveal(node);
+    } else {
+      const zoomed = zoomIn(tree, this.state.zoom).node;
+      const isInside = node >= zoomed && node < tree.end[zoomed];
+      const isWide = tree.total(node) * 60 > tree.total(zoomed);
+      const goal = isInside && isWide ? zoomed : tree.total(node) * 60 > tree.total(0) ? 0 : tree.parent[node];
+      this.go({ zoom: zoomOf(tree, { node: goal }), fn }, true);
+      this.graph.select(node);
+    }
+    this.tellNode(tree, node, words);
   }
 
   shift(direction) {
@@ -705,20 +814,20 @@ class Page extends View {
     return shapes[(shapes.indexOf(this.state.shape) + 1) % shapes.length];
   }
 
-  // CPU time, waiting, both in turn.
+  // Switches to the next measure of time, then of memory.
   nextMeasure() {
     const { measures, memory } = this.profile;
     if (!measures && !memory) return;
-    const order = [...(measures ? [measures.cpu, measures.waiting, measures.both] : []), ...(memory ? [memory.bytes, memory.objects, memory.live] : [])];
+    const order = [...Object.values(measures ?? {}), ...(memory ? [memory.bytes, memory.objects, memory.live] : [])];
     this.go({ event: order[(order.indexOf(this.state.event) + 1) % order.length] });
   }
 
   help() {
     $("keys").showModal();
-    $("keys").scrollTop = 0; // focus scrolled it to its end
+    $("keys").scrollTop = 0; // the focus has scrolled it to its end
   }
 
-  // Lets the timeline show only the range.
+  // Shows only the range in the timeline.
   magnify() {
     const range = this.range();
     if (range) this.go({ lens: range.join("-") });
@@ -742,7 +851,7 @@ class Page extends View {
       document.execCommand("copy");
       area.remove();
     }
-    this.say(`${what} is copied.`);
+    this.say(`Copied ${what}.`);
   }
 
   saveSvg() {
@@ -763,7 +872,7 @@ class Page extends View {
   copyFolded() {
     const tree = this.tree();
     const node = this.state.shape === "inverted" ? 0 : zoomIn(tree, this.state.zoom).node;
-    return this.copy(folded(tree, node, (label) => this.full[label]), "The folded stacks of this view");
+    return this.copy(folded(tree, node, (label) => this.full[label]), "the folded stacks of this view");
   }
 
   escape() {
@@ -772,6 +881,7 @@ class Page extends View {
     else if (this.state.view === "graph" && this.graph.unfree()) return;
     else if (this.state.zoom && this.state.view === "graph") this.go({ zoom: "" });
     else if (this.state.q) this.go({ q: "" });
+    else if (this.state.kinds) this.go({ kinds: "" });
     else if (this.range() || this.state.lens) this.go({ from: 0, to: 0, lens: "" });
   }
 }
@@ -779,7 +889,6 @@ class Page extends View {
 async function main() {
   setTheme(firstTheme());
   try {
-    if (!window.DecompressionStream) throw new Error("it needs a browser of 2023 or later");
     const profile = decode(await unpack($("data").textContent));
     describe(profile);
     window.prof = new Page(profile);

@@ -6,14 +6,14 @@ export function setBit(bits, number) {
   bits[number >>> 5] |= 1 << (number & 31);
 }
 
-// How many bits of a word are set.
+// Returns the number of bits that are set in a word.
 export function bitCount(word) {
   const pairs = word - ((word >>> 1) & 0x55555555);
   const nibbles = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
   return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
-// The numbers whose bits are set, ascending.
+// Returns the numbers whose bits are set, in ascending order.
 export function numbersOf(bits) {
   let count = 0;
   for (let word = 0; word < bits.length; word++) count += bitCount(bits[word]);

@@ -1,21 +1,25 @@
-// The taken branches of a profile (lib/profile/cpu_records.h): stacks of two places, from and to.
+// The taken branches of a profile (lib/profile/cpu_records.h). Each is a stack of two frames: from
+// and to.
 
 const BRANCH_EVENTS = { taken: "taken-branches", cycles: "branch-cycles" };
 
-// The numbers of its events {taken, cycles}, -1 for one that it lacks; null: it has no branches.
+// Returns the event numbers {taken, cycles}, -1 for an event that the profile lacks. Returns null
+// if it has no branches.
 export function branchEvents({ events }) {
   const found = Object.fromEntries(Object.entries(BRANCH_EVENTS).map(([kind, name]) => [kind, events.findIndex((event) => event.name === name)]));
   return found.taken < 0 ? null : found;
 }
 
-// What the CPU predicted, by label set: true of a misprediction, undefined if it does not say.
+// Returns for each label set whether the branch was mispredicted: true, false, or undefined if
+// unknown.
 const mispredictions = (sets) => sets.map(({ own }) => {
   const value = own.find(([key]) => key === "branch")?.[1];
   return { mispredicted: true, predicted: false }[value];
 });
 
-// The branches of one function, the most taken first: {line, to: label, toLine, taken, mispredicted, told, cycles}. Of the
-// taken ones the CPU told whether so many were mispredicted. weights: of the samples of taken branches, and of cycles.
+// Returns the branches of one function, the most frequently taken first: {line, to: label, toLine,
+// taken, mispredicted, told, cycles}. `told` counts the taken branches whose prediction is known.
+// weights: those of the samples of taken branches, and of cycles.
 export function branchesFrom({ frames, stacks, samples, sets }, weights, label) {
   const wrong = mispredictions(sets);
   const innermost = (stack) => frames.first[stacks.frame[stack] + 1] - 1;

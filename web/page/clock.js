@@ -1,5 +1,5 @@
-// Times of a long recording, as the clock showed them here; of a short one, and of one that does not tell when it began,
-// seconds since its start.
+// Formats times. A long recording has local wall-clock times. A short recording, or one whose start
+// is unknown, has seconds since its start.
 
 import { time } from "./words.js";
 
@@ -12,7 +12,7 @@ const CLOCK_STEPS_US = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600,
 export const isLong = ({ durationUs }) => durationUs > LONG_US;
 const hasClock = (info) => info.startMs > 0 && isLong(info);
 
-// "1 h 30 min" of a long recording, "12.5 s" of a short one.
+// Formats a duration: "1 h 30 min" for a long recording, "12.5 s" for a short one.
 export function durationWords(info) {
   if (!isLong(info)) return time(info.durationUs * 1e3);
   const seconds = Math.round(info.durationUs / 1e6);
@@ -25,7 +25,7 @@ const digits = (number, length = 2) => String(number).padStart(length, "0");
 
 export const dayOf = (date) => `${date.getFullYear()}-${digits(date.getMonth() + 1)}-${digits(date.getDate())}`;
 
-// "14:05"; also seconds and milliseconds if steps of that size are told apart.
+// Formats a time of day: "14:05". Seconds and milliseconds follow if steps are that small.
 export function clockOf(date, stepUs) {
   const minutes = `${digits(date.getHours())}:${digits(date.getMinutes())}`;
   if (stepUs >= 60e6) return minutes;
@@ -48,7 +48,8 @@ export function rangeWords(info, range) {
   return `${from} to ${from.slice(0, 11) === to.slice(0, 11) ? to.slice(11) : to}`;
 }
 
-// What is added to a time, so that whole minutes, hours and days of the clock are multiples of theirs.
+// Returns the offset that makes whole minutes, hours and days of local time multiples of their
+// length.
 export const clockShift = (info) => (hasClock(info) ? info.startMs * 1e3 - dateAt(info, 0).getTimezoneOffset() * 60e6 : 0);
 
 function decimalStep(rough) {
@@ -63,7 +64,7 @@ function tickWords(info, us, step) {
   return text === "00:00" ? dayOf(date) : text;
 }
 
-// The ticks of an axis of time: {us, text}, not closer than leastUs.
+// Returns the ticks of a time axis, {us, text}, at least leastUs apart.
 export function ticksOf(info, [from, to], width, leastUs = 0) {
   const rough = Math.max(leastUs, (to - from) / Math.max(2, width / TICK_PX));
   const isOfClock = hasClock(info) && rough > CLOCK_STEPS_US[0] / 2;
@@ -76,7 +77,8 @@ export function ticksOf(info, [from, to], width, leastUs = 0) {
   return ticks;
 }
 
-// The fields of a range: numbers of seconds, empty without a range, or datetime-local.
+// The type of the input fields of a range: "number" for seconds (empty without a range), or
+// "datetime-local".
 export const fieldType = (info) => (hasClock(info) ? "datetime-local" : "number");
 
 export function fieldsOf(info, range) {

@@ -1,7 +1,9 @@
-// Colours of boxes: by kind of code, by module, or by change. Kinds also have marks of their own (graph.js).
+// Colours of boxes: by kind of code, by module, or by change. Each kind also has a mark of its own
+// (graph.js).
 
 import { STATES, STATE_NAMES } from "./reasons.js";
-import { change } from "./tree.js";
+import { evidenceOf } from "./comparison.js";
+import { change, isUnsampled, labelOf } from "./tree.js";
 
 export const KIND_NAMES = {
   user: "code of the program and its libraries",
@@ -9,20 +11,20 @@ export const KIND_NAMES = {
   kernel: "kernel",
   jit: "compiled at run time (JIT)",
   interpreted: "run by an interpreter",
-  unnamed: "no name known",
-  note: "not code: what prof says about the stack",
+  unnamed: "unsymbolized",
+  note: "not code: a note about the stack",
   group: "process, thread or label",
-  wanted: "could run, but had no CPU",
-  lock: "waits for a lock, a condition or a thread",
-  disk: "waits for a file or a page of memory",
+  wanted: "runnable: waits for a CPU",
+  lock: "waits for a lock, a condition variable or a thread",
+  disk: "waits for a file or a page fault",
   network: "waits for the network",
   peer: "waits for a pipe, a terminal or another process",
   wait: "waits",
   sleep: "sleeps",
-  idle: "waits in an event loop, for anything to do",
+  idle: "waits in an event loop for work",
 };
 
-// [hue, saturation, lightness] for the light and for the dark theme.
+// [hue, saturation, lightness] in the light and in the dark theme.
 const KIND_COLOURS = {
   user: [[34, 92, 72], [26, 62, 34]],
   inlined: [[48, 88, 80], [42, 52, 29]],
@@ -34,8 +36,9 @@ const KIND_COLOURS = {
   group: [[220, 18, 90], [220, 14, 23]],
 };
 
-// Of the states of threads, for the light and for the dark theme. Their brightness differs too, so that they can be told
-// apart without seeing red, green or blue; what is idle is near to the ground.
+// The colours of thread states in the light and in the dark theme. They differ in brightness too,
+// so that people who do not see red, green or blue can distinguish them. Idle is close to the
+// background.
 const STATE_COLOURS = {
   running: ["#f4b121", "#e9b566"],
   wanted: ["#f4552e", "#f84b21"],
@@ -48,11 +51,11 @@ const STATE_COLOURS = {
   idle: ["#e5e7ea", "#313840"],
 };
 
-// The colour of a state in lanes, the legend and boxes.
+// Returns the colour of a state in lanes, in the legend and in boxes.
 export const stateColour = (state, isDark) => STATE_COLOURS[state][Number(isDark)];
 
-// Of the cells of a heat map, the coldest first, for the light and for the dark theme; the first one is of cells without
-// samples. Their brightness tells them apart, too.
+// The colours of the heat map's cells, coldest first, in the light and in the dark theme. The
+// brightness rises or falls steadily.
 const HEAT_STOPS = [["#fdf1cf", "#f8c95c", "#f08c2e", "#cf3f24", "#7c0f23"], ["#33204a", "#74286a", "#c0455a", "#f28a45", "#fde58b"]];
 const NO_HEAT = ["#e9ecf0", "#24282e"];
 const HEAT_SHADES = 64;
@@ -67,14 +70,14 @@ export function heatRamp(isDark) {
   return [NO_HEAT[Number(isDark)], ...Array.from({ length: HEAT_SHADES }, (_, i) => shade(i))];
 }
 
-// The ink on boxes of a state, if it is not that of all boxes.
+// Returns the text colour on boxes of a state, or null for the default.
 const inkOn = (kind, isDark) => (isDark && Object.hasOwn(STATE_COLOURS, kind) && kind !== "sleep" && kind !== "idle" ? "#14161a" : null);
 
 const MODULE_HUES = [34, 204, 140, 286, 350, 60, 176, 244, 100, 320];
 
-const STRONG_CHANGE = 0.1; // of the whole
+const STRONG_CHANGE = 0.1; // a share of the whole
 
-const SHADES = 4; // per colour, so that neighbours differ
+const SHADES = 4; // per colour, so that adjacent boxes differ
 
 function shadeOf(name) {
   let hash = 0;
@@ -97,13 +100,13 @@ function css([hue, saturation, lightness], shade, isDark) {
   return hexOf(hue, saturation, lightness + (shade - 1) * (isDark ? 1.7 : -1.9));
 }
 
-// The kind that a node is drawn as.
+// Returns the kind that a node is drawn as.
 export function kindOf(labels, code) {
   const kind = labels.kind[code >>> 1];
   return code & 1 && kind === "user" ? "inlined" : kind;
 }
 
-// [{id, weight}] of the modules that have self weight, the heaviest first.
+// Returns [{id, weight}] of the modules that have self weight, the heaviest first.
 export function modulesByWeight(profile, rows) {
   const weights = new Float64Array(profile.modules.length);
   for (const { label, self } of rows) weights[profile.labels.module[label]] += self;
@@ -111,20 +114,35 @@ export function modulesByWeight(profile, rows) {
     .sort((a, b) => weights[b] - weights[a] || a - b).map((id) => ({ id, weight: weights[id] }));
 }
 
-// For comparisons: red if the share grew, blue if it shrank; a larger change gets a stronger colour.
-function byChange(isDark, sign, whole) {
-  const shades = (hue) => Array.from({ length: 11 }, (_, i) => hexOf(hue, isDark ? 10 + i * 4.5 : 30 + i * 6,
-    isDark ? 25 + i * 0.9 : 92 - i * 2.4));
-  const [grown, shrunk] = [shades(4), shades(214)];
+// The hues of comparisons: orange if the share grew, blue if it shrank. People who do not see red,
+// green or blue can tell the two apart.
+const GROWN = 22;
+const SHRUNK = 212;
+const STRENGTHS = 10;
+const FAINT = 2; // the strength of a change that may be chance
+
+export function changeShades(isDark) {
+  const shades = (hue) => Array.from({ length: STRENGTHS + 1 }, (_, i) => hexOf(hue, isDark ? 8 + i * 6.4 : 26 + i * 7,
+    isDark ? 24 + i * 1.4 : 93 - i * 2.9));
+  return { grown: shades(GROWN), shrunk: shades(SHRUNK), same: isDark ? "#2b2f36" : "#eceef1" };
+}
+
+// The larger a change, the stronger its colour. A change that may be chance is faint. Unsampled
+// weight is not the cost of a function, so it has no colour.
+function byChange(isDark, { sign, whole, rows }) {
+  const { grown, shrunk, same } = changeShades(isDark);
   return (_, tree, node) => {
     const difference = change(tree, node, whole) * sign;
-    const strength = Math.min(10, Math.round(Math.sqrt(Math.abs(difference) / STRONG_CHANGE) * 10));
+    if (Math.abs(difference) < 0.0005 || isUnsampled(tree, node)) return same;
+    const strength = Math.min(evidenceOf({ rows }, labelOf(tree, node)) ? STRENGTHS : FAINT, Math.round(Math.sqrt(Math.abs(difference) / STRONG_CHANGE) * STRENGTHS));
     return (difference > 0 ? grown : shrunk)[strength];
   };
 }
 
-// Returns {of, kind, ink, module}. of(code, tree, node): the fill of a box. ink(kind): what to write on it; null: as on all.
-export function colouring(profile, { by, isDark, modules, sign = 1, whole = null }) {
+// Returns {of, kind, ink, module}. of(code, tree, node) returns the fill of a box. ink(kind)
+// returns the text colour on it, or null for the default.
+// compares: see view.js; only for "change".
+export function colouring(profile, { by, isDark, modules, compares = null }) {
   const { labels } = profile;
   const shade = Uint8Array.from(labels.name, shadeOf);
   const ground = (kind) => KIND_COLOURS[kind][isDark ? 1 : 0];
@@ -134,7 +152,11 @@ export function colouring(profile, { by, isDark, modules, sign = 1, whole = null
   for (const state of STATES) kinds[state] = Array(SHADES).fill(stateColour(state, isDark));
   const byKind = (code) => kinds[kindOf(labels, code)][shade[code >>> 1]];
   const ink = (kind) => inkOn(kind, isDark);
-  if (by === "change") return { of: byChange(isDark, sign, whole), kind: (kind) => kinds[kind][1], ink: () => null };
+  if (by === "change") {
+    const { grown, shrunk } = changeShades(isDark);
+    const changes = { more: grown[STRENGTHS], less: shrunk[STRENGTHS], faint: grown[FAINT] };
+    return { of: byChange(isDark, compares), kind: (kind) => kinds[kind][1], ink: () => null, changes };
+  }
   if (by === "kind") return { of: byKind, kind: (kind) => kinds[kind][1], ink };
   const fills = new Map(modules.slice(0, MODULE_HUES.length).map(({ id }, i) =>
     [id, Array.from({ length: SHADES }, (_, step) =>

@@ -1,4 +1,4 @@
-// Input: connects fields, buttons, keys and clicks with the actions of the page (app.js).
+// Input: connects fields, buttons, keys and clicks with the actions of app.js.
 
 import { timeOfField } from "./clock.js";
 import { $ } from "./tables.js";
@@ -9,18 +9,25 @@ function listenToFields(page) {
   typed("search", "q");
   typed("threads", "threads");
   $("search").addEventListener("keydown", (event) => event.key === "Enter" && page.step(event.shiftKey ? -1 : 1));
+  $("search").parentElement.addEventListener("keydown", (event) => {
+    const buttons = [$("search"), ...$("hits").querySelectorAll("button")];
+    const goal = buttons[buttons.indexOf(document.activeElement) + ({ ArrowDown: 1, ArrowUp: -1 }[event.key] ?? NaN)];
+    if (!goal) return;
+    goal.focus();
+    event.preventDefault();
+  });
   for (const id of ["colours", "lanes", "group", "only"]) chosen(id, () => ({ [id]: $(id).value }));
   chosen("shape", () => ({ shape: $("shape").value, zoom: "" }));
   chosen("measure", () => {
     const [event, by] = $("measure").value.split(" ");
     return { event: Number(event), by };
   });
-  chosen("idle", () => ({ idle: $("idle").checked ? "hidden" : "shown" }));
   chosen("counted", () => ({ by: $("counted").checked ? "samples" : "weight" }));
   chosen("names", () => ({ names: $("names").checked ? "full" : "short" }));
   chosen("recursion", () => ({ recursion: $("recursion").checked ? "folded" : "shown", zoom: "" }));
+  chosen("shared", () => ({ shared: $("shared").checked ? "folded" : "shown" }));
   chosen("inlined", () => ({ inlined: $("inlined").checked ? "shown" : "merged", zoom: "" }));
-  chosen("logical", () => ({ logical: $("logical").checked ? "on" : "off", zoom: "" }));
+  chosen("logical", () => ({ logical: page.logicalAs($("logical").checked), zoom: "" }));
   for (const id of ["from", "to"])
     chosen(id, () => {
       const { info } = page.profile;
@@ -31,7 +38,7 @@ function listenToFields(page) {
 function listenToButtons(page) {
   const actions = { previous: () => page.step(-1), next: () => page.step(1), theme: () => page.turnTheme(), help: () => page.help(),
     whole: () => page.go({ from: 0, to: 0, lens: "" }), magnify: () => page.magnify(), "save-svg": () => page.saveSvg(),
-    "copy-folded": () => page.copyFolded(), peak: () => page.toPeak(), "copy-link": () => page.copy(page.address(), "The link") };
+    "copy-folded": () => page.copyFolded(), peak: () => page.toPeak(), "copy-link": () => page.copy(page.address(), "the link") };
   for (const [id, does] of Object.entries(actions)) $(id).addEventListener("click", does);
   $("time-kinds").addEventListener("click", ({ target: { dataset } }) =>
     dataset.measure && page.go({ event: page.profile.measures[dataset.measure] }));
@@ -56,7 +63,7 @@ function listenToTabs(page) {
   });
 }
 
-// Opens the menu of a row by mouse or keyboard.
+// Opens the menu of a row with the mouse or the keyboard.
 function listenToRows(page) {
   const rowMenu = (event) => {
     const row = event.target.closest("[data-label], #call-tree [data-node]");
@@ -78,14 +85,14 @@ function keysOf(page) {
     "/": () => $("search").select(), n: () => page.step(1), N: () => page.step(-1),
     0: () => page.zoomTo(""), 1: go({ view: "graph" }), 2: go({ view: "functions" }), 3: go({ view: "calls" }),
     s: withFunction(() => page.go({ view: "functions" })),
-    o: step("only"), x: step("without"), h: step("hide"), b: step("from"), u: go({ steps: "", zoom: "" }),
-    y: withFunction((label) => page.copy(page.profile.labels.name[label], "The name")),
+    o: step("only"), x: step("without"), h: step("hide"), b: step("from"), u: go({ steps: "", kinds: "", zoom: "" }),
+    y: withFunction((label) => page.copy(page.profile.labels.name[label], "the name")),
     i: () => page.go({ zoom: "", shape: page.nextShape() }),
     c: () => page.go({ colours: page.coloursBy() === "kind" ? "module" : "kind" }),
     f: () => page.go({ names: page.state.names === "full" ? "short" : "full" }),
     r: () => page.go({ zoom: "", recursion: page.state.recursion === "folded" ? "shown" : "folded" }),
-    L: () => page.go({ zoom: "", logical: page.state.logical === "on" ? "off" : "on" }),
-    e: () => page.nextMeasure(), d: () => page.go({ idle: page.state.idle === "hidden" ? "shown" : "hidden" }),
+    L: () => page.go({ zoom: "", logical: page.logicalAs(!page.isLogical()) }),
+    e: () => page.nextMeasure(), d: () => page.turnIdle(),
     "[": () => page.shift(-1), "]": () => page.shift(1), p: () => page.toPeak(), w: go({ from: 0, to: 0, lens: "" }), z: () => page.magnify(),
     t: () => page.turnTheme(), "?": () => page.help(),
   };
@@ -95,7 +102,8 @@ function listenToKeys(page) {
   const keys = keysOf(page);
   addEventListener("keydown", (event) => {
     const isHeld = event.ctrlKey || event.metaKey;
-    // The browser cannot find text on a canvas. Ctrl-F in the search field opens the browser's own search.
+    // The browser cannot search text on a canvas. In the search field Ctrl-F opens the browser's
+    // own search.
     if (isHeld && event.key === "f" && document.activeElement !== $("search")) {
       $("search").select();
       event.preventDefault();
@@ -108,6 +116,21 @@ function listenToKeys(page) {
   });
 }
 
+// Moves all controls except the search and the views into one menu on a phone.
+function foldControls() {
+  const phone = matchMedia("(max-width: 700px)");
+  const folded = [...document.querySelectorAll("#timeline .bar, .range, nav > select, .kinds, #logical-label, #exports > div > button")];
+  const places = folded.map(() => document.createComment(""));
+  const fold = () => {
+    if (phone.matches) $("options").lastElementChild.append(...folded);
+    else folded.forEach((element, i) => places[i].after(element));
+  };
+  folded.forEach((element, i) => element.before(places[i]));
+  phone.addEventListener("change", fold);
+  fold();
+}
+
 export function listen(page) {
+  foldControls();
   for (const listenTo of [listenToFields, listenToButtons, listenToTabs, listenToRows, listenToKeys]) listenTo(page);
 }

@@ -2,15 +2,18 @@
 
 import { KIND_NAMES, kindOf } from "./colours.js";
 import { restCount, restRange } from "./layout.js";
-import { change, foldedWords, isInlined, labelOf, standsForAll } from "./tree.js";
-import { make, share } from "./tables.js";
-import { count, moduleName, percent, points, shown, time } from "./words.js";
+import { changedRows, changesOf, changeWords, nodeChange } from "./comparison.js";
+import { foldedWords, isInlined, labelOf, standsForAll } from "./tree.js";
+import { changeCell, make, nameButton, share } from "./tables.js";
+import { count, moduleName, pathEnd, percent, shown, time } from "./words.js";
 
 const MOST_LINES = 40;
 const HOTTEST = 20;
+const HOTTEST_OWN = 15;
+const HOTTEST_BESIDES = 8;
 const MOST_BRANCHES = 20;
 
-function place(profile, label) {
+export function place(profile, label) {
   const { labels, files } = profile;
   const path = label < labels.count ? files[labels.file[label]] : "";
   return path ? `${path}${labels.line[label] ? `:${labels.line[label]}` : ""}` : "";
@@ -24,10 +27,10 @@ function restWords({ tree, words }, first) {
   const [from, to] = restRange(tree, first);
   const frames = restCount(tree, first);
   return { name: `${count(frames)} ${frames === 1 ? "frame" : "frames"} too narrow to draw`,
-    figures: `${percent(to - from, tree.total(0))} total, ${words(to - from)}`, kind: "A click shows them alone.", place: "" };
+    figures: `${percent(to - from, tree.total(0))} total, ${words(to - from)}`, kind: "Click to show only these frames.", place: "" };
 }
 
-// Text about a node, for the tooltip and the state line.
+// Returns the text about a node for the tooltip and the state line.
 export function nodeWords(context, node) {
   const { profile, tree, words, names } = context;
   if (node < 0) return restWords(context, -node);
@@ -37,13 +40,13 @@ export function nodeWords(context, node) {
   const kind = standsForAll(tree, node) ? "" : kindOf(profile.labels, tree.code[node]);
   const when = tree.inOrder && kind ? `${time(tree.begins[node] * 1e3)} to ${time(tree.ends[node] * 1e3)}` : "";
   const { compares } = context;
-  const changed = compares ? `; ${points(change(tree, node, compares.whole) * compares.sign)} points` : "";
+  const changed = compares ? `; ${nodeChange(tree, node, compares)} points` : "";
   return {
     name: standsForAll(tree, node) ? "all" : context.full[label] + foldedWords(tree, node),
     figures: `${percent(tree.total(node), whole)} total, ${words(tree.total(node))}; ` +
       `${percent(tree.self(node), whole)} self, ${words(tree.self(node))}${changed}`,
     kind: kind === "inlined" ? inlined.slice(2) : (KIND_NAMES[kind] || "") + inlined,
-    place: kind ? [when, moduleName(modulePath(profile, label)), place(profile, label).split("/").slice(-2).join("/")]
+    place: kind ? [when, moduleName(modulePath(profile, label)), pathEnd(place(profile, label))]
       .filter(Boolean).join(" · ") : "",
   };
 }
@@ -66,13 +69,14 @@ function linesList(profile, label, lines, whole) {
     make("tr", {}, make("td", { className: "line" }, String(line)), make("td", {}, share(self, whole)), make("td", {}, share(total, whole))),
     ...(texts ? [make("tr", {}, make("td", { className: "text", colSpan: 4 },
       make("bdi", {}, shown((texts.get(line) || "").trim().replace(/\t/g, " ")))))] : [])]);
-  const more = known.length > hot.length ? [make("p", { className: "quiet" }, `and ${known.length - hot.length} lines more`)] : [];
-  return [make("h3", {}, "Source lines"), make("table", { className: "lines" },
+  const more = known.length > hot.length ? [make("p", { className: "quiet" }, `and ${known.length - hot.length} more lines`)] : [];
+  return [make("h2", {}, "Source lines"), make("table", { className: "lines" },
     make("thead", {}, make("tr", {}, ...["Line", "Self", "Total"].map((name) => make("th", {}, name)))),
     make("tbody", {}, ...rows)), ...more];
 }
 
-// Where the branches of a function go. The cycles are the time since the branch before, which is that of the code between.
+// Lists where the branches of a function go. The cycles of a branch are the time since the previous
+// branch, so they belong to the code between the two.
 function branchList({ names, full }, branches, tell) {
   if (!branches.length) return [];
   const rows = branches.slice(0, MOST_BRANCHES).map(({ line, to, toLine, taken, mispredicted, told, cycles }) => make("tr", {},
@@ -82,39 +86,66 @@ function branchList({ names, full }, branches, tell) {
     make("td", {}, make("button", { type: "button", title: full[to].slice(0, 2000), onclick: () => tell.choose(to) },
       make("bdi", {}, `${names[to]}${toLine ? `:${toLine}` : ""}`)))));
   const more = branches.length > rows.length ? [make("p", { className: "quiet" }, `and ${count(branches.length - rows.length)} more`)] : [];
-  return [make("h3", {}, "Branches from here"), make("table", { className: "lines branches" },
+  return [make("h2", {}, "Branches from here"), make("table", { className: "lines branches" },
     make("thead", {}, make("tr", {}, ...["Line", "Taken", "Mispredicted", "Cycles", "To"].map((name) => make("th", {}, name)))),
     make("tbody", {}, ...rows)), ...more];
 }
 
-// Lists the functions with the most self weight; shown if nothing is selected.
-function fillHottest(panel, { tree, names, full }, rows, tell) {
-  const whole = tree.total(0);
-  const least = Float64Array.from(rows, ({ self }) => self).sort().at(-HOTTEST) ?? 0; // sorts numbers in a fifth of the time of rows
-  const hottest = rows.filter(({ self, isUnsampled }) => self > 0 && self >= least && !isUnsampled).sort((a, b) => b.self - a.self || b.total - a.total || a.label - b.label);
-  const items = hottest.slice(0, HOTTEST).map(({ label, self }) =>
-    make("li", { "data-label": label }, share(self, whole), make("button", { type: "button", title: full[label].slice(0, 2000),
-      onclick: () => tell.choose(label) }, make("bdi", {}, names[label]))));
-  panel.replaceChildren(make("h3", {}, "Hottest functions, by self"), make("ol", { className: "hottest" }, ...items));
+// Lists functions with their shares: [[label, weight]].
+function shareList({ tree, names, full }, title, weights, tell) {
+  const items = weights.filter(([label]) => label < names.length).map(([label, weight]) =>
+    make("li", { "data-label": label }, share(weight, tree.total(0)), nameButton(names[label], full[label], { onclick: () => tell.choose(label) })));
+  return items.length ? [make("h2", {}, title), make("ol", { className: "hottest" }, ...items)] : [];
 }
 
-// context: {profile, tree, names, full, words, …}. label: the function, or -1. node: the selected node, or 0 for the
-// function as a whole. rows: the function table. branches: those from the function. tell: {choose(label), close(), sandwich(), search(), more(place)}.
-export function fillDetails(panel, context, { label, node, rows, lines, branches }, tell) {
-  if (label < 0) return fillHottest(panel, context, rows, tell);
+// Returns the functions with the largest weights: [[label, weight]].
+function hottestOf(rows, key, most) {
+  const least = Float64Array.from(rows, (row) => row[key]).sort().at(-most) ?? 0; // sorting numbers is faster than sorting rows
+  return rows.filter((row) => row[key] > 0 && row[key] >= least && !row.isUnsampled)
+    .sort((a, b) => b[key] - a[key] || b.total - a.total || a.label - b.label).slice(0, most).map((row) => [row.label, row[key]]);
+}
+
+// Lists the hottest of the user's own functions, then of all functions. It is shown if nothing is
+// selected.
+function fillHottest(panel, context, rows, tell) {
+  const own = hottestOf(rows, "near", HOTTEST_OWN);
+  panel.replaceChildren(...shareList(context, "Your hottest functions, with the library code they call", own, tell),
+    ...shareList(context, own.length ? "Hottest of all functions, by self" : "Hottest functions, by self", hottestOf(rows, "self", own.length ? HOTTEST_BESIDES : HOTTEST), tell));
+}
+
+// Lists the functions that have changed, in the order of the report. It is shown if nothing is
+// selected in a comparison.
+function fillChanged(panel, { names, full, compares, profile: { comparison } }, rows, tell) {
+  const changed = changedRows(rows, compares, HOTTEST);
+  const items = changed.map(({ label, changes }) => make("li", { "data-label": label }, changeCell("span", changes.self),
+    nameButton(names[label], full[label], { onclick: () => tell.choose(label) })));
+  panel.replaceChildren(make("h2", {}, `Changes of self, in % of ${shown(comparison.of)}`), changed.length ? make("ol", { className: "hottest" }, ...items)
+    : make("p", { className: "quiet" }, "No function has changed by half a point or more."));
+}
+
+const changeOfTerm = (change) => `${percent(change.before, 1)} → ${percent(change.after, 1)}, ${changeWords(change)} points`;
+
+// context: {profile, tree, names, full, words, …}. label: the function, or -1. node: the selected
+// node, or 0 for the whole function. rows: the function table. branches: those from the function.
+// around: its callers, callees and reasons of waits.
+// tell: {choose(label), close(), sandwich(), search(), more(place)}.
+export function fillDetails(panel, context, { label, node, rows, lines, branches, around }, tell) {
+  if (label < 0) return (context.compares ? fillChanged : fillHottest)(panel, context, rows, tell);
   const row = rows.find((other) => other.label === label);
   const { profile, tree, words, full, compares } = context;
   const whole = tree.total(0);
   const figure = (value, of) => [share(value, of), ` ${words(value)}`];
-  const parts = [make("h2", {}, make("bdi", {}, full[label]))];
+  const parts = [make("h2", { className: "of" }, make("bdi", {}, full[label]))];
   const list = make("dl", {});
   if (row) list.append(...term("Total", ...figure(row.total, whole)), ...term("Self", ...figure(row.self, whole)));
-  if (row && compares)
-    list.append(...term("Change", `${points((row.total / (compares.whole.total || 1) - row.base / (compares.whole.base || 1)) * compares.sign)} points`));
+  if (row && compares) {
+    const { self, total } = changesOf(row, compares);
+    list.append(...term("Change of total", changeOfTerm(total)), ...term("of self", changeOfTerm(self)));
+  }
   if (node) {
     const parent = tree.parent[node];
     list.append(...term("Here", ...figure(tree.total(node), whole)),
-      ...term("Of its caller", percent(tree.total(node), tree.total(parent))));
+      ...term("Share of caller", percent(tree.total(node), tree.total(parent))));
     if (isInlined(tree, node)) list.append(...term("Inlined into", make("bdi", {}, full[labelOf(tree, parent)] || "")));
   }
   list.append(...term("Kind", KIND_NAMES[profile.labels.kind[label]]));
@@ -125,5 +156,7 @@ export function fillDetails(panel, context, { label, node, rows, lines, branches
     button("Find everywhere", tell.search), button("More…", (event) => tell.more(event.currentTarget.getBoundingClientRect()))));
   parts.unshift(make("button", { type: "button", className: "close", title: "Nothing selected", "aria-label": "Close",
     onclick: tell.close }, "×"));
-  return panel.replaceChildren(...parts, ...branchList(context, branches, tell), ...linesList(profile, label, lines, whole));
+  const lists = [["Callers", around.callers], ["Callees", around.callees], ["Waits", around.reasons]].flatMap(([title, weights]) =>
+    shareList(context, title, weights, tell));
+  return panel.replaceChildren(...parts, ...lists, ...branchList(context, branches, tell), ...linesList(profile, label, lines, whole));
 }

@@ -2,7 +2,8 @@
 
 import { labelOf, lineTo } from "./tree.js";
 
-// Folded stacks (one line per stack, root first) of the samples below a node, including its callers.
+// Returns the folded stacks (one line per stack, root first) of the samples at or below a node,
+// with the node's callers.
 export function folded(tree, node, nameOf) {
   const lines = [];
   for (const leaf of tree.leaves) {
@@ -15,7 +16,7 @@ export function folded(tree, node, nameOf) {
 
 const escaped = (text) => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
 
-// boxes: {x, y, width, fill, ink (null: that of all), text, title}.
+// boxes: {x, y, width, fill, ink (null: the default), text, title}.
 export function svg(boxes, { width, height, row, ground, ink, title }) {
   const parts = boxes.map(({ x, y, width, fill, ink: own, text, title }) => {
     const place = `x="${x.toFixed(1)}" y="${y}"`;

@@ -1,13 +1,17 @@
-// Sums by function: the table, what a search matches, and the source lines of one function.
+// Sums by function: the function table, the matches of a search, and the source lines of one
+// function.
 
-import { STATES } from "./reasons.js";
-import { labelOf } from "./tree.js";
+import { leafOf, STATES } from "./reasons.js";
+import { kindOf } from "./colours.js";
+import { parallelismIn } from "./elapsed.js";
+import { childrenOf, labelOf, outermost } from "./tree.js";
 
-// The rank of labels that cannot be the place of a wait: RANKS of enum waiting_rank.
+// The rank of labels that cannot be a blocking function: RANKS of enum waiting_rank.
 const NO_RANK = 5;
 
-// For each node of a shape the one whose self weight its own is: itself; for the reason of a wait the function that chose to wait, the
-// innermost one of the lowest rank; and for "[woken by …]" and the waker's functions what the reason has.
+// Returns for each node of a shape the node that gets its self weight. Usually it is the node
+// itself. For the reason of a wait it is the blocking function: the innermost one of the lowest
+// rank. "[woken by …]" and the waker's functions have the same owner as the reason.
 function ownersOf(tree, labels) {
   const owner = new Uint32Array(tree.count);
   const place = new Uint32Array(tree.count);
@@ -23,8 +27,8 @@ function ownersOf(tree, labels) {
   return owner;
 }
 
-// The same of memory: the function that allocates is the innermost one of the program that is no work or glue of a library
-// (lib/report/allocating_place.h).
+// Like ownersOf(), but for memory: the function that allocates is the innermost function of the
+// program that is not library code or glue (lib/report/allocating_place.h).
 function allocatorsOf(tree, labels) {
   const owner = new Uint32Array(tree.count);
   const rankAt = (node) => {
@@ -39,10 +43,10 @@ function allocatorsOf(tree, labels) {
   return owner;
 }
 
-// A flag for each node that is not below one of the same label.
+// Returns a flag for each node that is not below a node of the same label.
 function outermostOf({ count, code, end }, labels) {
   const isOutermost = new Uint8Array(count);
-  const until = new Uint32Array(labels.name.length); // end of the label's open outermost node
+  const until = new Uint32Array(labels.name.length); // where the label's open outermost node ends
   for (let i = 1; i < count; i++) {
     if (i < until[code[i] >>> 1]) continue;
     until[code[i] >>> 1] = end[i];
@@ -51,16 +55,32 @@ function outermostOf({ count, code, end }, labels) {
   return isOutermost;
 }
 
-// Self and total of each label with weight. A recursive function counts once per sample. What does not depend on the weights
-// is kept with the shape.
+// Returns for each node the label of the innermost of the user's own functions plus 1, or 0.
+function ownOf({ count, parent, code }, { isOwn }) {
+  const own = new Uint32Array(count);
+  for (let i = 1; i < count; i++) own[i] = isOwn[code[i] >>> 1] ? (code[i] >>> 1) + 1 : own[parent[i]];
+  return own;
+}
+
+// Returns self and total of each label with weight. near: self of the function and of all code that
+// it calls, up to the next of the user's own functions. A recursive function counts once per sample.
+// The shape caches everything that does not depend on the weights.
 export function functionTable(tree, labels, isOfMemory = false) {
   const { shape, leaves, code } = tree;
   const owner = isOfMemory ? (shape.allocators ??= allocatorsOf(shape, labels)) : (shape.owners ??= ownersOf(shape, labels));
   const isOutermost = (shape.outermost ??= outermostOf(shape, labels));
+  const own = (shape.own ??= ownOf(shape, labels));
+  const near = new Float64Array(labels.name.length);
   const self = new Float64Array(labels.name.length);
   const total = new Float64Array(labels.name.length);
   const base = new Float64Array(labels.name.length);
-  for (const leaf of leaves) self[labelOf(shape, owner[leaf])] += tree.self(leaf);
+  const baseSelf = new Float64Array(labels.name.length);
+  for (const leaf of leaves) {
+    const weight = tree.self(leaf);
+    self[labelOf(shape, owner[leaf])] += weight;
+    if (own[owner[leaf]]) near[own[owner[leaf]] - 1] += weight;
+  }
+  if (tree.baseSums) for (const leaf of leaves) baseSelf[labelOf(shape, owner[leaf])] += tree.baseSelf(leaf);
   tree.visit((node, weight) => {
     if (isOutermost[node]) total[code[node] >>> 1] += weight;
     if (isOutermost[node] && tree.baseSums) base[code[node] >>> 1] += tree.base(node);
@@ -68,11 +88,55 @@ export function functionTable(tree, labels, isOfMemory = false) {
   const rows = [];
   for (let label = 0; label < labels.count; label++)
     if (total[label] > 0 || base[label] > 0)
-      rows.push({ label, self: self[label], total: total[label], base: base[label], isUnsampled: labels.unsampled.has(label) });
+      rows.push({ label, self: self[label], near: near[label], total: total[label], base: base[label], baseSelf: baseSelf[label],
+        isUnsampled: labels.unsampled.has(label) });
   return rows;
 }
 
-// The text as a regular expression; case-sensitive only if it has capitals. An invalid one is searched as plain text.
+const MOST_NEIGHBOURS = 6;
+
+const heaviest = (weights) => [...weights].sort((a, b) => b[1] - a[1]).slice(0, MOST_NEIGHBOURS);
+
+function addTo(weights, label, weight) {
+  weights.set(label, (weights.get(label) ?? 0) + weight);
+}
+
+// Returns the direct callers and callees of a function: [[label, weight]].
+export function neighbours(tree, label) {
+  const [callers, callees] = [new Map(), new Map()];
+  for (const node of outermost(tree, (other) => other === label)) {
+    if (tree.parent[node]) addTo(callers, labelOf(tree, tree.parent[node]), tree.total(node));
+    for (const child of childrenOf(tree, node)) addTo(callees, labelOf(tree, child), tree.total(child));
+  }
+  return { callers: heaviest(callers), callees: heaviest(callees) };
+}
+
+// Returns the reasons of the waits among the flagged samples: [[label, weight]].
+export function reasonsOf(profile, { sample, weight }, flags) {
+  const { own, state } = profile.samples;
+  const reasons = new Map();
+  for (let i = 0; i < sample.length; i++)
+    if (flags[sample[i]] && state[sample[i]] && own[sample[i]]) addTo(reasons, leafOf(profile, own[sample[i]]) >>> 1, weight[i]);
+  return heaviest(reasons);
+}
+
+// Returns a flag for each sample: whether the legend entry of its state, of its innermost
+// function's kind, or of that function's module is one of these. For elapsed time, the entry of the
+// number of running threads must be one of these, too.
+export function samplesOfKinds(profile, keys) {
+  const { labels, samples, running } = profile;
+  const { others: kinds, includes } = parallelismIn(keys);
+  return Uint8Array.from(samples.stack, (stack, sample) => {
+    const isIncluded = includes(running[samples.set[sample]]);
+    if (!isIncluded || !kinds.length) return Number(isIncluded);
+    const leaf = stack && leafOf(profile, stack);
+    const state = STATES[samples.state[sample]];
+    return Number(kinds.includes(`m${labels.module[leaf >>> 1]}`) || kinds.includes(state) || (state === "running" && kinds.includes(kindOf(labels, leaf))));
+  });
+}
+
+// Returns the text as a regular expression. It is case-sensitive only if the text contains a
+// capital letter. An invalid expression is searched as plain text.
 export function searchPattern(text) {
   const flags = /\p{Lu}/u.test(text) ? "u" : "iu";
   try {
@@ -88,12 +152,13 @@ export function search(names, text, short = names) {
   return { matches: Uint8Array.from(names, (name, i) => regexp.test(name) || regexp.test(short[i])), isText };
 }
 
-// The weight of the samples with at least one matching function, and the number of matching nodes.
+// Returns the weight of the samples with at least one matching function, and the number of matching
+// nodes.
 export function matchSum(tree, matches) {
   const { count, code, end, leaves, sums } = tree;
   let weight = 0;
   let places = 0;
-  let first = 0; // the number of the first leaf that is not before the node
+  let first = 0; // the number of the first leaf at or after the node
   let until = 0; // the end of the outermost match, and the number of its first leaf
   let from = 0;
   for (let i = 1; i < count; i++) {
@@ -113,7 +178,8 @@ export function matchSum(tree, matches) {
   return { weight: weight + sums[first] - sums[from], places };
 }
 
-// A flag for each sample: whether its stack has a matching function, or with `others`, whether it has none.
+// Returns a flag for each sample: whether its stack has a matching function. With `others`: whether
+// it has none.
 export function matchingSamples({ frames, stacks, samples }, matches, others = false) {
   const hit = new Uint8Array(stacks.count);
   for (let stack = 1; stack < stacks.count; stack++) {
@@ -122,19 +188,28 @@ export function matchingSamples({ frames, stacks, samples }, matches, others = f
     for (let i = frames.first[frame]; !hit[stack] && i < frames.first[frame + 1]; i++)
       hit[stack] = matches[frames.code[i] >>> 1];
   }
-  const flags = new Uint8Array(samples.count); // a loop is ten times as fast as from()
+  const flags = new Uint8Array(samples.count); // a loop is faster than from()
   for (let sample = 0; sample < samples.count; sample++) flags[sample] = Number(hit[samples.stack[sample]] !== Number(others));
   return flags;
 }
 
-// The nodes with matching labels, the heaviest first.
+// Returns the heaviest node with a matching label, or 0.
+export function heaviestMatch(tree, matches) {
+  let found = 0;
+  let most = 0;
+  tree.visit((node, total) => { if (total > most && node && matches[labelOf(tree, node)]) [found, most] = [node, total]; });
+  return found;
+}
+
+// Returns the nodes with matching labels, the heaviest first.
 export function matchingNodes(tree, matches) {
   const found = [];
   tree.visit((node, total) => { if (matches[labelOf(tree, node)]) found.push({ node, total }); });
   return found.sort((a, b) => b.total - a.total || a.node - b.node).map(({ node }) => node);
 }
 
-// Which lines of one function each stack has: {sets, setOf}, sets of lines and the number of that of each stack; 0: none.
+// Returns {sets, setOf}: the distinct sets of lines that stacks have in one function, and the set
+// of each stack (0: none).
 export function lineSets({ frames, stacks }, label) {
   const sets = [new Set()];
   const ids = new Map([["", 0]]);
@@ -162,8 +237,8 @@ export function lineSets({ frames, stacks }, label) {
   return { sets, setOf };
 }
 
-// The lines of one function that have weight. self: the line itself ran; total: also all functions called from it.
-// Each line counts once per sample.
+// Returns the lines of one function that have weight. self: samples in the line itself; total: also
+// samples in functions called from it. Each line counts once per sample.
 export function sourceLines(profile, { sample, weight }, label, { sets, setOf } = lineSets(profile, label)) {
   const { frames, stacks, samples } = profile;
   const leafLine = (frame) => {

@@ -1,22 +1,25 @@
-// A tree as boxes on a canvas: drawing, hovering, selecting, zooming by mouse and keyboard.
+// Draws a tree as boxes on a canvas, and handles hovering, selecting and zooming with mouse and
+// keyboard.
 
 import { boxAt, layout, restRange } from "./layout.js";
 import { kindOf } from "./colours.js";
-import { change, childrenOf, labelOf, mainLine, standsForAll, startOf, widthOf } from "./tree.js";
-import { points } from "./words.js";
+import { nodeChange } from "./comparison.js";
+import { labelOf, lastShared, mainLine, rowOf, sharedWords, shownAs, shownChildren, shownParent, standsForAll, startOf, widthOf } from "./tree.js";
+import { nameParts } from "./words.js";
 
 export const ROW_PX = 20;
 const TEXT_PX = 28; // narrower boxes have no text
-const CALLERS_SHOWN = 4; // above the zoomed box
+const CALLERS_SHOWN = 4; // rows above the zoomed box
 const FORK_SHARE = 0.85;
-const LEAST_RANGE = 1e-7; // share of the axis
+const LEAST_RANGE = 1e-7; // a share of the axis
 const LEAST_DRAG = 5; // pixels
 const ZOOM_MS = 160;
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", "DejaVu Sans", sans-serif';
 
 const MOST_WIDTHS = 50000; // in the cache
 
-// Cuts texts to a width. The measured width of each text is cached.
+// Cuts names to a width: their scopes from the start, then their own name at its end
+// (lib/report/shorten.h). The measured width of each text is cached.
 class Lettering {
   constructor(context) {
     this.context = context;
@@ -33,6 +36,14 @@ class Lettering {
   }
 
   fitted(text, room) {
+    if (this.width(text) <= room) return text;
+    const [scopes, own] = nameParts(text);
+    for (let at = scopes.indexOf("::"); at >= 0; at = scopes.indexOf("::", at + 2))
+      if (this.width(`…${text.slice(at)}`) <= room) return `…${text.slice(at)}`;
+    return this.cut(own, room);
+  }
+
+  cut(text, room) {
     const whole = this.width(text);
     if (whole <= room) return text;
     let letters = Math.floor((text.length * (room - 11)) / whole);
@@ -41,8 +52,9 @@ class Lettering {
   }
 }
 
-// element: a scrolling block. tell: {select(node), open(node), zoom({node, first}), choose(node), menu(node, x, y),
-// hover(node, event), hidden(count)}. hover gets -node for a rest box (layout.js), and null if no box is hovered.
+// element: a scrolling block. tell: {select(node), open(node), zoom({node, first}), choose(node),
+// menu(node, x, y), unfold(), hover(node, event), hidden(count)}. hover gets -node for a rest box
+// (layout.js), and null if the pointer is over no box.
 export class Graph {
   constructor(element, label, tell) {
     this.element = element;
@@ -60,12 +72,12 @@ export class Graph {
     this.letters = { normal: new Lettering(this.context), italic: new Lettering(this.context) };
     this.selected = 0;
     this.hovered = null;
-    this.grasped = null; // last place of a drag
-    // Wheel or drag has moved the range off the zoomed node.
+    this.grasped = null; // the last position of a drag
+    // True if the wheel or a drag has moved the range off the zoomed node.
     this.isFree = false;
     this.zoomed = 0;
     this.scrolled = 0; // scrollTop after the next drawing
-    // First shown child of the zoomed node; 0: all.
+    // The first shown child of the zoomed node, or 0 for all.
     this.first = 0;
     this.listen();
   }
@@ -96,7 +108,8 @@ export class Graph {
       this.scrolled = element.scrollTop;
       this.later();
     }, { passive: true });
-    // Draws immediately: a resized canvas is black until it is drawn, which would be visible for a frame.
+    // Draws immediately, because a resized canvas is black until it is drawn, which would be
+    // visible for a frame.
     new ResizeObserver(() => {
       this.seenWidth = 0;
       if (this.refit()) this.draw();
@@ -106,6 +119,9 @@ export class Graph {
   // look: {upward, colours, labels, names, matches, chosen, compares, ground, ink, mark, …}.
   show(tree, look, { node: zoomed, first = 0 }) {
     const isNew = tree !== this.tree || look.upward !== this.look.upward;
+    const shared = look.foldsShared ? lastShared(tree) : 0;
+    const isFolded = shared !== this.shared;
+    this.shared = shared;
     const from = this.tree && !isNew ? this.range : null;
     this.tree = tree;
     this.look = look;
@@ -117,10 +133,15 @@ export class Graph {
       this.first = first;
       if (this.selected === 0) this.selected = zoomed;
       this.turn(from);
-    } else this.refit();
+    } else if (this.refit() && isFolded) this.reveal();
   }
 
-  // The range of the axis that is visible after zooming ends.
+  // Returns the row of a node, counted from the root.
+  row(node) {
+    return rowOf(this.tree, this.shared, node);
+  }
+
+  // Returns the range of the axis that is visible when zooming ends.
   aim({ zoomed, first } = this) {
     const { tree } = this;
     if (first) return restRange(tree, first);
@@ -128,7 +149,7 @@ export class Graph {
     return [start, start + widthOf(tree, zoomed)];
   }
 
-  // Glides to the zoomed node; jumps if the user prefers reduced motion.
+  // Animates the zoom to a node. Jumps if the user prefers reduced motion.
   turn(from) {
     const goal = this.aim();
     this.goal = goal;
@@ -154,7 +175,7 @@ export class Graph {
     this.gliding = requestAnimationFrame(step);
   }
 
-  // Shows a range of the axis, clamped to its ends, without a zoomed node.
+  // Shows a range of the axis, clamped to its ends, independent of the zoomed node.
   freeTo(from, to) {
     const all = widthOf(this.tree, 0);
     const wide = Math.min(all, Math.max(to - from, all * LEAST_RANGE));
@@ -178,7 +199,7 @@ export class Graph {
     this.freeTo(from + by, to + by);
   }
 
-  // Returns to the zoomed node after wheel or drag; false if there is nothing to do.
+  // Returns to the zoomed node after wheel or drag. Returns false if there is nothing to do.
   unfree() {
     if (!this.isFree) return false;
     this.isFree = false;
@@ -199,7 +220,7 @@ export class Graph {
     if (event.button === 0 && event.pointerType === "mouse") this.grasped = { x: event.clientX, y: event.clientY };
   }
 
-  // Returns whether this is a drag: a click may move by less than LEAST_DRAG.
+  // Returns whether this is a drag: the pointer may move by less than LEAST_DRAG during a click.
   drag(event) {
     const { x, y } = this.grasped;
     if (!this.hasPanned && Math.hypot(event.clientX - x, event.clientY - y) < LEAST_DRAG) return false;
@@ -211,7 +232,7 @@ export class Graph {
     return true;
   }
 
-  // The first node whose heaviest callee does not have nearly all of its weight.
+  // Returns the first node whose heaviest callee lacks a substantial part of its weight.
   fork() {
     const { tree } = this;
     return mainLine(tree, (child, node) => tree.total(child) > FORK_SHARE * tree.total(node)).pop();
@@ -221,26 +242,26 @@ export class Graph {
   // and the first fork is far from the root, scrolls to the fork.
   reveal() {
     const { tree, zoomed, selected } = this;
-    const fork = zoomed || tree.inOrder || !standsForAll(tree, 0) ? 0 : tree.depth[this.fork()];
+    const fork = zoomed || tree.inOrder || !standsForAll(tree, 0) ? 0 : this.row(this.fork());
     const isFar = fork * ROW_PX > this.height / 2;
-    const rows = Math.max(0, (isFar ? fork : tree.depth[zoomed]) - CALLERS_SHOWN) * ROW_PX;
+    const rows = Math.max(0, (isFar ? fork : this.row(zoomed)) - CALLERS_SHOWN) * ROW_PX;
     this.scrollTo(this.look.upward ? this.rows * ROW_PX - this.height - rows : rows);
     if (selected) this.keepInView(selected);
   }
 
   keepInView(node) {
-    const y = this.top(this.tree.depth[node]);
+    const y = this.top(this.row(node));
     if (y < 0) this.scrollTo(this.scrolled + y);
     else if (y + ROW_PX > this.height) this.scrollTo(this.scrolled + y + ROW_PX - this.height);
   }
 
-  // The next drawing sets scrollTop, because that may make the browser lay out the page.
+  // The next drawing sets scrollTop, because setting it can force the browser to lay out the page.
   scrollTo(top) {
     this.scrolled = Math.max(0, Math.min(top, this.rows * ROW_PX - this.height));
     this.later();
   }
 
-  // Computes the layout again; the next frame draws it.
+  // Computes the layout again. The next frame draws it.
   refit() {
     if (!this.fit()) return false;
     this.tell.hidden(this.boxes.hidden);
@@ -258,14 +279,15 @@ export class Graph {
       canvas.style.width = `${this.width}px`;
       canvas.style.height = `${this.height}px`;
     }
-    this.boxes = layout(this.tree, ...this.range, this.width);
+    this.boxes = layout(this.tree, ...this.range, this.width, this.shared);
     this.rows = this.boxes.depth.reduce((most, depth) => Math.max(most, depth), 0) + 1;
     const tall = `${Math.max(this.height, this.rows * ROW_PX)}px`;
     if (this.space.style.height !== tall) this.space.style.height = tall;
     return true;
   }
 
-  // Reads the size only after it changed: reading may make the browser lay out the whole page.
+  // Reads the size only after a change, because reading it can force the browser to lay out the
+  // whole page.
   measure() {
     if (!this.seenWidth) {
       this.seenWidth = this.element.clientWidth;
@@ -287,16 +309,26 @@ export class Graph {
     return Math.max(this.height, this.rows * ROW_PX) - (depth + 1) * ROW_PX - this.scrolled;
   }
 
-  // In a comparison, a node's change in points. A narrow box shows only this.
+  // Returns a node's change in percentage points if profiles are compared. A narrow box shows only
+  // this.
   changeOf(node) {
     const { compares } = this.look;
-    return compares && node ? points(change(this.tree, node, compares.whole) * compares.sign) : "";
+    return compares && node ? nodeChange(this.tree, node, compares) : "";
   }
 
   nameOf(node) {
-    const name = standsForAll(this.tree, node) ? "all" : this.look.names[labelOf(this.tree, node)];
+    const name = standsForAll(this.tree, node) ? "all" : node && node === this.shared ? sharedWords(this.tree, node, this.look.names) : this.look.names[labelOf(this.tree, node)];
     const changed = this.changeOf(node);
     return changed ? `${changed}  ${name}` : name;
+  }
+
+  textOf(node, style, room) {
+    const letters = this.letters[style];
+    const changed = this.changeOf(node);
+    const name = this.nameOf(node).slice(changed && changed.length + 2);
+    if (!changed) return letters.fitted(name, room);
+    const rest = letters.fitted(name, room - letters.width(`${changed}  `));
+    return rest ? `${changed}  ${rest}` : letters.cut(changed, room);
   }
 
   nodeUnder(event) {
@@ -367,7 +399,7 @@ export class Graph {
     this.context.fillRect(x, y, width, 2);
   }
 
-  // Marks kinds without colour: an edge at the left, dashes, a line below.
+  // Marks the kinds without colour: an edge at the left, dashes, or a line below.
   drawSign(kind, x, y, width) {
     const { context, look } = this;
     context.fillStyle = look.sign;
@@ -382,14 +414,11 @@ export class Graph {
     const { context } = this;
     const style = kind === "inlined" ? "italic" : "normal";
     const room = width - 10;
-    let text = this.nameOf(node);
     if (style !== this.style) {
       this.style = style;
       context.font = style === "italic" ? `italic ${FONT}` : FONT;
     }
-    text = this.letters[style].fitted(text, room);
-    const changed = this.changeOf(node);
-    if (changed && text.length < changed.length + 4) text = this.letters[style].width(changed) <= room ? changed : "";
+    const text = this.textOf(node, style, room);
     if (!text) return;
     context.fillStyle = ink;
     context.fillText(text, x + 6, y + ROW_PX / 2);
@@ -418,6 +447,7 @@ export class Graph {
   }
 
   select(node) {
+    if (shownAs(this.tree, this.shared, node) !== node) this.tell.unfold();
     this.selected = node;
     this.keepInView(node);
     this.later();
@@ -425,11 +455,12 @@ export class Graph {
   }
 
   open(node) {
+    if (node && node === this.shared) return this.tell.unfold();
     this.selected = node;
-    this.tell.open(node);
+    return this.tell.open(node);
   }
 
-  // Opens the menu: by mouse of the node under the pointer, by keyboard of the selected node.
+  // Opens the menu of the node under the pointer (mouse) or of the selected node (keyboard).
   menu(event) {
     const isKey = event.button !== 2;
     const node = isKey ? this.selected : this.nodeUnder(event);
@@ -442,14 +473,14 @@ export class Graph {
   keyMenu(node) {
     const box = this.boxes.node.indexOf(node);
     const { x, y } = this.canvas.getBoundingClientRect();
-    this.tell.menu(node, x + Math.max(0, this.boxes.x[box] || 0) + 12, y + this.top(this.tree.depth[node]) + ROW_PX);
+    this.tell.menu(node, x + Math.max(0, this.boxes.x[box] || 0) + 12, y + this.top(this.row(node)) + ROW_PX);
   }
 
   isDrawn(node) {
     return this.boxes.node.includes(node);
   }
 
-  // The box `step` places to the right of the selected one in its row.
+  // Returns the box `step` places to the right of the selected box in its row.
   beside(step) {
     const { boxes, tree } = this;
     const row = boxes.node.filter((node) => node >= 0 && tree.depth[node] === tree.depth[this.selected]);
@@ -471,8 +502,8 @@ export class Graph {
     const inwards = this.look.upward ? "ArrowUp" : "ArrowDown";
     const goTo = (node) => node !== undefined && node >= 0 && this.isDrawn(node) && this.select(node);
     if (!this.isDrawn(selected)) this.selected = this.zoomed;
-    if (event.key === outwards) goTo(selected ? tree.parent[selected] : undefined);
-    else if (event.key === inwards) goTo(childrenOf(tree, selected)[0]);
+    if (event.key === outwards) goTo(selected ? shownParent(tree, this.shared, selected) : undefined);
+    else if (event.key === inwards) goTo(shownChildren(tree, this.shared, selected)[0]);
     else if (event.key === "ArrowLeft") goTo(this.beside(-1));
     else if (event.key === "ArrowRight") goTo(this.beside(1));
     else if (event.key === "Home") goTo(0);
@@ -485,7 +516,7 @@ export class Graph {
     event.stopPropagation();
   }
 
-  // All boxes with their texts, for the SVG export.
+  // Returns all boxes with their texts, for the SVG export.
   picture(title) {
     const { boxes, look, context } = this;
     context.font = FONT;
@@ -496,7 +527,7 @@ export class Graph {
         x: boxes.x[i], y: look.upward ? height - (depth + 1) * ROW_PX : depth * ROW_PX, width: boxes.width[i],
         fill: this.fillOf(node),
         ink: node && !standsForAll(this.tree, node) ? look.colours.ink(kindOf(look.labels, this.tree.code[node])) : null,
-        text: boxes.width[i] >= TEXT_PX ? this.letters.normal.fitted(this.nameOf(node), boxes.width[i] - 8) : "",
+        text: boxes.width[i] >= TEXT_PX ? this.textOf(node, "normal", boxes.width[i] - 8) : "",
         title: title(node),
       };
     });

@@ -1,11 +1,12 @@
-// The heat map of time: a grid of equal cells in the order of time, down each column and then down the next one.
+// The heat map over time: a grid of equal cells in time order, down each column and then down the
+// next one.
 
 import { clockShift } from "./clock.js";
 import { spread } from "./states.js";
 import { intervalsWithin, weightOfOne } from "./weights.js";
 
 const MOST_COLUMNS = 300;
-// What columns and rows are.
+// The possible units of columns and rows.
 const GRIDS = [
   { columnUs: 1e6, rowUs: 5e4, words: "Seconds across, 50 ms down", cell: "50 ms" },
   { columnUs: 60e6, rowUs: 1e6, words: "Minutes across, seconds down", cell: "second" },
@@ -13,7 +14,8 @@ const GRIDS = [
   { columnUs: 86400e6, rowUs: 3600e6, words: "Days across, hours down", cell: "hour" },
 ];
 
-// The grid of a span of microseconds: the finest with not too many columns, which begin with the clock's.
+// Returns the finest grid of a span of microseconds that does not have too many columns. Columns
+// start at whole units of local time.
 export function gridOf(info, [from, to]) {
   const grid = GRIDS.find(({ columnUs }) => (to - from) / columnUs <= MOST_COLUMNS) ?? GRIDS[GRIDS.length - 1];
   const { columnUs, rowUs } = grid;
@@ -23,22 +25,22 @@ export function gridOf(info, [from, to]) {
   return { ...grid, start, columns, rows: Math.round(columnUs / rowUs), span: [from, to] };
 }
 
-// The number of the cell with a time.
+// Returns the number of the cell that contains a time.
 export const cellAt = ({ start, rowUs }, us) => Math.floor((us - start) / rowUs);
 
-// When a cell begins.
+// Returns the start time of a cell.
 export const timeOf = ({ start, rowUs }, cell) => start + cell * rowUs;
 
-// The first and the last cell of the grid's span.
+// Returns the first and the last cell of the grid's span.
 export const cellsOf = (grid) => [cellAt(grid, grid.span[0]), cellAt(grid, grid.span[1] - 1)];
 
-// The time from the earlier to the later of two cells, inside of the span.
+// Returns the time from the earlier to the later of two cells, clamped to the span.
 export function rangeOf(grid, a, b) {
   const [from, to] = [timeOf(grid, Math.min(a, b)), timeOf(grid, Math.max(a, b) + 1)];
   return [Math.max(grid.span[0], from), Math.min(grid.span[1], to)].map(Math.round);
 }
 
-// The weight in each cell. whole: the weight of each sample in the recording.
+// Returns the weight in each cell. whole: the weight of each sample in the recording.
 export function heatOf(profile, whole, { start, rowUs, columns, rows }) {
   const { timedSamples, intervals } = profile;
   const bins = columns * rows;

@@ -1,18 +1,19 @@
-// Draws the heat map of time. A click takes a cell, a second one all from the first to it; so does a drag, and with the
-// keyboard Enter, or an arrow with Shift.
+// Draws the heat map over time. A click selects a cell, and a second click selects all cells from
+// the first to it. A drag does the same, and so does the keyboard with Enter or with Shift and an
+// arrow key.
 
 import { ticksOf } from "./clock.js";
 import { cellAt, cellsOf, rangeOf } from "./heat.js";
 import { wordOf } from "./timeline.js";
 
 const HEAT_TOP_PX = 18; // for the times of columns
-const HEAT_SIDE_PX = 34; // for those of rows
+const HEAT_SIDE_PX = 34; // for the times of rows
 const HEAT_MARGIN_PX = 10; // at the right
 const HEAT_TALL_PX = 180;
 const LEAST_TICK_PX = 70;
 
-// tell: {range(from, to, isOver), hover(cell, event), cell(cell): the keyboard has moved to it}. Cells have the numbers that
-// heat.js gives them.
+// tell: {range(from, to, isOver), hover(cell, event), cell(cell): the keyboard has moved to it}.
+// heat.js defines the numbers of cells.
 export class HeatMap {
   constructor(canvas, tell) {
     Object.assign(this, { canvas, tell, cursor: null, anchor: null, pressed: null, hovered: null });
@@ -30,9 +31,10 @@ export class HeatMap {
     return this.canvas.parentElement.clientWidth - HEAT_SIDE_PX - HEAT_MARGIN_PX;
   }
 
-  // heat: the weight of each cell of the grid; most: that of the hottest colour; look: colours, and the ramp of heat.
+  // heat: the weight of each cell of the grid; most: the weight of the hottest colour; look: the
+  // theme's colours and the ramp of heat.
   show(info, grid, { heat, most }, look, range) {
-    if (String(range) !== this.taken) this.anchor = null; // it was changed elsewhere
+    if (String(range) !== this.taken) this.anchor = null; // the range was changed elsewhere
     if (grid.start !== this.grid?.start || grid.rowUs !== this.grid?.rowUs) this.cursor = this.anchor = this.hovered = null;
     Object.assign(this, { info, grid, heat, most, look, range });
     this.paint();
@@ -66,7 +68,7 @@ export class HeatMap {
     return HEAT_TOP_PX + (row * HEAT_TALL_PX) / this.grid.rows;
   }
 
-  // A pixel a cell, then enlarged. A cell beyond the recording has none.
+  // Draws one pixel per cell and enlarges the picture. Cells outside the recording stay empty.
   drawCells() {
     const { grid, heat, most, look, context } = this;
     const { columns, rows } = grid;
@@ -86,7 +88,7 @@ export class HeatMap {
     context.drawImage(small, HEAT_SIDE_PX, HEAT_TOP_PX, this.width, HEAT_TALL_PX);
   }
 
-  // Above the columns what they are on the clock; beside the rows what part of their column.
+  // Draws the local time above the columns, and the part of the column next to the rows.
   drawTimes() {
     const { grid, info, look, context, width } = this;
     const { start, columnUs, columns, rows } = grid;
@@ -107,7 +109,8 @@ export class HeatMap {
     context.textAlign = "left";
   }
 
-  // The outline of the cells from one to another, which are parts of a column, whole columns, and a part of a column.
+  // Returns the outline of a range of cells: a part of a column, whole columns, and a part of a
+  // column.
   path(cells) {
     const { context, grid: { rows } } = this;
     const [first, last] = cells[0] < cells[1] ? cells : [cells[1], cells[0]];
@@ -138,7 +141,7 @@ export class HeatMap {
     return [Math.max(first, cellAt(this.grid, from)), Math.min(last, cellAt(this.grid, to - 1))];
   }
 
-  // All but the range is veiled.
+  // Veils everything outside the range.
   drawRange() {
     const { context, look, width } = this;
     const cells = this.rangeCells();
@@ -150,7 +153,7 @@ export class HeatMap {
     this.outline(cells, look.focus, 2);
   }
 
-  // The cell at a place, the nearest one outside of the map.
+  // Returns the cell at a place, or the nearest one if the place is outside the map.
   cell({ offsetX, offsetY }) {
     const { grid, width } = this;
     const at = (place, size, parts) => Math.min(parts - 1, Math.max(0, Math.floor((place / size) * parts)));
@@ -168,7 +171,8 @@ export class HeatMap {
     this.tell.range(...range, isOver);
   }
 
-  // The first click takes its cell, which the next one, or one with Shift, goes on from.
+  // The first click selects a cell. The next click, or one with Shift, extends the range to its
+  // cell.
   click(cell, goesOn) {
     const first = this.anchor ?? (goesOn && this.range ? this.rangeCells()[0] : null);
     this.anchor = first === null ? cell : null;
@@ -226,7 +230,7 @@ export class HeatMap {
     event.preventDefault();
   }
 
-  // The cell that a key leads to; null: it is not one that moves.
+  // Returns the cell that a key moves to, or null if the key does not move.
   goal(key, cursor) {
     const { rows } = this.grid;
     const [first, last] = cellsOf(this.grid);
@@ -235,7 +239,7 @@ export class HeatMap {
     return { Home: first, End: last }[key] ?? null;
   }
 
-  // With Shift, the cells from where it was pressed first to the cursor.
+  // Shift and an arrow key: selects the cells from where the first one was pressed to the cursor.
   extend(cursor) {
     const anchor = this.anchor ?? cursor;
     this.take(anchor, this.cursor, true);

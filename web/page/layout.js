@@ -1,6 +1,6 @@
-// Layout of a tree as boxes: a preorder walk that leaves out boxes that are too narrow.
+// Lays out a tree as boxes: a preorder walk that omits boxes that are too narrow.
 
-import { placesBelow, startOf, widthOf } from "./tree.js";
+import { placesBelow, rowOf, shownAs, startOf, widthOf } from "./tree.js";
 
 const NARROWEST_PX = 1;
 
@@ -17,25 +17,27 @@ class Boxes {
   }
 }
 
-// Lays out the range of the axis from x0 to x1 on `width` pixels. Each box has node, x, width and depth. The children that
-// are too narrow share one box after the last wide one, the rest box: its node is -node of the first of them.
-export function layout(tree, x0, x1, width) {
+// Lays out the range of the axis from x0 to x1 on `width` pixels. Each box has node, x, width and
+// depth. shared: see tree.js. Children that are too narrow share one box after the last wide one, the rest box. Its node
+// is -node of the first of them.
+export function layout(tree, x0, x1, width, shared = 0) {
   const boxes = new Boxes(width);
   const scale = width / (x1 - x0);
-  if (x1 > x0) (tree.inOrder ? takeInOrder : takeByWeight)(boxes, tree, x0, scale);
+  if (x1 > x0) (tree.inOrder ? takeInOrder : takeByWeight)(boxes, tree, x0, scale, shared);
   return boxes;
 }
 
-function takeByWeight(boxes, tree, x0, scale) {
-  const open = [{ node: 0, start: 0, width: widthOf(tree, 0) }]; // the leftmost last
+function takeByWeight(boxes, tree, x0, scale, shared) {
+  const open = [{ node: 0, start: 0, width: widthOf(tree, 0) }]; // the leftmost is last
   while (open.length) {
-    const { node, start, width } = open.pop();
-    boxes.add(node, (start - x0) * scale, (start + width - x0) * scale, tree.depth[Math.abs(node)]);
+    const { node: next, start, width } = open.pop();
+    const node = next > 0 ? shownAs(tree, shared, next) : next;
+    boxes.add(node, (start - x0) * scale, (start + width - x0) * scale, rowOf(tree, shared, Math.abs(node)));
     if (node >= 0) open.push(...placesToDraw(boxes, tree, { node, start }, x0, scale).reverse());
   }
 }
 
-// The children of a node that get a box, and what shares the rest box.
+// Adds the boxes of a node's children, and the rest box of those that are too narrow.
 function placesToDraw(boxes, tree, { node, start: from }, x0, scale) {
   const drawn = [];
   const x1 = x0 + (boxes.all - 1e-6) / scale;
@@ -57,13 +59,14 @@ function placesToDraw(boxes, tree, { node, start: from }, x0, scale) {
 
 const endOf = (places) => places[places.length - 1].start + places[places.length - 1].width;
 
-// The number of nodes of a child and the later ones.
+// Returns the number of nodes below a child and all later children.
 function countFrom(tree, places, at) {
   places[at].count ??= places.slice(at).reduce((sum, { node }) => sum + tree.size(node), 0);
   return places[at].count;
 }
 
-// In time order narrow boxes stand between wide ones, so each pixel column shows the stack at its middle.
+// In time order, narrow boxes are between wide ones. Therefore each pixel column shows the stack at
+// its middle.
 function takeInOrder(boxes, tree, x0, scale) {
   for (let i = 0; i < tree.count; ) {
     const x = (tree.start[i] - x0) * scale;
@@ -82,16 +85,17 @@ function takeInOrder(boxes, tree, x0, scale) {
   }
 }
 
-// The number of nodes in the rest box that begins with a child.
+// Returns the number of nodes in the rest box that starts with a child.
 export function restCount(tree, first) {
   const places = placesBelow(tree, tree.parent[first]);
   return countFrom(tree, places, places.findIndex(({ node }) => node === first));
 }
 
-// The range of the axis that a node's child `first` and all later children have: the range of a rest box.
+// Returns the range of the axis that a node's child `first` and all later children cover: the range
+// of a rest box.
 export const restRange = (tree, first) => [startOf(tree, first), endOf(placesBelow(tree, tree.parent[first]))];
 
-// The index of the box at a place, or -1.
+// Returns the index of the box at a place, or -1.
 export function boxAt(boxes, x, depth) {
   for (let i = 0; i < boxes.node.length; i++)
     if (boxes.depth[i] === depth && x >= boxes.x[i] && x < boxes.x[i] + boxes.width[i]) return i;

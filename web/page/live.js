@@ -1,11 +1,11 @@
-// The line of live bytes over time, above the lanes. Dragging selects a range, a click a moment.
+// Draws the line of live bytes over time above the lanes. A drag selects a range, a click a moment.
 
 import { ticksOf, timeWords } from "./clock.js";
 import { bytesAt, liveByBin, peakWithin } from "./memory.js";
 
 const TALL_PX = 56;
 const TOP_PX = 14; // for the times
-const LIVE_MARGIN_PX = 10; // as the lanes have
+const LIVE_MARGIN_PX = 10; // the same as that of the lanes
 const LIVE_DRAG_PX = 4;
 
 // tell: {range(from, to, isOver), hover({name, figures}, event)}.
@@ -25,7 +25,7 @@ export class LiveLine {
     return this.canvas.parentElement.clientWidth - LIVE_MARGIN_PX;
   }
 
-  // look: colours; bytes: formats them.
+  // look: the theme's colours; bytes: formats a number of bytes.
   show(info, steps, look, range, span, bytes) {
     Object.assign(this, { info, steps, look, range, span, bytes });
     this.paint();
@@ -92,7 +92,7 @@ export class LiveLine {
     const { look, range, width } = this;
     if (!range) return;
     const [from, to] = range.map((time) => this.x(time));
-    // A moment would leave all of the line below the veil.
+    // The veil outside a single moment would cover the whole line.
     if (to - from > 1) {
       context.fillStyle = look.veil;
       context.fillRect(0, 0, from, TALL_PX);

@@ -1,12 +1,15 @@
-// The logical view: stacks without the code of runtimes, as lib/report/logical.c makes them.
+// The logical view: stacks without the code of language runtimes, computed like in
+// lib/report/logical.c.
 
-// enum fate; 0: of the program.
+// Values of enum fate.
+export const PROGRAM = 0;
 const WORK = 1;
 const ADDRESS = 2;
-const SCHEDULER = 5;
+export const SCHEDULER = 5;
 const FIXED = 6;
 
-// For each frame the place after its innermost line of the program; for each stack, whether it leads to one below it.
+// Returns for each frame the index after its innermost line of the program, and for each stack
+// whether a stack below it contains a line of the program.
 function findProgram({ labels: { fate }, frames, stacks }) {
   const until = new Uint32Array(frames.count);
   for (let frame = 0; frame < frames.count; frame++)
@@ -27,10 +30,10 @@ class Folder {
     this.old = frames;
     this.frames = { first: [0], code: [], line: [], folded: [] };
     this.stacks = { parent: [0], frame: [0] };
-    this.wholes = new Map(); // numbers of frames that are as they were
+    this.wholes = new Map(); // the numbers of frames that are unchanged
   }
 
-  // Adds a line to the frame that is being made. count: the lines folded before it.
+  // Adds a line to the frame under construction. count: the number of lines folded before it.
   keep(code, line, count) {
     const { frames } = this;
     frames.code.push(frames.code.length > frames.first[frames.first.length - 1] ? code : code & ~1);
@@ -38,7 +41,7 @@ class Folder {
     frames.folded.push(count);
   }
 
-  // Ends the frame.
+  // Ends the frame and returns its number.
   made() {
     return this.frames.first.push(this.frames.code.length) - 2;
   }
@@ -57,21 +60,23 @@ class Folder {
     return this.push(at, this.wholes.get(frame));
   }
 
-  // The stack after glue that leads to nothing: with a row, if its runtime has one.
+  // Returns the stack that remains if glue leads to no program code. If the glue's runtime has a
+  // row, the stack ends in that row.
   end({ at, count, runtime, isScheduler }) {
     if (!runtime || (at && !isScheduler)) return at;
     this.keep(runtime * 2, 0, count);
     return this.push(at, this.made());
   }
 
-  // Whether a line of this label is folded: glue, what a library does for a scheduler, and an address of a library at the root.
+  // Returns whether a line of this label is folded. Glue is; library code is if it runs for a
+  // scheduler; an unsymbolized address of a library is if it is the root.
   isFolded(label, { at, isScheduler }, leads, isFirst) {
     const fate = this.labels.fate[label];
     if (fate !== WORK && fate !== ADDRESS) return fate > ADDRESS && fate < FIXED;
     return (isScheduler && !leads) || (fate === ADDRESS && leads && !at && isFirst);
   }
 
-  // The place below a frame: the stack that is left, and the glue since then.
+  // Returns the place below a frame: the remaining stack, and the glue since then.
   step(place, frame, leads, until) {
     const { fate, runtime } = this.labels;
     const { first, code, line } = this.old;
@@ -93,7 +98,7 @@ class Folder {
   }
 }
 
-// The profile with logical stacks; the rest is that of the profile. frames.folded: by line.
+// Returns a copy of the profile with logical stacks. frames.folded: by line.
 export function logicalOf(profile) {
   const { labels: { fate }, frames, stacks, samples } = profile;
   const { until, leads } = findProgram(profile);

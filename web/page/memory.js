@@ -1,9 +1,11 @@
-// Memory over time, told by the lives of sampled blocks: intervals of the event alloc_space, whose weights are bytes.
+// Memory over time, computed from the lifetimes of sampled blocks: intervals of the event
+// alloc_space, whose weights are bytes.
 
 const NAMES = { bytes: "alloc_space", objects: "alloc_objects", live: "inuse_space" };
 
-// Moves the lives of blocks out of the intervals, which are those of waiting then, and finds the events of memory:
-// {bytes, objects, live} are their numbers. Without these memory is null.
+// Moves the lifetimes of blocks from profile.intervals to profile.blocks, so that only waits stay.
+// Sets profile.memory to the event numbers {bytes, objects, live}, or to null if the profile lacks
+// one of these events.
 export function takeMemory(profile) {
   const { events, samples, intervals, info } = profile;
   const found = Object.fromEntries(Object.entries(NAMES).map(([kind, name]) => [kind, events.findIndex((event) => event.name === name)]));
@@ -18,7 +20,7 @@ export function takeMemory(profile) {
   if (profile.blocks.count) profile.intervals = part(0);
 }
 
-// What lived over time: bytes[i] from time[i] on. sets: a flag for each label set.
+// Returns the live bytes over time: bytes[i] from time[i] on. sets: a flag for each label set.
 export function liveSteps({ blocks, samples }, sets) {
   const { start, end, weight, sample } = blocks;
   const shown = Uint32Array.from(sample.keys()).filter((i) => end[i] > start[i] && sets[samples.set[sample[i]]]);
@@ -34,7 +36,7 @@ export function liveSteps({ blocks, samples }, sets) {
   return { time, bytes };
 }
 
-// The number of the step that a time is in; -1: before the first.
+// Returns the index of the step at a time, or -1 before the first step.
 function stepAt({ time }, at) {
   let low = 0;
   let high = time.length;
@@ -48,7 +50,7 @@ function stepAt({ time }, at) {
 
 export const bytesAt = (steps, at) => steps.bytes[stepAt(steps, at)] ?? 0;
 
-// The moment from `from` to before `to` at which most lived.
+// Returns the moment of peak live memory, at or after `from` and before `to`.
 export function peakWithin(steps, [from, to]) {
   const first = stepAt(steps, from);
   const peak = { time: from, bytes: steps.bytes[first] ?? 0 };
@@ -57,7 +59,7 @@ export function peakWithin(steps, [from, to]) {
   return peak;
 }
 
-// The most that lived in each of several equal parts of a span.
+// Returns the peak of live bytes in each of several equal parts of a span.
 export function liveByBin(steps, bins, [from, to]) {
   const most = new Float64Array(bins);
   const width = (to - from) / bins;
@@ -65,7 +67,8 @@ export function liveByBin(steps, bins, [from, to]) {
   return most;
 }
 
-// The objects that a byte of each sample of alloc_space stands for: the sample of alloc_objects has its stack and labels.
+// Returns, for each sample of alloc_space, how many objects a byte of it stands for. The
+// corresponding sample of alloc_objects has the same stack and labels.
 function objectsPerByte({ samples, memory }) {
   const objects = new Map();
   const key = (i) => `${samples.stack[i]} ${samples.set[i]}`;
@@ -75,8 +78,9 @@ function objectsPerByte({ samples, memory }) {
 
 export const isOfMemory = ({ memory, blocks }, event) => memory !== null && blocks.count > 0 && Object.values(memory).includes(event);
 
-// Of an event of memory, the weights of samples of alloc_space in a range: what was allocated in it; or what lived at its
-// moment with the most. sets, kept: a flag for each label set and each sample (null: all).
+// Returns the weights of the alloc_space samples for a memory event in a range: the memory
+// allocated in the range, or the memory live at the peak within it. sets, kept: a flag for each
+// label set and each sample (null: all).
 export function memoryWithin(profile, { event, bySamples, range }, sets, kept) {
   const { samples, blocks, memory } = profile;
   const { start, end, weight, sample } = blocks;

@@ -1,4 +1,5 @@
-// A context menu at the pointer or the focused element, usable by keyboard (ARIA practices, "Menu Button").
+// A context menu at the pointer or the focused element, operable by keyboard (ARIA practices, "Menu
+// Button").
 
 import { make } from "./tables.js";
 
@@ -10,7 +11,7 @@ export class Menu {
     element.addEventListener("contextmenu", (event) => event.preventDefault());
   }
 
-  // items: [[text, action, key] …], null for a separator.
+  // items: [[text, action, key] …], with null for a separator.
   open(title, items, x, y) {
     const { element } = this;
     this.before = document.activeElement;

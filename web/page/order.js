@@ -1,12 +1,14 @@
-// Stacks in time order, thread by thread, the busiest first. A node is a call: consecutive samples and waits of a thread with the
-// same callers and function. The axis is weight, not time, so a thread that does not run takes no width.
+// Stacks in time order, thread by thread, the busiest thread first. A node is a call: consecutive
+// samples and waits of a thread with the same function and callers. The axis is weight, not time,
+// so a thread that does not run takes no width.
 
 import { grown, leftOut, NO_CODE, Tree } from "./tree.js";
 import { intervalsWithin } from "./weights.js";
 
-const MOST_PIECES = 100000; // of more, those that together weigh as much as one of so many become one
+const MOST_PIECES = 100000; // if there are more pieces, light ones are merged
 
-// For each thread, the timed samples and intervals with weight in the range, in time order: {sample, weight, begins, ends}.
+// Returns for each thread the timed samples and intervals with weight in the range, in time order:
+// {sample, weight, begins, ends}.
 function piecesOf(profile, weights, [from, to]) {
   const { timedSamples, intervals, samples, threads } = profile;
   const lists = threads.map((_, thread) => ({ thread, weight: 0, pieces: [] }));
@@ -36,7 +38,7 @@ class Path {
     this.count = 0;
     for (const [name, Column] of Object.entries(FIELDS)) this[name] = new Column(1024);
     this.open = [];
-    this.at = 0; // place on the axis
+    this.at = 0; // the position on the axis
   }
 
   begin(code, time) {
@@ -63,7 +65,8 @@ class Path {
     }
   }
 
-  // Adds a sample. codes: its frames from the root, below the first `kept` open nodes.
+  // Adds a sample. codes: its frames from the root. The first `kept` of them are already open
+  // nodes.
   take(codes, kept, weight, { begins, ends }) {
     const { open } = this;
     let same = 0;
@@ -86,7 +89,7 @@ class Path {
   }
 }
 
-// The codes of a stack from the root, filtered by the options of shapeOf() (tree.js).
+// Returns the codes of a stack from the root, filtered by the options of shapeOf() (tree.js).
 function codesOf({ frames, stacks }, stack, isLeftOut, { folds, from }) {
   const codes = [];
   for (; stack; stack = stacks.parent[stack])
@@ -98,7 +101,8 @@ function codesOf({ frames, stacks }, stack, isLeftOut, { folds, from }) {
   return folds ? path.filter((code, i) => path.findIndex((other) => other >>> 1 === code >>> 1) === i) : path;
 }
 
-// weights: of each sample over the whole recording. options: those of shapeOf(), and range.
+// weights: the weight of each sample in the whole recording. options: range, and those of
+// shapeOf().
 export function timeTree(profile, weights, { range, folds = false, from = -1, ...options }) {
   const { samples, threads, stacks } = profile;
   const isLeftOut = leftOut(options);

@@ -1,5 +1,6 @@
-// Reads the profile that lib/format/page/page.c writes: numbers as LEB128, tables column by column.
+// Reads the profile that lib/format/page/page.c writes: LEB128 numbers in tables, column by column.
 
+import { runningOf } from "./elapsed.js";
 import { takeMemory } from "./memory.js";
 import { addWallClock, markStates } from "./reasons.js";
 
@@ -20,7 +21,7 @@ class Reader {
     }
     for (let factor = 2 ** 28; ; factor *= 128) {
       const byte = this.bytes[this.at++];
-      if (byte === undefined) throw new RangeError("the data of this page is cut off");
+      if (byte === undefined) throw new RangeError("the data of this page is truncated");
       value += (byte & 127) * factor;
       if (byte < 128) return value;
     }
@@ -55,13 +56,14 @@ class Reader {
   }
 }
 
-// The values of enum profile_module_kind. A frame whose name is an address is unnamed in any module.
+// The values of enum profile_module_kind. A frame whose name is an address is unsymbolized in any
+// module.
 const KINDS = ["user", "kernel", "user", "jit", "unnamed", "user", "note", "interpreted"];
 
 // The values of enum value_kind.
 const VALUE_KINDS = ["count", "cpu-time", "wall-time", "off-cpu-time", "bytes", "objects"];
 
-// Weight that the kernel counted and no sample shows (lib/profile/unsampled.h).
+// Weight that the kernel counted but no sample covers (lib/profile/unsampled.h).
 const UNSAMPLED = /^\[(kernel|not sampled)\]$/;
 
 function readLabels(reader, modules) {
@@ -74,11 +76,12 @@ function readLabels(reader, modules) {
   const flags = reader.column(new Uint8Array(count));
   const isAddress = flags.map((flag) => flag & 1);
   const rank = flags.map((flag) => (flag >> 1) & 7); // enum waiting_rank
-  const fate = flags.map((flag) => flag >> 4); // enum fate
-  const runtime = reader.column(new Uint32Array(count)); // the label of its row in the logical view; 0: none
+  const fate = flags.map((flag) => (flag >> 4) & 7); // enum fate
+  const isOwn = flags.map((flag) => flag >> 7); // the user's own code
+  const runtime = reader.column(new Uint32Array(count)); // the label of its row in the logical view, or 0
   const kind = Array.from(module, (id, i) => (isAddress[i] ? "unnamed" : modules[id].kind));
   const unsampled = new Set(Array.from(name.keys()).filter((label) => kind[label] === "note" && UNSAMPLED.test(name[label])));
-  return { count, name, short, module, file, line, kind, isAddress, rank, fate, runtime, unsampled };
+  return { count, name, short, module, file, line, kind, isAddress, rank, fate, isOwn, runtime, unsampled };
 }
 
 function readFrames(reader) {
@@ -99,7 +102,7 @@ function readStacks(reader) {
   return { count, parent, frame };
 }
 
-// Label sets: the thread and its number as `thread`; tags: texts such as "request=checkout".
+// Reads label sets. thread: a number; tags: texts such as "request=checkout".
 function readSets(reader, threads) {
   const tags = reader.list(() => [reader.string(), reader.string()]);
   return reader.list(() => {
@@ -109,7 +112,7 @@ function readSets(reader, threads) {
   });
 }
 
-// Aggregated samples. `samples` is their number of samples.
+// Reads aggregated samples. `samples` is the number of samples of each.
 function readSamples(reader, events, sets) {
   const count = reader.number();
   const stack = reader.rising(new Uint32Array(count));
@@ -122,7 +125,8 @@ function readSamples(reader, events, sets) {
   return { count, stack, set, thread, event, samples, weight };
 }
 
-// Times are in microseconds since the start of the recording, in their order. A large profile has only every `each`th timed sample.
+// Reads times in microseconds since the start of the recording. A large profile contains only every
+// `each`th timed sample.
 function readTimedSamples(reader) {
   const count = reader.number();
   const each = reader.number();
@@ -132,9 +136,10 @@ function readTimedSamples(reader) {
   return { count, each, time, cpu, sample };
 }
 
-// Times that threads waited, in microseconds since the start of the recording; weights in nanoseconds. Also the lives of
-// blocks, whose weights are bytes (memory.js). In a large profile
-// several short waits of a sample are one interval of up to spanNs, which weighs less than its length.
+// Reads intervals in microseconds since the start of the recording. Waits have weights in
+// nanoseconds; lifetimes of blocks (memory.js) have weights in bytes. In a large profile, several
+// short waits of a sample are merged into one interval of up to spanNs, whose weight is then less
+// than its length.
 function readIntervals(reader) {
   const count = reader.number();
   const spanNs = reader.number();
@@ -146,7 +151,7 @@ function readIntervals(reader) {
   return { count, spanNs, start, end: end.map((ns) => ns / 1e3), weight, sample };
 }
 
-// The text of source lines, by number of file and line.
+// Reads the text of source lines, by file number and line.
 function readSources(reader) {
   const sources = new Map();
   for (let file = reader.number(); file; file = reader.number())
@@ -154,7 +159,43 @@ function readSources(reader) {
   return sources;
 }
 
-// Adds labels for the levels of the tree that group by process, process name, thread or tag, after the profile's own labels.
+// Reads what only a comparison has: texts, and the changes of functions as shares.
+function readComparison(reader) {
+  const share = () => reader.signed() / 1e5;
+  const change = () => {
+    const [before, after, margin, evidence] = [share(), share(), share(), reader.number()];
+    return { before, after, margin, isNotable: evidence > 0, isSignificant: evidence > 1 };
+  };
+  const lines = () => reader.string().split("\n").filter(Boolean);
+  const comparison = { verdict: reader.string(), causes: lines(), sides: lines(), uncertainty: lines(), of: reader.string(),
+    recordings: reader.number(), isGuess: reader.number() === 1 };
+  const rows = reader.list(() => [reader.number(), { self: change(), total: change() }]);
+  return { ...comparison, rows: new Map(rows.map(([label, row], rank) => [label, { rank, ...row }])) };
+}
+
+// Makes one thread of those with the same number: a thread that was renamed, or whose process runs
+// another program. Its name is the one with most samples. Label sets keep the name that they were
+// recorded with.
+function mergeThreads(profile) {
+  const { threads, sets, samples } = profile;
+  const counts = new Float64Array(threads.length);
+  samples.thread.forEach((thread, i) => counts[thread] += samples.samples[i]);
+  const numbers = new Map();
+  const merged = [];
+  const most = [];
+  const numberOf = threads.map((thread, i) => {
+    const key = thread.tid < 0 ? -1 - i : `${thread.pid} ${thread.tid}`;
+    if (!numbers.has(key)) numbers.set(key, merged.push(thread) - 1);
+    const number = numbers.get(key);
+    if (!(most[number] >= counts[i])) [merged[number], most[number]] = [thread, counts[i]];
+    return number;
+  });
+  for (const set of sets) set.thread = numberOf[set.thread];
+  samples.thread = samples.thread.map((thread) => numberOf[thread]);
+  profile.threads = merged;
+}
+
+// Appends labels for the levels of the tree that group by process, process name, thread or tag.
 function addGroups(profile) {
   const { labels, threads, sets } = profile;
   const processes = new Map();
@@ -166,14 +207,15 @@ function addGroups(profile) {
     return labels.name.length - 1;
   };
   const named = (name, what, id) => (id < 0 ? name || what : `${name || what} (${id})`);
-  for (const thread of threads) {
-    const process = named(thread.process, "process", thread.pid);
+  for (const thread of threads) thread.label = add(named(thread.name || thread.process, "thread", thread.tid));
+  for (const set of sets) {
+    const process = named(set.process, "process", set.pid);
     if (!processes.has(process)) processes.set(process, add(process));
-    thread.processLabel = processes.get(process);
-    const name = named(thread.process, "process", -1);
+    set.processLabel = processes.get(process);
+    const name = named(set.process, "process", -1);
     if (!names.has(name)) names.set(name, add(name));
-    thread.nameLabel = names.get(name);
-    thread.label = add(named(thread.name || thread.process, "thread", thread.tid));
+    set.nameLabel = names.get(name);
+    set.label = threads[set.thread].label;
   }
   profile.processCount = processes.size;
   profile.processNameCount = names.size;
@@ -192,10 +234,11 @@ export function decode(bytes) {
   const reader = new Reader(bytes);
   const number = () => reader.number();
   const string = () => reader.string();
-  const info = { command: string(), host: string(), kernel: string(), quality: string(), remarks: string(),
+  const info = { title: string(), command: string(), host: string(), kernel: string(), quality: string(), runtimes: string(), remarks: string(),
     startMs: number(), durationUs: number(), compares: number(),
     isChosen: number() === 1, // the event to show first
-    waiting: string() }; // where the time of all threads went
+    waiting: string(), // where the time of all threads went
+    lines: number(), glue: number(), isLogical: number() === 1 }; // frames of the mean stack; whether to open the logical view
   const events = reader.list(() => ({ name: string(), unit: string(), kind: VALUE_KINDS[number()] || "count",
     scale: number(), oneValue: number() === 1, period: number(), frequency: number(), each: number() }));
   const modules = reader.list(() => ({ path: string(), kind: KINDS[number()] || "unnamed" }));
@@ -211,11 +254,15 @@ export function decode(bytes) {
   const markers = reader.list(() => ({ kind: number(), time: reader.signed(), cpu: number(), pid: number() - 1,
     tid: number() - 1, text: string(), count: number() }));
   const sources = readSources(reader);
-  const profile = { info, events, modules, files, labels, frames, stacks, threads, sets, samples, timedSamples, intervals, markers, sources };
+  const comparison = info.compares ? readComparison(reader) : null;
+  if (comparison) for (const event of events) event.scale /= comparison.recordings;
+  const profile = { info, events, modules, files, labels, frames, stacks, threads, sets, samples, timedSamples, intervals, markers, sources, comparison };
+  mergeThreads(profile);
   markStates(profile);
   profile.measures = addWallClock(profile);
+  profile.running = runningOf(profile);
   takeMemory(profile);
-  profile.hasTimes = timedSamples.count + intervals.count > 0; // of samples, waits and blocks
+  profile.hasTimes = timedSamples.count + intervals.count > 0; // times of samples, waits or blocks
   addGroups(profile);
   return profile;
 }

@@ -1,19 +1,25 @@
-// What threads wait for, told by the last frame of their stacks: "[futex]", "[read socket]", "[mutex held by …]".
+// The reasons of waits, derived from the last frame of off-CPU stacks: "[futex]", "[read socket]",
+// "[mutex held by …]".
 
-// The states of a thread, in the order in which they are drawn. The first is no reason to wait.
+import { isWholeTime } from "./elapsed.js";
+import { PROGRAM, SCHEDULER } from "./logical.js";
+
+// The states of a thread in drawing order. Every state but the first is a reason of off-CPU time.
 export const STATES = ["running", "wanted", "lock", "disk", "network", "peer", "wait", "sleep", "idle"];
 export const STATE_NAMES = {
-  running: "running", wanted: "wanted a CPU", lock: "locks, threads", disk: "files, page faults", network: "network",
-  peer: "pipes, processes", wait: "other waits", sleep: "sleep", idle: "event loops",
+  running: "running", wanted: "runnable", lock: "locks, threads", disk: "files, page faults", network: "network",
+  peer: "pipes, processes", wait: "other waits", sleep: "sleep", idle: "idle",
 };
+export const IDLE = STATES.indexOf("idle"); // waits for work
 
-// The first that fits counts. Names of kernel functions stand where nothing else was readable.
+// The first match decides. A kernel function's name takes the place of a reason that could not be
+// read.
 const PATTERNS = [
-  ["wanted", /^(wanted a CPU|sched_yield)/],
+  ["wanted", /^(runnable|wanted a CPU|sched_yield)/], // "wanted a CPU": profiles of earlier versions
   ["lock", /^(futex|mutex|rwlock|lock|end of |flock|fcntl|sem|ipc\b)| held by |^(do_)?futex|rwsem|^posix_lock/],
-  ["idle", /epoll|^(do_sys_)?(poll|select)|^(do_select|ep_poll|pause|sigwait|sigsuspend|do_sigtimedwait|io_uring|io_cqring_wait)/],
+  ["idle", /epoll|accept|^(do_sys_)?(poll|select)|^(do_select|ep_poll|pause|sigwait|sigsuspend|do_sigtimedwait|io_uring|io_cqring_wait)/],
   ["sleep", /nanosleep/],
-  ["network", /sock|^(accept|connect|recv|send|shutdown|unix_|tcp_|udp_|inet|sk_)/],
+  ["network", /sock|^(connect|recv|send|shutdown|unix_|tcp_|udp_|inet|sk_)/],
   ["disk", new RegExp("^page fault|file|folio|^(read|write)$|^(fsync|sync|msync|open|close|stat|access|getdents|rename|unlink|link|mkdir|rmdir|truncate|" +
     "fallocate|io_getevents|io_schedule|copy_file_range|readahead|madvise|mmap|munmap|mprotect|mlock|jbd2|wait_on_)")],
   ["peer", /pipe|^(read|write|splice) |^n_tty|^(wait4|do_wait|vfork|fork|clone|execve|msg|mq_|ptrace|kernel_clone)/],
@@ -21,7 +27,7 @@ const PATTERNS = [
 
 const IN_BRACKETS = /^\[(.+)\]$/s;
 
-// The state that a frame's name tells; "wait" for one that is not known.
+// Returns the state for a frame's name, and "wait" for an unknown one.
 export function stateOf(name) {
   const text = IN_BRACKETS.exec(name)?.[1] ?? "";
   return PATTERNS.find(([, pattern]) => pattern.test(text))?.[0] ?? "wait";
@@ -29,7 +35,8 @@ export function stateOf(name) {
 
 const isReason = ({ name, isAddress }, label) => !isAddress[label] && IN_BRACKETS.test(name[label]);
 
-// For each stack the one in which its wait ends, with the reason: itself, or the caller of "[woken by …]" in it.
+// Returns for each stack the stack that ends in the reason of its wait. It is the stack itself, or
+// without "[woken by …]" and the waker's frames.
 function endsOfWaits(stacks, frames, labels) {
   const ends = new Uint32Array(stacks.frame.length);
   for (let stack = 1; stack < ends.length; stack++) {
@@ -41,9 +48,50 @@ function endsOfWaits(stacks, frames, labels) {
   return ends;
 }
 
-// Tells `samples` the state of each (an index of STATES) and its stack without that of a waker, and `labels` which are
-// reasons: their kind is the state.
-export function markStates({ events, samples, stacks, frames, labels }) {
+// The functions of condition variables and semaphores, and those that wait for a lock with them.
+const CONDITION = /cond_(timed|clock)?wait|condition_variable|Condvar|^sem_(timed|clock)?wait/;
+const LOCK = /ObjectMonitor::Enter|take_gil|mutex|Mutex/;
+
+const NOTHING = 0; // no function of the program and no scheduler
+const MANY = 3; // more than two functions of the program, or one that a scheduler called
+const PARKED = 4; // the innermost of the program's functions and the schedulers is a scheduler
+const AT_CONDITION = 8;
+
+// Returns for each stack the number of the program's functions, or PARKED, and AT_CONDITION.
+function placesOfWaits(stacks, frames, { name, fate, kind }) {
+  const isCondition = Uint8Array.from(name, (text) => Number(CONDITION.test(text)));
+  const isLock = Uint8Array.from(name, (text, label) => Number(LOCK.test(text) || (kind[label] === "note" && text === "[truncated]")));
+  const places = new Uint8Array(stacks.frame.length);
+  for (let stack = 1; stack < places.length; stack++) {
+    let place = places[stacks.parent[stack]];
+    for (let i = frames.first[stacks.frame[stack]]; i < frames.first[stacks.frame[stack] + 1]; i++) {
+      const label = frames.code[i] >>> 1;
+      if (isCondition[label]) place |= AT_CONDITION;
+      else if (fate[label] === SCHEDULER) place = PARKED;
+      else if (isLock[label]) place = MANY;
+      else if (fate[label] === PROGRAM) place = Math.min(MANY, (place & 7) + 1);
+    }
+    places[stack] = place;
+  }
+  return places;
+}
+
+// Returns whether a wait is for work: in a scheduler, in a thread without a function of the program,
+// or for a condition in the loop of a pool's thread.
+function isParked(place, state, { pid, tid }) {
+  const count = place & 7;
+  if (count === PARKED) return state === "lock" || state === "wait" || state === "sleep";
+  return state === "lock" && (count === NOTHING || (place >= AT_CONDITION && count < MANY && pid !== tid));
+}
+
+// Returns the code of the innermost frame of a stack.
+export const leafOf = ({ stacks, frames }, stack) => frames.code[frames.first[stacks.frame[stack] + 1] - 1];
+
+// Sets samples.state (an index of STATES) and samples.own (the stack without the waker's frames).
+// The kind of a label that is a reason becomes its state. Elapsed time is never idle, so that it adds
+// up.
+export function markStates({ events, samples, stacks, frames, labels, threads }) {
+  const places = events.some(({ kind }) => kind === "off-cpu-time") && placesOfWaits(stacks, frames, labels);
   const ends = endsOfWaits(stacks, frames, labels);
   samples.state = new Uint8Array(samples.count);
   samples.own = samples.stack.map((stack) => ends[stack]);
@@ -54,13 +102,29 @@ export function markStates({ events, samples, stacks, frames, labels }) {
     const label = stack && last >= 0 ? frames.code[last] >>> 1 : -1;
     const state = label >= 0 && isReason(labels, label) ? stateOf(labels.name[label]) : "wait";
     if (label >= 0 && isReason(labels, label)) labels.kind[label] = state;
-    samples.state[sample] = STATES.indexOf(state);
+    samples.state[sample] = isParked(places[stack], state, threads[samples.thread[sample]]) ? IDLE : STATES.indexOf(state);
+  }
+  for (let sample = 0; sample < samples.count; sample++) {
+    if (!isWholeTime(events[samples.event[sample]]) || !samples.own[sample]) continue;
+    const kind = labels.kind[leafOf({ stacks, frames }, samples.own[sample]) >>> 1];
+    samples.state[sample] = Math.max(0, STATES.indexOf(kind === "idle" ? "wait" : kind));
   }
 }
 
-// Where a profile has CPU time and off-CPU time: the event of their sum, which is shown first unless the profile's
-// first event is another, or was chosen. Returns the numbers of the three events, or null.
-export function addWallClock({ events, samples, info }) {
+// Adds the event "wall clock", the sum of CPU time and off-CPU time, to a profile that has both. It
+// is shown first unless the profile's first event is another one or the user chose one. Returns the
+// numbers of the three events and of elapsed time and the critical path, as far as there are any, or
+// null.
+export function addWallClock(profile) {
+  const sum = addSum(profile);
+  const find = (name) => profile.events.findIndex((event) => event.name === name && event.kind === "wall-time");
+  const cpu = profile.events.findIndex(({ kind }) => kind === "cpu-time");
+  const others = Object.entries({ ...(sum ? {} : { cpu }), elapsed: find("elapsed"), path: find("critical-path") }).filter(([, event]) => event >= 0);
+  return profile.info.compares || (!sum && !others.some(([name]) => name !== "cpu")) ? null : { ...sum, ...Object.fromEntries(others) };
+}
+
+// Returns the numbers of the three events, or null.
+function addSum({ events, samples, info }) {
   const both = ["cpu-time", "off-cpu-time"].map((kind) => events.findIndex((event) => event.kind === kind));
   events.forEach((event, i) => (event.parts = [i]));
   if (info.compares || both.includes(-1)) return null;

@@ -1,4 +1,4 @@
-// The state of the page, kept in the address after the #, so that a link shows the same view.
+// The state of the page. It is kept in the address after the #, so that a link shows the same view.
 
 import { childrenOf, nodeAt, pathOf } from "./tree.js";
 
@@ -6,30 +6,34 @@ export const DEFAULTS = {
   view: "graph",
   shape: "icicle",
   steps: "", // function filters: kind-LABEL,… (STEPS)
-  // CODE.CODE… from the root; -CODE last: that child and the later ones.
+  // CODE.CODE… from the root. A last -CODE shows that child and all later ones.
   zoom: "",
   q: "", // search
-  // Samples that match the search, the others, or all without the matching frames.
+  // Which samples: those that match the search, the others, or all without the matching frames.
   only: "",
   threads: "", // patterns (weights.js)
-  from: 0, to: 0, // microseconds; 0, 0: all
+  from: 0, to: 0, // microseconds; 0, 0: everything
   event: 0,
   by: "weight",
-  fn: -1, // label of the selected function
-  colours: "", // empty: by kind; in a comparison by change
+  fn: -1, // the label of the selected function
+  colours: "", // empty: by change in a comparison, else by kind
   names: "short",
   recursion: "shown",
   inlined: "shown",
-  logical: "off", // without the code of runtimes (logical.js)
-  // Empty: by process, or process name if they are many, if there are several; label:KEY: by tag value.
+  logical: "", // fold the code of runtimes (logical.js). Empty: if most frames are such code
+  shared: "folded", // the callers that all samples share are one row
+  kinds: "", // the entries of legends to show: kinds of code, states, m and the number of a module
+  // Empty: no groups for a single process, else by process, or by process name if there are many.
+  // label:KEY: by the value of a label.
   group: "",
-  lanes: "", // empty: a heat map of a long recording, else threads
-  idle: "hidden", // threads that hardly did anything but wait at one place
-  // FROM-TO of the timeline in microseconds; empty: all.
+  lanes: "", // empty: the heat map for a long recording, else threads
+  idle: "hidden", // waits for work, and threads that spent nearly all of their time waiting at one stack
+  // FROM-TO: the range of the timeline in microseconds. Empty: everything.
   lens: "",
 };
 
-// Filters by label: only stacks with it, only stacks without it, stacks with its frames hidden, stacks from it on.
+// Filters by label: only stacks with it, only stacks without it, hide its frames, start stacks at
+// it.
 export const STEPS = ["only", "without", "hide", "from"];
 
 const CHOICES = {
@@ -41,7 +45,8 @@ const CHOICES = {
   names: ["short", "full"],
   recursion: ["shown", "folded"],
   inlined: ["shown", "merged"],
-  logical: ["off", "on"],
+  logical: ["", "off", "on"],
+  shared: ["folded", "shown"],
   group: ["", "name", "process", "thread", "none"],
   lanes: ["", "threads", "cpus", "heat"],
   idle: ["hidden", "shown"],
@@ -54,7 +59,7 @@ export function toHash(state) {
   return parts.toString();
 }
 
-// Invalid parts are ignored, because a link is untrusted input.
+// Ignores invalid parts, because a link is untrusted input.
 export function fromHash(hash) {
   const parts = new URLSearchParams(hash.replace(/^#/, ""));
   const state = { ...DEFAULTS };
@@ -68,7 +73,7 @@ export function fromHash(hash) {
   return state;
 }
 
-// Parses `steps` into [{kind, label}] and drops labels from count on.
+// Parses `steps` into [{kind, label}]. Drops labels that are not below `count`.
 export function stepsOf(text, count) {
   return text.split(",").map((part) => /^([a-z]+)-(\d{1,9})$/.exec(part)).filter(Boolean)
     .map(([, kind, label]) => ({ kind, label: Number(label) })).filter(({ kind, label }) => STEPS.includes(kind) && label < count);

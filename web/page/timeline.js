@@ -1,48 +1,24 @@
-// Samples over time: a lane for all, and one per thread or CPU. Where waiting was recorded, the lanes of threads show what
-// each did: ran, wanted a CPU, waited. Dragging selects a range, and threads if it goes over several lanes.
+// Draws samples over time: one lane for all, and one per thread or CPU. If the recording has
+// off-CPU time, the lanes of threads show their states: running, runnable or waiting. A drag
+// selects a range; across several lanes it also selects their threads.
 
 import { ticksOf, timeWords } from "./clock.js";
+import { cpuLanes, patternOf, threadLanes } from "./lanes.js";
 import { STATES } from "./reasons.js";
-import { stateCounts, stateLanes } from "./states.js";
+import { ofThreads, stateCounts } from "./states.js";
 import { histogram, partsOf } from "./weights.js";
-import { percent } from "./words.js";
+import { count, heading, percent } from "./words.js";
 
 const LANE_PX = 18;
 const ALL_PX = 44;
 const MARGIN_PX = 10; // at the right, for marks at the end
 const NARROWEST_BIN_PX = 2;
 const SAMPLES_A_BIN = 6; // on average
-const MOST_LANES = 64;
 const LAYERS = ["user", "inlined", "jit", "interpreted", "unnamed", "kernel"]; // of the lane for all, bottom first
 const LEAST_DRAG_PX = 4;
-const EDGE_PX = 5; // a press this near to an edge drags it
+const EDGE_PX = 5; // a press this close to an edge drags the edge
 
-// The lanes as {key, name, id, pattern, process, share}. key: thread or CPU; share: of the event's weight, of CPUs of its
-// samples. Threads are sorted by share, CPUs by number. If there are more threads than lanes, the included ones (flags by thread) come first.
-export function lanesOf(profile, byCpu, event = 0, included = null) {
-  const { timedSamples, samples, threads } = profile;
-  const mostCpus = 1 + timedSamples.cpu.reduce((most, cpu) => Math.max(most, cpu), 0);
-  const counts = new Float64Array(byCpu ? mostCpus : threads.length);
-  const wanted = partsOf(profile, event);
-  if (byCpu)
-    timedSamples.sample.forEach((sample, i) => counts[timedSamples.cpu[i]] += wanted[samples.event[sample]]);
-  else
-    samples.thread.forEach((thread, i) => counts[thread] += wanted[samples.event[i]] * samples.weight[i]);
-  const all = counts.reduce((sum, count) => sum + count, 0);
-  const busy = [...counts.keys()].filter((key) => counts[key]).sort((a, b) => counts[b] - counts[a] || a - b);
-  if (!byCpu && included && busy.length > MOST_LANES) busy.sort((a, b) => included[b] - included[a]);
-  const lanes = busy.slice(0, MOST_LANES).map((key) => {
-    const thread = threads[key];
-    const name = byCpu ? `CPU ${key}` : thread.name || thread.process || "thread";
-    const id = byCpu || thread.tid < 0 ? "" : String(thread.tid);
-    return { key, name, id, pattern: id || name, share: counts[key] / all,
-      process: byCpu || thread.pid === thread.tid ? "" : thread.process };
-  });
-  if (byCpu) lanes.sort((a, b) => a.key - b.key);
-  return { lanes, mostCpus, hidden: busy.length - lanes.length };
-}
-
-// The layer of each sample: the kind of its innermost frame.
+// Returns the layer of each sample: the kind of its innermost frame.
 function layersOfSamples(profile) {
   const { samples, stacks, frames, labels } = profile;
   const layers = new Uint8Array(samples.count);
@@ -55,21 +31,21 @@ function layersOfSamples(profile) {
   return layers;
 }
 
-// A picture of columns of device pixels: a hundred thousand of them take milliseconds, as rectangles they would take a tenth
-// of a second.
+// A picture of columns of device pixels, which draws faster than rectangles.
 class Pixels {
   constructor(bins, height, ratio) {
     Object.assign(this, { bins, ratio, image: new ImageData(bins, height) });
     this.pixels = new Uint32Array(this.image.data.buffer);
   }
 
-  // Draws rows of counts on each other, the first at the bottom. Row r is at first + r * (bins + 1). isThread: a column of one
-  // thread is full at 1; the first row, known from samples only, gets what the others leave of it.
-  stack(counts, first, fills, { ground, tall, isThread = false, isFaded = false }) {
+  // Stacks the bars of several rows, the first at the bottom. Row r starts at first + r * (bins +
+  // 1). full: the sum of a full column; 0 for the largest one. The first row is known only from
+  // samples and gets what the other rows leave.
+  stack(counts, first, fills, { ground, tall, full = 0, isFaded = false }) {
     const { bins, ratio, pixels } = this;
     const sums = new Float64Array(bins);
     for (let row = 0; row < fills.length; row++) for (let bin = 0; bin < bins; bin++) sums[bin] += counts[first + row * (bins + 1) + bin];
-    const most = isThread ? 1 : sums.reduce((value, sum) => Math.max(value, sum), 1e-9);
+    const most = full || sums.reduce((value, sum) => Math.max(value, sum), 1e-9);
     const words = fills.map((fill) => wordOf(fill, isFaded));
     const bottom = Math.round(ground * ratio);
     for (let bin = 0; bin < bins; bin++) {
@@ -97,26 +73,28 @@ class Pixels {
   }
 }
 
-// "#rrggbb" as a pixel of a little-endian machine, as all that run browsers are.
+// Converts "#rrggbb" to a pixel in little-endian byte order, which all machines with browsers have.
 export function wordOf(fill, isFaded = false) {
   const [red, green, blue] = [1, 3, 5].map((at) => parseInt(fill.slice(at, at + 2), 16));
   return ((isFaded ? 70 : 255) << 24) | (blue << 16) | (green << 8) | red;
 }
 
-// elements: {canvas, names (a list)}. tell: {range(from, to, isOver, threads (patterns, or null)), thread(pattern, adds),
-// hover({name, figures}, event), lane(key, [from, to], event): the pointer is on a lane of states}.
+// elements: {canvas, names (a list)}. tell: {range(from, to, isOver, threads (patterns, or null)),
+// thread(pattern, adds), hover({name, figures}, event), lane(lane, [from, to], event): the pointer
+// is on a lane of states}.
 export class Timeline {
   constructor({ canvas, names }, tell) {
     this.canvas = canvas;
     this.names = names;
     this.tell = tell;
     this.context = canvas.getContext("2d");
-    this.picture = document.createElement("canvas"); // all but the range
+    this.picture = document.createElement("canvas"); // everything except the range
     canvas.addEventListener("pointerdown", (event) => this.begin(event));
     canvas.addEventListener("pointermove", (event) => this.move(event));
     canvas.addEventListener("pointerup", (event) => this.finish(event));
     canvas.addEventListener("pointercancel", () => (this.drag = this.dragRows = null));
     canvas.addEventListener("pointerleave", () => this.tell.hover(null, null));
+    names.addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => this.width !== this.room() && this.paint()).observe(canvas.parentElement);
   }
 
@@ -124,9 +102,10 @@ export class Timeline {
     return this.canvas.parentElement.clientWidth - MARGIN_PX;
   }
 
-  // look: {event, byCpu, colours, ink, faint, accent, ground, mark, …, matches (a flag for each sample, or null), sets
-  // and included (a flag for each label set and thread), states: null, or {lives, hidden (a flag for each thread, or
-  // null), strong (a flag for each state), words(thread)}}; a change needs a new object. span: the visible time.
+  // look: {event, byCpu, colours, ink, faint, accent, ground, mark, …, matches (a flag for each
+  // sample, or null), sets and included (a flag for each label set and thread), states: null, or
+  // {lives, hidden (a flag for each thread, or null), strong (a flag for each state),
+  // words(threads)}}. A change needs a new object. span: the visible time.
   show(profile, look, range, span) {
     const isNew = look !== this.look || String(span) !== String(this.span);
     this.layers ||= layersOfSamples(profile);
@@ -135,7 +114,7 @@ export class Timeline {
     this.range = range;
     this.span = span;
     if (!isNew) return this.draw();
-    const key = `${look.byCpu} ${look.event} ${look.included} ${look.states?.hidden}`;
+    const key = `${look.byCpu} ${look.event} ${look.included} ${look.states?.hidden} ${span}`;
     if (key !== this.laneKey) Object.assign(this, this.lanesOfLook());
     if (key !== this.laneKey) this.nameLanes();
     this.laneKey = key;
@@ -143,30 +122,82 @@ export class Timeline {
   }
 
   lanesOfLook() {
-    const { profile, look } = this;
-    const { states } = look;
-    if (!states) return lanesOf(profile, look.byCpu, look.event, look.included);
-    return stateLanes(profile, states.lives, (thread) => !states.hidden?.[thread], MOST_LANES);
+    const { profile, look, span } = this;
+    const { event, included, states } = look;
+    return look.byCpu ? cpuLanes(profile, event) : threadLanes(profile, { event, included, span, ...states });
+  }
+
+  // Returns the row of the lane of each thread, or -1.
+  rowsOfThreads() {
+    const rows = new Int16Array(this.profile.threads.length).fill(-1);
+    this.lanes.forEach(({ threads }, row) => threads.forEach((thread) => (rows[thread] = row)));
+    return rows;
+  }
+
+  isIncluded({ threads }) {
+    return this.look.byCpu || threads.some((thread) => this.look.included[thread]);
+  }
+
+  // Returns the header of the names, which defines their percentages.
+  header() {
+    const item = document.createElement("li");
+    const words = document.createElement("span");
+    const share = document.createElement("small");
+    words.textContent = this.look.byCpu ? "CPUs" : `${this.look.states?.isOfRunning ? `0 to ${this.mostRunning()} running\n` : ""}${
+      count(this.threads)} ${this.threads === 1 ? "thread" : "threads"}`;
+    share.textContent = `% of ${this.measure()}`;
+    item.className = "head";
+    item.append(words, share);
+    return item;
+  }
+
+  // Returns the largest number of threads that ran at a time.
+  mostRunning() {
+    return this.profile.running.reduce((most, threads) => Math.max(most, threads), 1);
+  }
+
+  measure() {
+    return heading(this.profile.events[this.look.event]).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+  }
+
+  // The Tab key stops at one lane. Arrow keys move to the others.
+  key(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    this.hold(this.heldLane() + step, true);
+    event.preventDefault();
+  }
+
+  heldLane() {
+    return [...this.names.querySelectorAll("button")].findIndex((name) => name.tabIndex === 0);
+  }
+
+  hold(row, hasFocus) {
+    const buttons = [...this.names.querySelectorAll("button")];
+    const held = buttons[Math.max(0, Math.min(row, buttons.length - 1))];
+    for (const name of buttons) name.tabIndex = name === held ? 0 : -1;
+    if (hasFocus) held?.focus();
   }
 
   nameLanes() {
     const { byCpu, included, states } = this.look;
-    this.names.replaceChildren(...this.lanes.map((lane) => {
+    const [held, hasFocus] = [this.heldLane(), this.names.contains(document.activeElement)];
+    this.names.replaceChildren(this.header(), ...this.lanes.map((lane) => {
       const item = document.createElement("li");
       const name = document.createElement(byCpu ? "span" : "button");
       const words = document.createElement("bdi");
       const share = document.createElement("small");
       words.textContent = lane.name;
-      share.textContent = [lane.id, ...(lane.share === null ? [] : [percent(lane.share, 1)])].filter(Boolean).join(" · ");
+      share.textContent = [lane.id, percent(lane.share, 1)].filter(Boolean).join(" · ");
       name.append(words, share);
-      name.title = `${lane.name} ${lane.id} ${lane.process ? `of ${lane.process}` : ""}: ${states ? states.words(lane.key)
-        : `${percent(lane.share, 1)} of ${byCpu ? "the samples" : "all"}`}`;
+      name.title = `${lane.name} ${lane.id} ${lane.process ? `of ${lane.process}` : ""}: ${percent(lane.share, 1)} of ${this.measure()}${
+        states ? `; ${states.words(lane.threads)}` : ""}`;
       if (!byCpu) {
         name.type = "button";
-        name.setAttribute("aria-pressed", String(this.isFiltered() && included[lane.key] === 1));
-        name.addEventListener("click", (event) => this.tell.thread(lane.pattern, event.ctrlKey || event.metaKey));
+        name.setAttribute("aria-pressed", String(this.isFiltered() && lane.threads.every((thread) => included[thread])));
+        name.addEventListener("click", (event) => this.tell.thread(patternOf(lane.threads, this.profile), event.ctrlKey || event.metaKey));
       }
-      if (!byCpu && !included[lane.key]) item.className = "off";
+      if (!this.isIncluded(lane)) item.className = "off";
       item.append(name);
       return item;
     }));
@@ -175,6 +206,7 @@ export class Timeline {
       more.textContent = `and ${this.hidden} more`;
       this.names.append(more);
     }
+    this.hold(held, hasFocus);
   }
 
   isFiltered() {
@@ -219,7 +251,7 @@ export class Timeline {
     this.drawRange();
   }
 
-  // For each sample its row by rowOf; -1 for samples of other events.
+  // Returns the row of each sample by rowOf, and -1 for samples of other events.
   rows(rowOf) {
     const { samples } = this.profile;
     const rows = new Int16Array(samples.count).fill(-1);
@@ -262,19 +294,20 @@ export class Timeline {
       });
   }
 
-  // Samples per lane and bin. Cached: neither a search nor the theme changes them.
+  // Returns the samples per lane and bin. They are cached, because neither a search nor the theme
+  // changes them.
   laneCounts() {
     const key = `${this.laneKey} ${this.bins} ${this.span}`;
     if (key === this.countsKey) return this.counts;
     const { profile, look, bins, lanes } = this;
     const { timedSamples, samples } = profile;
-    const rows = new Map(lanes.map((lane, row) => [lane.key, row]));
-    const rowOf = (key) => rows.get(key) ?? -1;
+    const cpus = new Map(lanes.map(({ key }, row) => [key, row]));
+    const rows = look.byCpu ? [] : this.rowsOfThreads();
     const wanted = partsOf(profile, look.event);
     const keys = look.byCpu ? timedSamples.cpu.map((cpu, i) => (wanted[samples.event[timedSamples.sample[i]]] ? cpu : this.mostCpus)) : timedSamples.sample;
     this.countsKey = key;
     this.counts = histogram(profile, lanes.length, bins, keys, look.byCpu
-      ? Int16Array.from({ length: this.mostCpus + 1 }, (_, cpu) => rowOf(cpu)) : this.rows(rowOf), this.span);
+      ? Int16Array.from({ length: this.mostCpus + 1 }, (_, cpu) => cpus.get(cpu) ?? -1) : this.rows((thread) => rows[thread]), this.span);
     return this.counts;
   }
 
@@ -286,44 +319,59 @@ export class Timeline {
       const ground = ALL_PX + (row + 1) * LANE_PX - 2;
       context.fillStyle = look.line;
       context.fillRect(0, ground, this.width, 0.5);
-      this.drawBars(context, look.byCpu || look.included[lane.key] ? look.accent : look.faint, (bin) => {
+      this.drawBars(context, this.isIncluded(lane) ? look.accent : look.faint, (bin) => {
         const count = counts[row * bins + bin];
         return [ground, count ? Math.max(1.5, (count / most) * (LANE_PX - 5)) : 0];
       });
     });
   }
 
-  // Threads by state in each bin: a row of STATES for all, then one for each lane. The last row is of what matches the search.
+  // Returns the number of threads by state in each bin: one row per state for each lane.
+  // isWanted: a flag for each event.
+  statesOfLanes(isWanted) {
+    const { profile: { samples }, bins, lanes } = this;
+    const rows = this.rowsOfThreads();
+    return stateCounts(this.profile, lanes.length * STATES.length, bins, Int16Array.from(samples.thread, (thread, sample) =>
+      (rows[thread] < 0 || !isWanted[samples.event[sample]] ? -1 : rows[thread] * STATES.length + samples.state[sample])), this.span);
+  }
+
+  // Returns the counts for the lanes and for all threads. The critical path has a further one for
+  // the lanes, and is shown for all threads. With elapsed time, all threads have the number of
+  // running threads. The last row for all threads is that of the matches of the search.
   statesByBin() {
-    const { profile, look, bins, lanes } = this;
+    const { profile, look: { event, sets, matches, states: { hidden, isOfRunning, isOfPath } }, bins } = this;
     const key = `${this.laneKey} ${this.bins} ${this.span}`;
-    const { samples, events } = profile;
-    const isOfTime = events.map(({ kind }) => kind === "cpu-time" || kind === "off-cpu-time");
-    const rowOf = (row) => Int16Array.from({ length: samples.count }, (_, sample) => (isOfTime[samples.event[sample]] ? row(sample) : -1));
+    const { samples, running } = profile;
+    const isOfTime = ofThreads(profile);
+    const isShown = partsOf(profile, event);
     if (key !== this.countsKey) {
-      const rows = new Map(lanes.map((lane, row) => [lane.key, row]));
-      this.counts = stateCounts(profile, lanes.length * STATES.length, bins, rowOf((sample) => {
-        const row = rows.get(samples.thread[sample]);
-        return row === undefined ? -1 : row * STATES.length + samples.state[sample];
-      }), this.span);
+      this.counts = this.statesOfLanes(isOfTime);
+      this.pathCounts = isOfPath ? this.statesOfLanes(isShown) : null;
       this.countsKey = key;
     }
-    const matching = STATES.length;
-    return { lanes: this.counts, all: stateCounts(profile, matching + 1, bins, rowOf((sample) => {
-      if (!look.sets[samples.set[sample]] || look.states.hidden?.[samples.thread[sample]]) return -1;
-      return look.matches?.[sample] ? matching : samples.state[sample];
-    }), this.span) };
+    const ofAll = isOfRunning || isOfPath ? isShown : isOfTime;
+    const rowOf = Int16Array.from(samples.thread, (thread, sample) => {
+      if (!ofAll[samples.event[sample]] || !sets[samples.set[sample]] || (ofAll === isOfTime && hidden?.[thread])) return -1;
+      return matches?.[sample] ? STATES.length : samples.state[sample];
+    });
+    return { lanes: this.counts, path: this.pathCounts, all: stateCounts(profile, STATES.length + 1, bins, rowOf, this.span,
+      isOfRunning ? Float64Array.from(samples.set, (set) => running[set]) : null) };
   }
 
   drawStates(context) {
     const { look, lanes, bins } = this;
-    const { strong } = look.states;
+    const { strong, isOfRunning, isOfPath } = look.states;
     const counts = this.statesByBin();
     const picture = new Pixels(bins, Math.round((ALL_PX + lanes.length * LANE_PX) * devicePixelRatio), devicePixelRatio);
     const fills = STATES.map((state, i) => (strong[i] ? look.colours(state) : look.faint));
-    picture.stack(counts.all, 0, [...(look.matches ? fills.map(() => look.faint) : fills), look.mark], { ground: ALL_PX, tall: ALL_PX - 14 });
-    lanes.forEach((lane, row) => picture.stack(counts.lanes, row * STATES.length * (bins + 1), fills,
-      { ground: ALL_PX + (row + 1) * LANE_PX - 2, tall: LANE_PX - 4, isThread: !lane.isPool, isFaded: !look.included[lane.key] }));
+    picture.stack(counts.all, 0, [...(look.matches ? fills.map(() => look.faint) : fills), look.mark],
+      { ground: ALL_PX, tall: ALL_PX - 14, full: isOfRunning ? this.mostRunning() : isOfPath ? 1 : 0 });
+    const stackLane = (all, row, look) => picture.stack(all, row * STATES.length * (bins + 1), fills, { ground: ALL_PX + (row + 1) * LANE_PX - 2, tall: LANE_PX - 4, ...look });
+    lanes.forEach((lane, row) => {
+      const isFaded = !this.isIncluded(lane);
+      stackLane(counts.lanes, row, { full: lane.isMany ? 0 : 1, isFaded: isFaded || isOfPath });
+      if (isOfPath) stackLane(counts.path, row, { full: 1, isFaded });
+    });
     picture.drawOn(context, this.width);
     context.fillStyle = look.line;
     lanes.forEach((_, row) => context.fillRect(0, ALL_PX + (row + 1) * LANE_PX - 1.5, this.width, 0.5));
@@ -342,7 +390,7 @@ export class Timeline {
     }
   }
 
-  // Draws marks of events such as exec and lost samples; problems are on top.
+  // Draws marks of events such as exec and lost samples. Problems are on top.
   drawMarkers(context) {
     const { look } = this;
     const isAlarm = (marker) => marker.kind >= 3;
@@ -371,7 +419,7 @@ export class Timeline {
     context.fillRect(to - 1, 0, 2, canvas.height);
   }
 
-  // While threads are selected by a drag: the others are veiled.
+  // Veils the other lanes while a drag selects threads.
   drawRows() {
     const { context, look, width, canvas } = this;
     const [first, last] = this.dragRows;
@@ -380,7 +428,7 @@ export class Timeline {
     context.fillRect(0, ALL_PX + (last + 1) * LANE_PX, width, canvas.height);
   }
 
-  // The lane at a height; -1: the one for all.
+  // Returns the lane at a height, or -1 for the lane of all threads.
   row(y) {
     return y < ALL_PX ? -1 : Math.min(this.lanes.length - 1, Math.floor((y - ALL_PX) / LANE_PX));
   }
@@ -395,7 +443,7 @@ export class Timeline {
     return from + (Math.min(this.width, Math.max(0, x)) / this.width) * (to - from);
   }
 
-  // A press at an edge of the range moves the edge; elsewhere it begins a new range.
+  // A press at an edge of the range moves the edge. Elsewhere it starts a new range.
   begin(event) {
     if (event.button !== 0) return;
     this.canvas.setPointerCapture(event.pointerId);
@@ -405,7 +453,8 @@ export class Timeline {
     this.dragRow = edge < 0 && !this.look.byCpu ? this.row(event.offsetY) : -1;
   }
 
-  // The lanes from the first to the last that a drag goes over, if they are several; with Shift one is enough.
+  // Returns the first and the last lane of a drag if it covers several lanes. With Shift, one lane
+  // is enough.
   draggedRows(event) {
     const rows = [this.dragRow, this.row(Math.max(ALL_PX, event.offsetY))].sort((a, b) => a - b);
     return rows[0] >= 0 && (rows[1] > rows[0] || event.shiftKey) ? rows : null;
@@ -429,7 +478,7 @@ export class Timeline {
   hoverAt(event) {
     const { offsetX: x, offsetY: y } = event;
     const row = this.look.states ? this.row(y) : -1;
-    if (row >= 0) this.tell.lane(this.lanes[row].key, [this.time(x - 0.5), this.time(x + 0.5)], event);
+    if (row >= 0) this.tell.lane(this.lanes[row], [this.time(x - 0.5), this.time(x + 0.5)], event);
     else this.tell.hover({ name: timeWords(this.profile.info, this.time(x), 1e3), figures: this.markersNear(x).join("; ") }, event);
   }
 
@@ -442,7 +491,7 @@ export class Timeline {
     this.drag = null;
     this.dragRows = null;
     this.tell.range(isDrag ? from : 0, isDrag ? to : 0, true,
-      rows && this.lanes.slice(rows[0], rows[1] + 1).map(({ pattern }) => pattern).join(","));
+      rows && this.lanes.slice(rows[0], rows[1] + 1).map(({ threads }) => patternOf(threads, this.profile)).join(","));
   }
 
   markersNear(x) {

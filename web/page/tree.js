@@ -1,6 +1,7 @@
-// Call trees. A shape is the nodes of all stacks, without weights. Siblings differ in their code, which is 2 * label + inlined.
-// Nodes are in preorder: the subtree of node i is i … end[i] - 1. A tree is a shape with weights: it finds those of a node, and
-// which of its children are the heaviest, when it is asked for them, because few of many nodes are wide enough to be drawn.
+// Call trees. A shape contains the nodes of all stacks without weights. Siblings differ in their
+// code, which is 2 * label + inlined. Nodes are in preorder: the subtree of node i is i … end[i] -
+// 1. A tree is a shape with weights. It computes weights and the order of children on demand,
+// because only a few of many nodes are wide enough to be drawn.
 
 import { bitCount, bitSet, numbersOf, setBit } from "./bits.js";
 
@@ -12,7 +13,8 @@ export function grown(array) {
   return larger;
 }
 
-// The shape of a tree: parent and code of each node, parents first. room: the expected number of nodes.
+// The shape of a tree: parent and code of each node, parents first. room: the expected number of
+// nodes.
 class Builder {
   constructor(room = 256, rootCode = NO_CODE) {
     this.count = 1;
@@ -21,8 +23,8 @@ class Builder {
     this.table = new Uint32Array(2 ** Math.ceil(Math.log2(room + 2) + 1)); // at most half full
   }
 
-  // The slot of a node in the table, or a free one for it. Tries first a place near the slots of its parent's
-  // neighbours: the next lookups are then in the CPU cache. Cache misses dominate in large trees.
+  // Returns the slot of a node in the table, or a free one for it. Tries a place close to the slots
+  // of its siblings first, because cache misses dominate in large trees.
   slot(parent, code) {
     const mask = this.table.length - 1;
     const mixed = Math.imul(parent ^ Math.imul(code, 0x9e3779b1), 0x85ebca6b);
@@ -59,7 +61,7 @@ class Builder {
       this.table[this.slot(this.parent[node], this.code[node])] = node;
   }
 
-  // Finds or adds a callee. folds: a recursive call is the outer node of the same function.
+  // Finds or adds a callee. folds: a recursive call becomes the outer node of the same function.
   callee(node, code, folds) {
     if (folds)
       for (let at = node; at; at = this.parent[at]) if (this.code[at] >>> 1 === code >>> 1) return at;
@@ -67,7 +69,8 @@ class Builder {
   }
 }
 
-// The nodes of a builder in preorder: the subtree of node i is i … end[i] - 1. place: the builder's numbers to these.
+// Returns the nodes of a builder in preorder: the subtree of node i is i … end[i] - 1. place: the
+// builder's numbers to these.
 function inPreorder(builder) {
   const { count } = builder;
   const child = new Uint32Array(count); // the first one
@@ -94,19 +97,19 @@ function inPreorder(builder) {
   }
 }
 
-// For a root that is not a function, a number that is not a label.
+// Returns a number that is not a label for a root that is not a function.
 export const labelOf = (tree, node) => tree.code[node] >>> 1;
 export const isInlined = (tree, node) => tree.code[node] !== NO_CODE && (tree.code[node] & 1) === 1;
 // " [12 folded]", or "".
 export const foldedWords = (tree, node) => (tree.folded?.[node] ? ` [${tree.folded[node]} folded]` : "");
-// The change of a node's share of the whole, compared with its base.
+// Returns the change of a node's share of the whole, compared with its base.
 export function change(tree, node, whole = { total: tree.total(0), base: tree.base(0) }) {
   return (whole.total ? tree.total(node) / whole.total : 0) - (whole.base ? tree.base(node) / whole.base : 0);
 }
 
 export const standsForAll = (tree, node) => tree.code[node] === NO_CODE;
 
-// The samples sorted by group. groupOf: a label for each label set, or null.
+// Returns the samples sorted by group. groupOf: a label for each label set, or null.
 function samplesByGroup({ samples }, groupOf) {
   const { count, set } = samples;
   const keys = new Float64Array(count);
@@ -114,23 +117,25 @@ function samplesByGroup({ samples }, groupOf) {
   return groupOf ? keys.sort().map((key) => key % count) : keys;
 }
 
-// Returns a predicate for codes that get no node. hides: a flag for each label. physical: leave inlined calls out.
+// Returns a predicate for codes that get no node. hides: a flag for each label. physical: omit
+// inlined calls.
 export function leftOut({ hides = null, physical = false }) {
   return (code) => (physical && (code & 1) === 1) || (hides !== null && hides[code >>> 1] === 1);
 }
 
-// The shape of the tree of all stacks, merged from the root, and the node of each sample. It has no weights, so that a
-// change of the time range or the threads costs only a sum. options: groupOf, folds (recursion), hides, physical,
-// from (a label: its callers are left out; -1 for none).
+// Returns the shape of the tree of all stacks, merged from the root, and the node of each sample.
+// The shape has no weights, so a change of the time range or the threads only needs new sums.
+// options: groupOf, folds (recursion), hides, physical, from (a label whose callers are omitted; -1
+// for none).
 export function shapeOf(profile, { groupOf = null, folds = false, from = -1, ...options } = {}) {
   const { frames, stacks, samples } = profile;
   const isLeftOut = leftOut(options);
   const builder = new Builder(stacks.count);
   const node = new Uint32Array(samples.count);
-  // The node, plus 1, of each stack in this group; 0: unknown.
+  // The node plus 1 of each stack in this group, or 0 if it is unknown.
   const nodeOf = new Uint32Array(stacks.count);
   const path = [];
-  const folded = []; // sparse: the most lines folded before a node, in a logical profile
+  const folded = []; // sparse: the maximum number of lines folded before a node, in a logical profile
   let known = [];
   let group = -1;
   let top = 0;
@@ -167,7 +172,7 @@ export function shapeOf(profile, { groupOf = null, folds = false, from = -1, ...
   return { ...shape, unsampled: profile.labels.unsampled, node: node.map((at) => place[at]), folded: folded.length ? foldedAt : null };
 }
 
-// The outermost nodes that were not sampled, in preorder.
+// Returns the outermost nodes of unsampled weight, in preorder.
 function unsampledNodes(shape) {
   const nodes = [];
   for (let i = 0; i < shape.count; )
@@ -178,9 +183,10 @@ function unsampledNodes(shape) {
   return nodes;
 }
 
-// A shape with the weights of its samples, and in a comparison with those of the other profile: base and baseSelf. Leaves are
-// the nodes in which samples with weight end. All weights are differences of the leaves' sums in preorder, which a bit
-// for each node leads to: in a large tree each access that misses the CPU cache takes longer than everything that is computed.
+// A shape with the weights of its samples. In a comparison it also has those of the other profile:
+// base and baseSelf. Leaves are the nodes in which samples with weight end. Every weight is a
+// difference of the prefix sums of the leaves, found with one bit per node. This keeps the number
+// of cache misses low, which dominate in large trees.
 export class Tree {
   constructor(shape, weights, base = null) {
     Object.assign(this, shape, { shape, places: new Map() });
@@ -199,7 +205,8 @@ export class Tree {
     for (let i = 0; i < sample.length; i++) setBit(bits, node[sample[i]]);
   }
 
-  // For each leaf the sum of all before it, and then that of all.
+  // Returns the prefix sums of the leaves: for each leaf the sum of all leaves before it, and last
+  // the sum of all.
   sumUp({ sample, weight }) {
     const { shape: { node }, leaves } = this;
     const sums = new Float64Array(leaves.length + 1);
@@ -208,7 +215,7 @@ export class Tree {
     return sums;
   }
 
-  // The number of leaves before a node.
+  // Returns the number of leaves before a node.
   rank(node) {
     const word = node >>> 5;
     return this.ranks[word] + bitCount(this.bits[word] & ((1 << (node & 31)) - 1));
@@ -222,13 +229,13 @@ export class Tree {
     return this.within(this.sums, node, this.end[node]);
   }
 
-  // The part of a node's total that was not sampled.
+  // Returns the part of a node's total that was not sampled.
   unsampledTotal(node) {
     this.unsampledSums ??= this.sumUpUnsampled();
     return this.within(this.unsampledSums, node, this.end[node]);
   }
 
-  // As sumUp(), of the leaves at and below nodes that were not sampled.
+  // Like sumUp(), but counts only leaves at and below nodes of unsampled weight.
   sumUpUnsampled() {
     const { shape, leaves, sums } = this;
     const apart = (shape.apart ??= unsampledNodes(shape));
@@ -257,7 +264,8 @@ export class Tree {
     return this.rank(this.end[node]) > this.rank(node);
   }
 
-  // Calls take(node, total) for all nodes with weight but the root, callees before their callers.
+  // Calls take(node, total) for all nodes with weight except the root, callees before their
+  // callers.
   visit(take) {
     const { leaves, sums, parent, end, count } = this;
     for (let i = 0; i < leaves.length; i++) {
@@ -266,7 +274,7 @@ export class Tree {
     }
   }
 
-  // The number of nodes with weight from a node, which is not the root, on downwards.
+  // Returns the number of nodes with weight in the subtree of a node, which is not the root.
   size(node) {
     const { leaves, parent } = this;
     this.opened ||= this.countOpened();
@@ -277,7 +285,7 @@ export class Tree {
     return size;
   }
 
-  // For each leaf the number of nodes above those before it.
+  // Returns for each leaf the number of ancestors of the leaves before it, each counted once.
   countOpened() {
     const { leaves, parent } = this;
     const opened = new Uint32Array(leaves.length + 1);
@@ -293,15 +301,15 @@ export function callTree(profile, weights, { base = null, ...options } = {}) {
   return new Tree(shapeOf(profile, options), weights, base);
 }
 
-// The tree of a builder; `into` has the node that each of the weights belongs to.
+// Returns the tree of a builder. `into` contains the node that each of the weights belongs to.
 function treeOf(builder, into, weight, base, unsampled = null) {
   const { place, ...shape } = inPreorder(builder);
   const sample = Uint32Array.from(into.keys());
   return new Tree({ ...shape, unsampled, node: Uint32Array.from(into, (at) => place[at]) }, { sample, weight }, { sample, weight: base });
 }
 
-// Merges the paths from nodes of a tree to its root. Nodes with less weight than `least` get no callers, because the
-// inverse of a large tree would be far larger. starts: {at, weight, base}.
+// Merges the paths from nodes of a tree to its root. Nodes that weigh less than `least` get no
+// callers, because the inverse of a large tree would be far larger. starts: {at, weight, base}.
 function addCallers(tree, starts, least, rootCode = NO_CODE) {
   const builder = new Builder(starts.at.length, rootCode);
   const at = starts.at.slice();
@@ -323,14 +331,15 @@ function addCallers(tree, starts, least, rootCode = NO_CODE) {
 
 const LEAST_SHARE = 1e-5;
 
-// The inverted tree, leaves first: the callers of each function with self weight.
+// Returns the inverted tree, leaves first: the callers of each function with self weight.
 export function inverted(tree) {
   const at = tree.leaves.filter((node) => node);
   return addCallers(tree, { at, weight: Float64Array.from(at, (node) => tree.self(node)),
     base: Float64Array.from(at, (node) => tree.baseSelf(node)) }, tree.total(0) * LEAST_SHARE);
 }
 
-// The outermost nodes with matching labels. Each matching sample is below exactly one of them.
+// Returns the outermost nodes with matching labels. Each matching sample is below exactly one of
+// them.
 export function outermost(tree, matches) {
   const nodes = [];
   for (let i = 1; i < tree.count; )
@@ -341,7 +350,7 @@ export function outermost(tree, matches) {
   return nodes;
 }
 
-// The callers, and below the callees, of a function, which is the root.
+// callersOf() and calleesOf() return a tree whose root is the function.
 export function callersOf(tree, label) {
   const nodes = outermost(tree, (other) => other === label);
   return addCallers(tree, { at: Uint32Array.from(nodes, (node) => tree.parent[node]),
@@ -362,19 +371,19 @@ export function calleesOf(tree, label) {
   return treeOf(builder, nodes.map((i) => into[i]), nodes.map((i) => tree.self(i)), nodes.map((i) => tree.baseSelf(i)));
 }
 
-// The nodes from the root to one of them, which is the last; the root is not one of them.
+// Returns the path to a node from the root, without the root.
 export function lineTo(tree, node) {
   const line = [];
   for (; node; node = tree.parent[node]) line.push(node);
   return line.reverse();
 }
 
-const BAND = 0.04; // of the axis: all that was not sampled
+const BAND = 0.04; // the share of the axis for all unsampled weight
 
-const isUnsampled = (tree, node) => tree.unsampled?.has(labelOf(tree, node)) ?? false;
+export const isUnsampled = (tree, node) => tree.unsampled?.has(labelOf(tree, node)) ?? false;
 
-// The width of a node on the axis: its weight. But what was not sampled is not drawn to scale: it is one box, without anything to
-// read above it, and gets a band next to the samples.
+// Returns the width of a node on the axis: its weight. Unsampled weight is not drawn to scale: it
+// is one box without details, in a band next to the samples.
 export function widthOf(tree, node) {
   const unsampled = tree.unsampled?.size ? tree.unsampledTotal(node) : 0;
   if (!unsampled) return tree.total(node);
@@ -383,8 +392,9 @@ export function widthOf(tree, node) {
   return tree.total(node) - unsampled * (all > most && most > 0 ? 1 - most / all : 0);
 }
 
-// Where the children of a node are on the axis, from left to right: {node, start, width}. The heaviest is first and what was not
-// sampled last, unless the tree is in the order of time. start: of the node, where it is known.
+// Returns the children of a node on the axis from left to right: {node, start, width}. The heaviest
+// child is first and unsampled weight last, except in time order. start: of the node, if it is
+// known.
 export function placesBelow(tree, node, start = -1) {
   let places = tree.places.get(node);
   if (places) return places;
@@ -402,14 +412,15 @@ export function placesBelow(tree, node, start = -1) {
 
 export const childrenOf = (tree, node) => placesBelow(tree, node).map((place) => place.node);
 
-// Where a node begins on the axis.
+// Returns where a node starts on the axis.
 export function startOf(tree, node) {
   let start = 0;
   for (const at of lineTo(tree, node)) ({ start } = placesBelow(tree, tree.parent[at], start).find((place) => place.node === at));
   return start;
 }
 
-// The nodes from the root downwards, each the heaviest child of the one before, as long as goesOn(child, node).
+// Returns the nodes from the root downwards, each the heaviest child of the previous one, while
+// goesOn(child, node) is true.
 export function mainLine(tree, goesOn) {
   const line = [];
   for (let place = { node: 0, start: 0 }; place; ) {
@@ -421,7 +432,41 @@ export function mainLine(tree, goesOn) {
   return line;
 }
 
-// The codes from the root to a node. nodeAt() is the inverse; it stops at the first code that it does not find.
+const LEAST_SHARED = 3;
+
+// Returns the last of the callers that all samples share, or 0 if they are few. Unsampled weight has
+// no callers.
+export function lastShared(tree) {
+  if (tree.inOrder || !standsForAll(tree, 0)) return 0;
+  const whole = widest(tree, 0);
+  const line = mainLine(tree, (child) => widest(tree, child) >= whole * 0.99999 && !(tree.self(child) > 0));
+  return line.length > LEAST_SHARED ? line[line.length - 1] : 0;
+}
+
+const widest = (tree, node) => tree.total(node) - (tree.unsampled?.size ? tree.unsampledTotal(node) : 0);
+
+// The next functions take the result of lastShared() as `shared`. The callers up to it are one row.
+const isShared = (tree, shared, node) => node > 0 && node <= shared && tree.end[node] > shared;
+
+// Returns the row of a node, counted from the root.
+export const rowOf = (tree, shared, node) => (isShared(tree, shared, node) ? 1 :
+  tree.depth[node] - (shared && node > shared && node < tree.end[shared] ? tree.depth[shared] - 1 : 0));
+
+// Returns the node that is shown for a node: itself, or the last one of its row.
+export const shownAs = (tree, shared, node) => (isShared(tree, shared, node) ? shared : node);
+
+export const shownParent = (tree, shared, node) => (shared && node === shared ? 0 : tree.parent[node]);
+
+export const shownChildren = (tree, shared, node) => childrenOf(tree, node).map((child) => shownAs(tree, shared, child));
+
+// Returns "_start → … → main, 14 frames".
+export function sharedWords(tree, shared, names) {
+  const first = lineTo(tree, shared)[0];
+  return `${names[labelOf(tree, first)]} → … → ${names[labelOf(tree, shared)]}, ${tree.depth[shared]} frames`;
+}
+
+// Returns the codes from the root to a node. nodeAt() is the inverse; it stops at the first code
+// that it does not find.
 export const pathOf = (tree, node) => lineTo(tree, node).map((at) => tree.code[at]);
 
 export function nodeAt(tree, path) {

@@ -1,28 +1,31 @@
-// The weights of samples (stack, label set, event) under the filters: of each in the whole recording; in a range of time only
-// of those that have weight in it, {sample, weight}, because a range has few of many.
+// The weights of samples (stack, label set, event) under the filters. For the whole recording there
+// is a weight for each sample. For a time range there is a list {sample, weight} of those with
+// weight in it, because a range contains few of many samples.
 
 import { bitSet, numbersOf, setBit } from "./bits.js";
 import { isOfMemory, memoryWithin } from "./memory.js";
 
-// Comma-separated patterns of thread and process names and numbers, and of tags: worker-*,1234,request=check*.
+// Parses comma-separated patterns of thread and process names and numbers, of ranges of thread
+// numbers, and of tags: worker-*,1234,1300-1400,request=check*.
 export function threadMatcher(pattern) {
-  const wanted = pattern.split(",").map((part) => part.trim()).filter(Boolean).map((part) =>
-    new RegExp(`^${part.replace(/[.+^${}()|[\]\\]/g, "\\$&").replace(/\*/g, ".*").replace(/\?/g, ".")}$`, "is"));
+  const parts = pattern.split(",").map((part) => part.trim()).filter(Boolean);
+  const ranges = parts.map((part) => /^(\d+)-(\d+)$/.exec(part)).filter(Boolean);
+  const wanted = parts.map((part) => new RegExp(`^${part.replace(/[.+^${}()|[\]\\]/g, "\\$&").replace(/\*/g, ".*").replace(/\?/g, ".")}$`, "is"));
   if (!wanted.length) return () => true;
-  return ({ name, process, pid, tid, tags }) => wanted.some((regexp) =>
+  return ({ name, process, pid, tid, tags }) => ranges.some(([, from, to]) => tid >= from && tid <= to) || wanted.some((regexp) =>
     [name, process, String(pid), String(tid), ...tags].some((text) => regexp.test(text)));
 }
 
-// A flag for each event: whether it belongs to this one.
+// Returns a flag for each event: whether it is part of this one.
 export const partsOf = ({ events }, event) => Uint8Array.from(events, (_, i) => Number(events[event].parts.includes(i)));
 
-// A flag for each label set: whether its thread is one of the view.
+// Returns a flag for each label set: whether its thread belongs to the view.
 function includedSets({ sets }, view) {
   const matches = threadMatcher(view.threads);
-  return Uint8Array.from(sets, (set) => Number(matches(set) && !view.hidden?.[set.thread]));
+  return Uint8Array.from(sets, (set) => Number(matches(set)));
 }
 
-// The weight of each sample in the whole recording.
+// Returns the weight of each sample in the whole recording.
 export function wholeWeights(profile, view) {
   const { samples } = profile;
   const included = includedSets(profile, view);
@@ -34,7 +37,8 @@ export function wholeWeights(profile, view) {
   return weights;
 }
 
-// The samples that have weight, in their order: what reads other columns of theirs misses the CPU cache less.
+// Returns the samples with weight in ascending order, so that reading other columns has fewer cache
+// misses.
 function listed(weights) {
   const sample = new Uint32Array(weights.length);
   let count = 0;
@@ -42,8 +46,9 @@ function listed(weights) {
   return { sample: sample.slice(0, count), weight: weights.filter((weight) => weight > 0) };
 }
 
-// view: {event, bySamples, threads (patterns), hidden (a flag for each thread, or null), range (microseconds, or null
-// for all), samples (a flag for each, or null for all)}. whole: wholeWeights() of it, if they are known.
+// view: {event, bySamples, threads (patterns), range (microseconds, or null for all), samples (a
+// flag for each, or null for all)}. whole: the result of wholeWeights() for the view, if it is
+// known.
 export function sampleWeights(profile, view, whole = null) {
   if (view.range && isOfMemory(profile, view.event)) return listed(memoryWithin(profile, view, includedSets(profile, view), view.samples));
   const weights = whole ?? wholeWeights(profile, view);
@@ -52,13 +57,13 @@ export function sampleWeights(profile, view, whole = null) {
 
 const ofOne = new WeakMap(); // by whole weights
 
-// The weight that a timed sample stands for, by its sample.
+// Returns the weight that one timed sample stands for, by sample.
 export function weightOfOne({ samples, timedSamples }, whole) {
   if (!ofOne.has(whole)) ofOne.set(whole, whole.map((weight, i) => weight && (weight / samples.samples[i]) * timedSamples.each));
   return ofOne.get(whole);
 }
 
-// The number of the first timed sample from a time on.
+// Returns the index of the first timed sample at or after a time.
 function firstFrom({ time, count }, at) {
   let low = 0;
   let high = count;
@@ -70,8 +75,8 @@ function firstFrom({ time, count }, at) {
   return low;
 }
 
-// Calls take(interval, weight) for all intervals with weight in the range: an interval has its share of its sample's
-// weight (`whole`), and the part of it that lies in the range.
+// Calls take(interval, weight) for all intervals with weight in the range. An interval has its
+// share of its sample's weight (`whole`), reduced to the part that lies in the range.
 export function intervalsWithin({ intervals, samples }, whole, [from, to], take) {
   const { count, start, end, weight, sample } = intervals;
   intervals.sums ||= intervals.sample.reduce((sums, id, i) => {
@@ -85,12 +90,12 @@ export function intervalsWithin({ intervals, samples }, whole, [from, to], take)
   }
 }
 
-// The part of each sample's weight that lies in the range, by its timed samples and intervals. What was not sampled of a
-// thread is spread over time as its samples are.
+// Returns the part of each sample's weight that lies in the range, from its timed samples and
+// intervals. The unsampled time of a thread is distributed over time like its samples.
 function weightsWithin(profile, whole, [from, to]) {
   const { samples, timedSamples, intervals, threads, events } = profile;
   const one = weightOfOne(profile, whole);
-  // By sample; all 0 again in the end.
+  // By sample. Every call leaves all elements 0.
   profile.found ||= { counts: new Uint32Array(samples.count), parts: new Float64Array(samples.count) };
   profile.unsampled ||= [...samples.samples.keys()].filter((i) => !samples.samples[i]);
   const { found: { counts, parts }, unsampled } = profile;
@@ -133,13 +138,13 @@ function weightsWithin(profile, whole, [from, to]) {
   return { sample: sample.subarray(0, count), weight: weight.subarray(0, count) };
 }
 
-// Counts timed samples into rows of bins over a span of microseconds. keys: for each timed sample its sample or CPU;
-// rowOf: the row of each key, or -1.
+// Counts timed samples into rows of bins over a span of microseconds. keys: the sample or CPU of
+// each timed sample. rowOf: the row of each key, or -1.
 export function histogram({ timedSamples, info }, rows, bins, keys, rowOf, [from, to] = [0, Math.max(1, info.durationUs)]) {
   const { count, each, time } = timedSamples;
   const counts = new Float64Array(rows * bins);
   const perUs = bins / (to - from);
-  // Counts samples slightly outside at the edges.
+  // Counts samples slightly outside the recording in the first or last bin.
   const isWhole = from === 0 && to >= info.durationUs;
   for (let i = 0; i < count; i++) {
     const row = rowOf[keys[i]];

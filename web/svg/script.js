@@ -1,21 +1,25 @@
-/* Zoom, search and a width that follows the window. The picture is complete without this script. */
+/* Adds zoom, search and a width that follows the window. The picture is complete without this
+   script. */
 "use strict";
 (() => {
-const ROOM = 20; // left and right of the frames
+const ROOM = 20; // to the left and right of the frames
+const CONTROLS = 30; // the height of the line with the search field
 const svg = document.documentElement;
 const byId = (id) => document.getElementById(id);
-const canvas = byId("frames"), details = byId("details"), matched = byId("matched"), reset = byId("reset");
+const canvas = byId("frames"), subtitle = byId("subtitle"), details = byId("details"), matched = byId("matched"), reset = byId("reset");
 
-/* What was not sampled is narrower than its share, which the title has, with two digits. */
+/* Unsampled weight is drawn narrower than its share. The title contains the share, with two digits. */
 const isToScale = canvas.dataset.scale === undefined;
 
-/* In document order: callees follow their caller. x and width are in percent of the picture, share of the whole. */
+/* Frames in document order: callees follow their caller. x and width are in percent of the picture.
+   share is in percent of the whole. */
 const frames = [...canvas.children].map((group) => {
 	const rect = group.querySelector("rect"), title = group.querySelector("title").textContent;
 	const width = parseFloat(rect.getAttribute("width"));
 	return {
 		group, rect, title, text: group.querySelector("text"),
 		name: title.slice(0, title.lastIndexOf(" (")),
+		short: group.dataset.name ?? title.slice(0, title.lastIndexOf(" (")),
 		x: parseFloat(rect.getAttribute("x")), width,
 		share: isToScale ? width : parseFloat(title.slice(title.lastIndexOf(", ", title.lastIndexOf("%")) + 2)),
 		y: Number(rect.getAttribute("y")),
@@ -23,10 +27,10 @@ const frames = [...canvas.children].map((group) => {
 });
 const numberOf = new Map(frames.map((frame, number) => [frame.group, number]));
 
-/* The flame grows upwards: a callee's y is smaller. end: the index after the last descendant. */
+/* Callees are below their caller. end: the index after the last descendant. */
 const path = [];
 frames.forEach((frame, number) => {
-	while (path.length && frames[path.at(-1)].y <= frame.y)
+	while (path.length && frames[path.at(-1)].y >= frame.y)
 		frames[path.pop()].end = number;
 	frame.caller = path.length ? path.at(-1) : -1;
 	path.push(number);
@@ -36,8 +40,9 @@ for (const number of path)
 
 let zoomed = 0, columnWidth = 7.2;
 
-/* Shortens as the tables of prof do. Removes, until the name fits: scopes of types in brackets, contents of brackets
-   (except the type that a Rust method begins with), scopes, the end. */
+/* Shortens a name like the tables of prof do. Removes the following until the name fits: scopes of
+   types in brackets, contents of brackets (except the type that a Rust method starts with), scopes,
+   the end. */
 function shorten(name, columns) {
 	const bracket = /<(?!\u2026>)[^<>]*>|\((?!\u2026\)|\)|anonymous)[^()]*\)/g;
 	const isType = (inside, at) => at === 0 && name.startsWith("::", inside.length);
@@ -76,7 +81,7 @@ function place(frame, x, width) {
 	}
 	frame.text.classList.remove("hidden");
 	frame.text.setAttribute("x", x + "%");
-	frame.text.textContent = shorten(frame.name, columns);
+	frame.text.textContent = shorten(frame.short, columns);
 }
 
 function draw() {
@@ -96,7 +101,8 @@ function draw() {
 	reset.classList.toggle("hidden", !zoomed);
 }
 
-/* As in the HTML page: case-sensitive only if the pattern has capitals; an invalid one is searched as plain text. */
+/* Like in the HTML report: case-sensitive only if the pattern contains a capital letter. An invalid
+   pattern is searched as plain text. */
 function patternOf(term) {
 	const flags = /\p{Lu}/u.test(term) ? "u" : "iu";
 	try {
@@ -106,12 +112,12 @@ function patternOf(term) {
 	}
 }
 
-/* The share counts only outermost matches: their callees are part of them. */
+/* The share counts only outermost matches, because their callees are part of them. */
 function search(term) {
 	const pattern = term && patternOf(term);
 	let share = 0, counted = 0;
 	frames.forEach((frame, number) => {
-		const found = Boolean(pattern) && pattern.test(frame.name);
+		const found = Boolean(pattern) && (pattern.test(frame.name) || pattern.test(frame.short));
 		frame.rect.classList.toggle("found", found);
 		if (found && number >= counted) {
 			share += frame.share;
@@ -150,13 +156,14 @@ function fit() {
 	draw();
 }
 
-/* Replaces the word "search" by an input field, which viewers without scripts could not use. */
+/* Replaces the word "search" with an input field, which would be useless in viewers without
+   scripts. */
 function makeBox() {
 	const place = document.createElementNS(svg.namespaceURI, "foreignObject");
 	const input = document.createElementNS("http://www.w3.org/1999/xhtml", "input");
-	for (const [name, value] of Object.entries({x: 120, y: 51, width: 300, height: 24}))
+	for (const [name, value] of Object.entries({x: 120, y: top - 4, width: 300, height: 24}))
 		place.setAttribute(name, value);
-	for (const [name, value] of Object.entries({id: "box", type: "search", placeholder: "search (regular expression)", title: "capitals make it mind case",
+	for (const [name, value] of Object.entries({id: "box", type: "search", placeholder: "search (regular expression)", title: "case-sensitive if it contains a capital letter",
 		"aria-label": "search", autocomplete: "off", spellcheck: "false"}))
 		input.setAttribute(name, value);
 	place.append(input);
@@ -164,24 +171,37 @@ function makeBox() {
 	return input;
 }
 
+/* Moves what is below the header down, for the line with the search field. */
+function makeRoom() {
+	svg.setAttribute("height", Number(svg.getAttribute("height")) + CONTROLS);
+	for (const element of [canvas, byId("narrow")])
+		element?.setAttribute("y", Number(element.getAttribute("y")) + CONTROLS);
+}
+
+/* The hovered frame is described instead of the recording. */
+function describe(text) {
+	details.textContent = text;
+	subtitle.classList.toggle("hidden", text !== "");
+}
+
 if (!frames.length)
 	return;
+const top = Number(canvas.getAttribute("y"));
 const box = makeBox();
+makeRoom();
 const probe = frames[0].text;
 if (probe?.textContent)
 	columnWidth = probe.getComputedTextLength() / probe.textContent.length || columnWidth;
 svg.removeAttribute("viewBox");
 svg.setAttribute("width", "100%");
-matched.removeAttribute("class");
-matched.removeAttribute("dx");
 matched.setAttribute("x", 432);
 
 const frameOf = (target) => numberOf.get(target.closest?.("#frames > g"));
 canvas.addEventListener("click", ({target}) => frameOf(target) !== undefined && zoom(frameOf(target)));
 canvas.addEventListener("mouseover", ({target}) => {
-	details.textContent = frames[frameOf(target)]?.title ?? "";
+	describe(frames[frameOf(target)]?.title ?? "");
 });
-canvas.addEventListener("mouseleave", () => { details.textContent = ""; });
+canvas.addEventListener("mouseleave", () => describe(""));
 reset.addEventListener("click", () => zoom(0));
 box.addEventListener("input", () => {
 	search(box.value);

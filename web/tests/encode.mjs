@@ -42,12 +42,26 @@ class Ids {
   }
 }
 
-// "main>inline:7" is a frame: main, and inline in it at line 7.
+// "main>inline:7" is a frame of main with an inlined call of inline at line 7.
 function linesOf(frame, labels) {
   return frame.split(">").map((part, i) => {
     const [, name, line] = /^(.*?)(?::(\d+))?$/s.exec(part);
     return { code: labels.of(name) * 2 + (i > 0 ? 1 : 0), line: Number(line || 0) };
   });
+}
+
+// changes: NAME: [self, total], each [before, after, margin, evidence].
+function encodeComparison(out, names, { verdict = "slower", causes = "", sides = "", uncertainty = "", of = "old's CPU time", recordings = 1,
+  isGuess = false, changes = {} } = {}) {
+  for (const text of [verdict, causes, sides, uncertainty, of]) out.string(text);
+  out.numbers([recordings, isGuess ? 1 : 0, Object.keys(changes).length]);
+  for (const [name, both] of Object.entries(changes)) {
+    out.number(names.of(name));
+    for (const [before, after, margin, evidence] of both) {
+      for (const share of [before, after, margin]) out.signed(Math.round(share * 1e5));
+      out.number(evidence);
+    }
+  }
 }
 
 // samples: {stack: ["main", "f>g:7"], thread, tags: [[key, value], …], event, samples, weight, times: [[us, cpu], …],
@@ -70,11 +84,12 @@ export function encode({ samples, threads = [{ pid: 1, tid: 1, process: "app", n
   const timed = samples.flatMap(({ times = [] }, sample) => times.map(([us, cpu]) => ({ us, cpu, sample })))
     .sort((a, b) => a.us - b.us);
   const out = new Writer();
-  for (const key of ["command", "host", "kernel", "quality", "remarks"]) out.string(info[key] || "");
+  for (const key of ["title", "command", "host", "kernel", "quality", "runtimes", "remarks"]) out.string(info[key] || "");
   out.number(info.startMs || 0);
-  out.numbers([info.durationUs || 1000, info.compares ? 1 : 0]);
+  out.numbers([info.durationUs || 1000, Number(info.compares) || 0]);
   out.number(info.isChosen ? 1 : 0);
   out.string(info.waiting || "");
+  out.numbers([info.lines || 0, info.glue || 0, info.isLogical ? 1 : 0]);
   for (const { runtime } of Object.values(labels)) if (runtime) names.of(runtime);
   const allEvents = events || [{ name: "cpu-clock", unit: "nanoseconds", kind: 1 }];
   out.number(allEvents.length);
@@ -100,7 +115,8 @@ export function encode({ samples, threads = [{ pid: 1, tid: 1, process: "app", n
   out.numbers(names.items.map((name) => labels[name]?.module || 0));
   out.numbers(names.items.map((name) => files.of(labels[name]?.file || "")));
   out.numbers(names.items.map((name) => labels[name]?.line || 0));
-  out.numbers(names.items.map((name) => (labels[name]?.isAddress ? 1 : 0) + 2 * (labels[name]?.rank ?? (name.startsWith("[") ? 5 : 1)) + 16 * (labels[name]?.fate ?? 0)));
+  out.numbers(names.items.map((name) => (labels[name]?.isAddress ? 1 : 0) + 2 * (labels[name]?.rank ?? (name.startsWith("[") ? 5 : 1)) + 16 * (labels[name]?.fate ?? 0) +
+    128 * (labels[name]?.isOwn ? 1 : 0)));
   out.numbers(names.items.map((name) => (labels[name]?.runtime ? names.of(labels[name].runtime) : 0)));
   const lines = frames.items.map((frame) => linesOf(frame, names));
   out.number(lines.length);
@@ -156,5 +172,6 @@ export function encode({ samples, threads = [{ pid: 1, tid: 1, process: "app", n
     }
   }
   out.number(0);
+  if (info.compares) encodeComparison(out, names, info.comparison);
   return Uint8Array.from(out.bytes);
 }

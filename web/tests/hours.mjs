@@ -1,5 +1,5 @@
-// Writes the data of a page of three hours from 2026-11-24 12:30 on, here: a server runs in each second, and from 14:00 to
-// 14:10 also a backup. For the tests in a browser.
+// Writes the data of a page of three hours, starting at 2026-11-24 12:30 local time, for the
+// browser tests. A server runs every second, and from 14:00 to 14:10 a backup runs too.
 
 import { gzipSync } from "node:zlib";
 

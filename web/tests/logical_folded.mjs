@@ -1,5 +1,5 @@
 // Prints the folded stacks of the logical view that a page shows: node logical_folded.mjs PAGE.html
-// tests/cli/test_logical.py compares them with those of prof convert --logical.
+// tests/cli/test_logical.py compares them with the output of prof convert --logical.
 
 import { readFileSync } from "node:fs";
 

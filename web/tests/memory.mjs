@@ -1,5 +1,5 @@
-// Writes the data of a page of a program that allocates, with a peak at half of its time, and leaks: for the tests in a browser.
-// --cpu: with CPU time beside.
+// Writes the data of a page for the browser tests: a program that allocates memory, peaks halfway
+// and leaks. With --cpu the page also has CPU time.
 
 import { gzipSync } from "node:zlib";
 
@@ -14,7 +14,8 @@ const events = [...(isBeside ? [{ name: "cpu-clock", unit: "nanoseconds", kind: 
   { name: "inuse_objects", unit: "count", kind: 5, each: 0, period: 512 * KIB, frequency: 0 }, { name: "inuse_space", unit: "bytes", kind: 4, each: 0, period: 512 * KIB, frequency: 0 }];
 const labels = { malloc: { rank: 3, fate: 1 }, "operator new": { rank: 2, fate: 1 } };
 
-// Blocks of so many bytes (of objects of 64), from each time to the next; live: those that end with the recording.
+// Returns blocks of this many bytes (objects of 64 bytes), each living from its time to the next.
+// live: the blocks that live until the end.
 function blocks(stack, size, lives) {
   const live = lives.filter(([, to]) => to === 10).length;
   const event = (number, each, count = lives.length) => (count ? [{ stack, event: first + number, samples: count, weight: count * each }] : []);

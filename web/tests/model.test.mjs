@@ -1,4 +1,4 @@
-// Tests of the page's computations, without a browser.
+// Tests of the page's computations. They need no browser.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -7,9 +7,10 @@ import { gzipSync } from "node:zlib";
 
 import { branchEvents } from "../page/branches.js";
 import { durationWords, fieldsOf, rangeWords, ticksOf, timeOfField } from "../page/clock.js";
-import { colouring, heatRamp, stateColour } from "../page/colours.js";
+import { changeShades, colouring, heatRamp, stateColour } from "../page/colours.js";
+import { parallelismIn, parallelismSums, parallelismWords } from "../page/elapsed.js";
 import { folded, svg } from "../page/export.js";
-import { functionTable, matchingSamples, matchingNodes, matchSum, search, sourceLines }
+import { functionTable, matchingSamples, matchingNodes, matchSum, neighbours, reasonsOf, samplesOfKinds, search, sourceLines }
   from "../page/functions.js";
 import { cellAt, cellsOf, gridOf, heatOf, rangeOf } from "../page/heat.js";
 import { boxAt, layout, restRange } from "../page/layout.js";
@@ -19,14 +20,14 @@ import { bytesAt, liveByBin, liveSteps, peakWithin } from "../page/memory.js";
 import { decode, unpack } from "../page/reader.js";
 import { STATES, stateOf } from "../page/reasons.js";
 import { DEFAULTS, fromHash, spanOf, stepsOf, stepsText, toHash, withStep, zoomIn, zoomOf } from "../page/state.js";
-import { functionsOf, livesOf, stateAt, stateCounts, stateLanes } from "../page/states.js";
-import { lanesOf } from "../page/timeline.js";
-import { callTree, calleesOf, callersOf, change, childrenOf, inverted, isInlined, labelOf, nodeAt, pathOf, placesBelow, standsForAll, startOf,
+import { cpuLanes, patternOf, threadLanes } from "../page/lanes.js";
+import { functionsOf, livesOf, stateAt, stateCounts } from "../page/states.js";
+import { callTree, calleesOf, callersOf, change, childrenOf, inverted, isInlined, labelOf, lastShared, nodeAt, pathOf, placesBelow, rowOf, sharedWords, shownChildren, shownParent, standsForAll, startOf,
   widthOf }
   from "../page/tree.js";
 import { View } from "../page/view.js";
 import { sampleWeights, histogram, threadMatcher, wholeWeights } from "../page/weights.js";
-import { percent, points, shown, time } from "../page/words.js";
+import { nameParts, pathEnd, percent, shown, time } from "../page/words.js";
 import { encode } from "./encode.mjs";
 
 const ALL = { event: 0, bySamples: true, threads: "", range: null };
@@ -39,7 +40,7 @@ function treeOf(profile, view = {}, options = {}) {
 
 const byWeight = (a, b) => b.self - a.self || b.total - a.total;
 
-// The tree as text with weights, "main(f(g*))"; * marks inlined calls.
+// Returns the tree as text with weights, "main(f(g*))". * marks inlined calls.
 function drawn(profile, tree, node = 0) {
   const name = standsForAll(tree, node) ? "all" : profile.labels.name[labelOf(tree, node)] + (isInlined(tree, node) ? "*" : "");
   const children = childrenOf(tree, node).map((child) => drawn(profile, tree, child));
@@ -115,7 +116,7 @@ test("recursion is folded on request, also if other functions are in between", (
 });
 
 const FATES = { work: 1, address: 2, adaptor: 3, entry: 4, scheduler: 5, fixed: 6 };
-// The labels of names that begin with these words; the others are of the program.
+// Returns the labels of names that start with these words. All other names belong to the program.
 const fatesOf = (...names) => Object.fromEntries(names.map((name) => {
   const [word] = name.split(" ");
   const runtime = { entry: "[libc runtime]", scheduler: "[tokio runtime]" }[word];
@@ -157,9 +158,9 @@ const BY_THREAD = { threads: THREADS, samples: [0, 1, 2, 3].map((thread) =>
 
 test("processes and threads can be a level of the tree", () => {
   const profile = profileOf(BY_THREAD);
-  const byProcess = profile.sets.map(({ thread }) => profile.threads[thread].processLabel);
+  const byProcess = profile.sets.map(({ processLabel }) => processLabel);
   assert.equal(drawn(profile, treeOf(profile, {}, { groupOf: byProcess })), "all 10 (app (10) 6 (main 6 (f 6)), db (20) 4 (main 4 (f 4)))");
-  const byThread = profile.sets.map(({ thread }) => profile.threads[thread].label);
+  const byThread = profile.sets.map(({ label }) => label);
   assert.match(drawn(profile, treeOf(profile, {}, { groupOf: byThread })), /^all 10 \(db \(20\) 4 .*, worker-2 \(12\) 3 .*, app \(10\) 1/);
 });
 
@@ -222,7 +223,50 @@ test("many processes of few names are one group for each name, unless asked for"
 
 test("samples of a thread with different tags are in one lane", () => {
   const profile = profileOf({ samples: TAGGED.samples.map((sample, i) => ({ ...sample, times: [[i, 0]] })) });
-  assert.deepEqual(lanesOf(profile, false).lanes.map(({ name, share }) => [name, share]), [["app", 1]]);
+  assert.deepEqual(threadLanes(profile, { event: 0 }).lanes.map(({ name, share }) => [name, share]), [["app", 1]]);
+});
+
+// A main thread, a worker that is renamed, and brief threads of one name.
+const BRIEF = { info: { durationUs: 10000 }, threads: [{ pid: 1, tid: 1, process: "app", name: "app" }, { pid: 1, tid: 2, process: "app", name: "app" },
+  { pid: 1, tid: 2, process: "app", name: "worker" }, ...[3, 4, 5, 7, 9].map((tid) => ({ pid: 1, tid, process: "app", name: "app" })),
+  { pid: 1, tid: 8, process: "app", name: "other" }],
+samples: [[0, 0, 9999], [1, 100], [2, 200, 8000], [3, 1000], [4, 2000, 2500], [5, 3000], [6, 4000], [7, 5000], [8, 4500]].map(([thread, ...times]) =>
+  ({ stack: ["main", "f"], thread, samples: times.length, times: times.map((time) => [time, 0]) })) };
+
+test("a renamed thread is one thread, with the name of most of its samples", () => {
+  const profile = profileOf(BRIEF);
+  assert.deepEqual(profile.threads.map(({ tid, name }) => [tid, name]), [[1, "app"], [2, "worker"], [3, "app"], [4, "app"], [5, "app"], [7, "app"], [9, "app"], [8, "other"]]);
+  assert.equal(treeOf(profile, { threads: "2" }).total(0), 3);
+  assert.equal(treeOf(profile, { threads: "worker" }).total(0), 2); // the time under this name
+  const view = new View(profile);
+  view.state = { ...DEFAULTS, group: "thread" };
+  assert.equal(new Set(view.groupOf()).size, 8);
+});
+
+test("the brief threads of a name are one lane, and a click on a lane selects its threads and no others", () => {
+  const profile = profileOf(BRIEF);
+  const { lanes, threads } = threadLanes(profile, { event: 0 });
+  assert.deepEqual(lanes.map(({ name, id, share }) => [name, id, share]), [["app × 5", "", 6 / 12], ["worker", "2", 3 / 12], ["app", "1", 2 / 12], ["other", "8", 1 / 12]]);
+  assert.equal(threads, 8);
+  assert.deepEqual(lanes.map((lane) => patternOf(lane.threads, profile)), ["3-7,9", "2", "1-1", "8"]);
+  for (const lane of lanes) assert.equal(treeOf(profile, { threads: patternOf(lane.threads, profile) }).total(0), Math.round(lane.share * 12));
+});
+
+test("a lane without times in the span takes no room", () => {
+  const profile = profileOf(BRIEF);
+  assert.deepEqual(threadLanes(profile, { event: 0, span: [7000, 9000] }).lanes.map(({ name }) => name), ["worker", "app"]);
+});
+
+test("a name is split before the function's own name, and a long path keeps its end", () => {
+  const parts = (name) => nameParts(name).join("|");
+  assert.equal(parts("shop::ThreadPool::submit"), "shop::ThreadPool::|submit");
+  assert.equal(parts("std::map<std::string, int>::operator[]"), "std::map<std::string, int>::|operator[]");
+  assert.equal(parts("std::function<void (a::b)>::operator()(a::b)"), "std::function<void (a::b)>::|operator()(a::b)");
+  assert.equal(parts("a::operator->"), "a::|operator->");
+  assert.equal(parts("<u8 as core::SliceOrd>::compare"), "<u8 as core::SliceOrd>::|compare");
+  assert.equal(parts("pure (batch.py:9)"), "|pure (batch.py:9)");
+  assert.equal(pathEnd("/root/.cargo/registry/serde_json/src/read.rs:512"), "…/serde_json/src/read.rs:512");
+  assert.equal(pathEnd("src/main.c:1"), "src/main.c:1");
 });
 
 test("a time range counts only its own samples", () => {
@@ -248,11 +292,11 @@ test("the histogram counts every timed sample once", () => {
 
 test("lanes are threads, the busiest first, or CPUs by number", () => {
   const profile = profileOf(BY_THREAD);
-  assert.deepEqual(lanesOf(profile, false).lanes.map(({ name }) => name), ["db", "worker-2", "worker-1", "app"]);
-  assert.deepEqual(lanesOf(profile, true).lanes.map(({ name, share }) => [name, share]), [["CPU 0", 0.4], ["CPU 1", 0.6]]);
+  assert.deepEqual(threadLanes(profile, { event: 0 }).lanes.map(({ name }) => name), ["db", "worker-2", "worker-1", "app"]);
+  assert.deepEqual(cpuLanes(profile, 0).lanes.map(({ name, share }) => [name, share]), [["CPU 0", 0.4], ["CPU 1", 0.6]]);
 });
 
-// Of app, as much time was not sampled as was; worker has no samples at all.
+// Half of app's time is unsampled. worker has no samples at all.
 const UNSAMPLED = {
   threads: ["app", "worker"].map((name, i) => ({ pid: 1, tid: i + 1, process: "app", name })),
   samples: [
@@ -276,13 +320,13 @@ test("time that was not sampled lies in time where its thread was sampled", () =
 test("the lanes of threads have the shares that rows of threads have", () => {
   const profile = profileOf(UNSAMPLED);
   const { sample, weight } = sampleWeights(profile, { ...ALL, bySamples: false });
-  const { lanes } = lanesOf(profile, false);
-  for (const { key, share } of lanes) {
-    const row = sample.reduce((sum, id, i) => sum + (profile.samples.thread[id] === key ? weight[i] : 0), 0);
+  const { lanes } = threadLanes(profile, { event: 0 });
+  for (const { threads, share } of lanes) {
+    const row = sample.reduce((sum, id, i) => sum + (threads.includes(profile.samples.thread[id]) ? weight[i] : 0), 0);
     assert.equal(share, row / 10000);
   }
-  assert.deepEqual(lanes.map(({ name, share }) => [name, share]), [["app", 0.8], ["worker", 0.2]]);
-  assert.deepEqual(lanesOf(profile, true).lanes.map(({ share }) => share), [0.5, 0.5]);
+  assert.deepEqual(lanes.map(({ name, share }) => [name, share]), [["app", 0.8]]); // worker's lane would be empty
+  assert.deepEqual(cpuLanes(profile, 0).lanes.map(({ share }) => share), [0.5, 0.5]);
 });
 
 test("the inverted tree has the leaves first, with their callers below", () => {
@@ -336,7 +380,7 @@ test("an invalid regular expression is searched as plain text", () => {
 });
 
 const [SECOND, MINUTE, HOUR] = [1e6, 60e6, 3600e6];
-process.env.TZ = "Asia/Kolkata"; // hours begin there when UTC has half an hour
+process.env.TZ = "Asia/Kolkata"; // hours start there at half past in UTC
 const DAY = { startMs: new Date(2026, 10, 24, 0, 20).getTime(), durationUs: 24 * HOUR };
 
 test("the columns of a heat map are the clock's seconds, minutes, hours or days", () => {
@@ -423,7 +467,7 @@ test("a comparison has the weights of both profiles on one tree, also of functio
   assert.deepEqual(changes(calleesOf(tree, profile.labels.name.indexOf("f"))), { f: 0.25 });
   assert.equal(inverted(tree).base(0), 4);
   assert.equal(functionTable(tree, profile.labels).find(({ label }) => profile.labels.name[label] === "gone").base, 2);
-  assert.deepEqual([0.25, -0.5, 0.0001].map(points), ["▲ 25", "▼ 50", "="]);
+  assert.equal(functionTable(tree, profile.labels).find(({ label }) => profile.labels.name[label] === "gone").baseSelf, 2);
 });
 
 test("the text of source lines is read if the profile has it", () => {
@@ -552,7 +596,7 @@ test("functions are hidden, inlined calls merged, and stacks begun at a function
   assert.equal(drawn(profile, treeOf(profile, {}, { from: label("a") })), "all 3 (a 2 (b* 2 (c 2)))");
 });
 
-// Each node with its range of the axis.
+// Returns each node with its range of the axis.
 function placesOf(profile, tree) {
   return Array.from({ length: tree.count }, (_, i) => `${"  ".repeat(tree.depth[i])}${i ? profile.labels.name[labelOf(tree, i)] : "all"} ` +
     `${tree.start[i]}–${tree.start[i] + tree.total(i)}`);
@@ -629,8 +673,8 @@ test("names have enough contrast on the reasons of waits in both themes", () => 
   }
 });
 
-// How those see a colour who lack one kind of cones. Source: Viénot, Brettel, Mollon 1999 (protan, deutan); for tritan
-// Machado, Oliveira, Fernandes 2009, in linear RGB.
+// Matrices that simulate the lack of one kind of cones. Sources: Viénot, Brettel, Mollon 1999
+// (protan, deutan); Machado, Oliveira, Fernandes 2009, in linear RGB (tritan).
 const SIGHTS = {
   all: [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
   protan: [[0.11238, 0.88762, 0], [0.11238, 0.88762, 0], [0.00401, -0.00401, 1]],
@@ -638,7 +682,7 @@ const SIGHTS = {
   tritan: [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
 };
 
-// CIELAB of a colour as it is seen.
+// Returns the CIELAB values of a colour as it is seen.
 function lab(colour, sight) {
   const linear = ofHex(colour).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
   const seen = sight.map((row) => Math.min(1, Math.max(0, row.reduce((sum, factor, i) => sum + factor * linear[i], 0))));
@@ -675,13 +719,11 @@ test("names have enough contrast on every box in both themes", () => {
         assert.ok(contrast >= 4.5, `${colours.of(code)}: ${contrast}`);
       }
     }
-  const changed = { count: 21, total: (node) => 90 + node, base: () => 100 };
-  const whole = { total: 100, base: 100 };
   for (const isDark of [false, true])
-    for (let node = 0; node < changed.count; node++) {
-      const ground = luminance(ofHex(colouring(profile, { by: "change", isDark, whole }).of(0, changed, node)));
+    for (const fill of Object.values(changeShades(isDark)).flat()) {
+      const ground = luminance(ofHex(fill));
       const ink = isDark ? darkInk : lightInk;
-      assert.ok((Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05) >= 4.5);
+      assert.ok((Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05) >= 4.5, fill);
     }
 });
 
@@ -698,7 +740,7 @@ test("numbers are written with few digits", () => {
 test("data is unpacked from base64 and gzip, and truncated data is an error", async () => {
   const bytes = encode({ samples: SHOP });
   assert.deepEqual(await unpack(`\n${gzipSync(bytes).toString("base64")}\n`), bytes);
-  assert.throws(() => decode(bytes.subarray(0, bytes.length - 4)), /cut off/);
+  assert.throws(() => decode(bytes.subarray(0, bytes.length - 4)), /truncated/);
 });
 
 // ---- Waiting ----
@@ -711,16 +753,16 @@ const CREW = { threads: [...THREADS.slice(0, 3), { pid: 10, tid: -1, process: "a
   info: { durationUs: 20000 },
   samples: [
     running(0, ["main", "work"], [1000, 2000, 3000]), waiting(0, ["main", "lock", "[mutex held by worker-1 in f]"], [[3000, 13000]]),
-    waiting(0, ["main", "work", "[wanted a CPU]"], [[13000, 14000]]), waiting(0, ["main", "read", "[read socket]"], [[14000, 20000, 3000000]]),
+    waiting(0, ["main", "work", "[runnable]"], [[13000, 14000]]), waiting(0, ["main", "read", "[read socket]"], [[14000, 20000, 3000000]]),
     running(1, ["main", "f"], [20000]), waiting(1, ["main", "f", "[nanosleep]"], [[0, 19000]]),
     waiting(2, ["main", "g", "[epoll_wait]"], [[0, 20000]]), waiting(3, ["main", "pool", "[futex]"], [[0, 20000]]),
   ] };
 
 test("the reason of a wait tells its kind", () => {
   const kinds = {
-    wanted: ["wanted a CPU", "sched_yield"], lock: ["futex", "mutex held by poller in epoll_wait", "rwlock held by w", "flock", "fcntl lock", "futex_wait_queue", "semop", "end of worker-1"],
-    idle: ["epoll_wait", "poll", "select", "do_epoll_wait", "io_uring", "sigwait", "pause"], sleep: ["nanosleep", "hrtimer_nanosleep"],
-    network: ["read socket", "recv socket", "accept", "connect", "unix_stream_read_generic", "inet_csk_accept"],
+    wanted: ["runnable", "wanted a CPU", "sched_yield"], lock: ["futex", "mutex held by poller in epoll_wait", "rwlock held by w", "flock", "fcntl lock", "futex_wait_queue", "semop", "end of worker-1"],
+    idle: ["epoll_wait", "poll", "select", "do_epoll_wait", "io_uring", "sigwait", "pause", "accept", "inet_csk_accept"], sleep: ["nanosleep", "hrtimer_nanosleep"],
+    network: ["read socket", "recv socket", "connect", "unix_stream_read_generic"],
     disk: ["page fault", "read file", "fsync", "stat", "open", "splice file"], peer: ["read pipe", "wait4", "write terminal", "read eventfd", "vfork", "pipe_read"],
     wait: ["stopped", "traced", "system call 463", "ioctl /dev/dri/card0", ""],
   };
@@ -752,7 +794,7 @@ test("an interval that is partly in the range counts by its part", () => {
     .reduce((sum, weight, i) => sum + (profile.samples.thread[i] === 0 ? weight : 0), 0) / 1e6;
   assert.ok(total([0, 20000]) > 0);
   assert.equal(own([3000, 8000], 2), 5);
-  assert.equal(own([12000, 16000], 2), 1 + 1 + 1); // of the last, half is waiting
+  assert.equal(own([12000, 16000], 2), 1 + 1 + 1); // half of the last interval is waiting
   assert.equal(own([1500, 4000], 0), 2 + 1);
   assert.equal(own([20000, 30000], 2), 0);
   const whole = weightsIn({ event: 0 });
@@ -770,18 +812,95 @@ test("threads that hardly ran and wait at one place are idle, but not where anot
   assert.deepEqual(idle(livesOf(onlyWaits)), [false, false, false, false]);
   const poolBesides = profileOf({ ...CREW, samples: [waiting(2, ["main", "g", "[nanosleep]"], [[0, 20000]]), CREW.samples[7]] });
   assert.deepEqual(idle(livesOf(poolBesides)), [false, false, false, true]);
-  const hidden = Uint8Array.from(idle(livesOf(profile)), Number);
-  assert.equal(treeOf(profile, { event: 0, bySamples: false, hidden }).total(0) / 1e6, 37);
+  const view = new View(profile);
+  view.state = { ...DEFAULTS };
+  assert.equal(view.tree().total(0) / 1e6, 37);
+  assert.equal(view.stateSums()[STATES.indexOf("idle")] / 1e6, 40);
+  view.state = { ...DEFAULTS, idle: "shown" };
+  assert.equal(view.tree().total(0) / 1e6, 77);
+  const nothingElse = new View(profileOf({ ...CREW, samples: [waiting(2, ["main", "g", "[epoll_wait]"], [[0, 20000]])] }));
+  nothingElse.state = { ...DEFAULTS };
+  assert.equal(nothingElse.tree().total(0) / 1e6, 20);
+});
+
+test("a wait for work is idle, but not one for a lock, a result, or of the program itself", () => {
+  const labels = { start_thread: { fate: 4 }, "tokio::park": { fate: 5 }, "rt::loop": { fate: 1 }, pthread_cond_wait: { fate: 1 }, take_gil: { fate: 1 },
+    pthread_mutex_lock: { fate: 1 }, "[futex]": { fate: 6 }, "[nanosleep]": { fate: 6 }, "[fsync]": { fate: 6 }, "[truncated]": { fate: 6, module: 1 } };
+  const states = {
+    "start_thread tokio::park [futex]": "idle", "start_thread tokio::park [nanosleep]": "idle", "start_thread tokio::park [fsync]": "disk",
+    "start_thread tokio::park handler [futex]": "lock", "start_thread tokio::park handler pthread_cond_wait [futex]": "lock",
+    "start_thread rt::loop [futex]": "idle", "start_thread rt::loop [nanosleep]": "sleep", "[truncated] rt::loop [futex]": "lock",
+    "start_thread loop take pthread_cond_wait [futex]": "idle", "start_thread loop run wait pthread_cond_wait [futex]": "lock",
+    "start_thread loop pthread_mutex_lock [futex]": "lock", "start_thread loop take_gil pthread_cond_wait [futex]": "lock",
+  };
+  const samples = Object.keys(states).map((stack) => waiting(1, stack.split(" "), [[0, 1000]]));
+  const profile = profileOf({ ...CREW, labels, modules: [{ path: "/bin/app", kind: 0 }, { path: "", kind: 6 }],
+    samples: [...samples, waiting(0, ["main", "pthread_cond_wait", "[futex]"], [[0, 1000]])] });
+  const stateOfStack = (i) => STATES[profile.samples.state[i]];
+  assert.deepEqual(Object.keys(states).map((stack, i) => [stack, stateOfStack(i)]), Object.entries(states));
+  assert.equal(stateOfStack(samples.length), "lock"); // the main thread waits for others
+});
+
+test("the entries of legends are filters: states of waits, kinds and modules of innermost functions", () => {
+  const profile = profileOf({ ...CREW, labels: { f: { module: 1 } }, modules: [{ path: "/bin/app", kind: 0 }, { path: "/lib/libf.so", kind: 0 }] });
+  const kept = (...kinds) => [...samplesOfKinds(profile, kinds).keys()].filter((i) => samplesOfKinds(profile, kinds)[i]);
+  assert.deepEqual(kept("lock"), [1, 7]);
+  assert.deepEqual(kept("lock", "network"), [1, 3, 7]);
+  assert.deepEqual(kept("user"), [0, 4]);
+  assert.deepEqual(kept("m1"), [4]);
+  const view = new View(profile);
+  view.state = { ...DEFAULTS, kinds: "lock" };
+  assert.equal(view.tree().total(0) / 1e6, 10);
+  assert.equal(view.stateSums()[STATES.indexOf("network")] / 1e6, 3); // the legend keeps its sums
+});
+
+test("callers that all samples share are one row, and unsampled weight does not count", () => {
+  const stack = (...names) => ["_start", "libc_main", "main", ...names];
+  const profile = profileOf({ modules: [{ path: "/bin/app", kind: 0 }, { path: "", kind: 6 }], labels: { "[not sampled]": { module: 1 } },
+    samples: [{ stack: stack("f", "g"), samples: 6 }, { stack: stack("h"), samples: 3 }, { stack: ["[not sampled]"], samples: 1 }] });
+  const tree = treeOf(profile);
+  const shared = lastShared(tree);
+  assert.equal(sharedWords(tree, shared, profile.labels.name), "_start → … → main, 3 frames");
+  const [f, h] = childrenOf(tree, shared);
+  assert.deepEqual([0, 1, 2, shared, f, h].map((node) => rowOf(tree, shared, node)), [0, 1, 1, 1, 2, 2]);
+  assert.deepEqual(shownChildren(tree, shared, 0).map((node) => profile.labels.name[labelOf(tree, node)]), ["main", "[not sampled]"]);
+  assert.equal(shownParent(tree, shared, shared), 0);
+  const boxes = layout(tree, 0, widthOf(tree, 0), 1000, shared);
+  assert.deepEqual(boxes.node.map((node, i) => [profile.labels.name[labelOf(tree, node)], boxes.depth[i]]),
+    [[undefined, 0], ["main", 1], ["f", 2], ["g", 3], ["h", 2], ["[not sampled]", 1]]);
+  assert.equal(lastShared(treeOf(profileOf(SHOP))), 0);
+  const worksItself = profileOf([{ stack: stack("f"), samples: 6 }, { stack: stack(), samples: 1 }]);
+  assert.equal(lastShared(treeOf(worksItself)), 0); // _start and libc_main are too few
+});
+
+test("the time of library code counts for the innermost of the user's own functions", () => {
+  const profile = profileOf({ labels: { main: { isOwn: true }, parse: { isOwn: true } },
+    samples: [{ stack: ["_start", "main", "std::map", "malloc"], samples: 4 }, { stack: ["_start", "main", "parse", "memcpy"], samples: 3 },
+      { stack: ["_start", "main"], samples: 2 }, { stack: ["_start"], samples: 1 }] });
+  const near = Object.fromEntries(functionTable(treeOf(profile), profile.labels).map((row) => [profile.labels.name[row.label], row.near]));
+  assert.deepEqual(near, { _start: 0, main: 6, "std::map": 0, malloc: 0, parse: 3, memcpy: 0 });
+});
+
+test("a function has callers, callees and reasons of waits", () => {
+  const profile = profileOf(CREW);
+  const named = (weights) => weights.map(([label, weight]) => [profile.labels.name[label], weight / 1e6]);
+  const label = profile.labels.name.indexOf("main");
+  const tree = treeOf(profile, { bySamples: false });
+  assert.deepEqual(named(neighbours(tree, label).callees), [["f", 20], ["g", 20], ["pool", 20], ["lock", 10], ["work", 4], ["read", 3]]);
+  assert.deepEqual(named(neighbours(tree, profile.labels.name.indexOf("work")).callers), [["main", 4]]);
+  assert.deepEqual(named(reasonsOf(profile, sampleWeights(profile, { ...ALL, bySamples: false }), new Uint8Array(8).fill(1))).slice(3),
+    [["[mutex held by worker-1 in f]", 10], ["[read socket]", 3], ["[runnable]", 1]]);
 });
 
 test("lanes are sorted by activity, and threads that stand for many are the last", () => {
   const profile = profileOf(CREW);
   const lives = livesOf(profile);
-  const names = (isShown) => stateLanes(profile, lives, isShown, 64).lanes.map(({ name }) => name);
-  assert.deepEqual(names(() => true), ["app", "worker-1", "worker-2", "pool × 498 threads"]);
-  assert.deepEqual(names((thread) => !lives[thread].isIdle), ["app", "worker-1"]);
-  const { lanes, hidden } = stateLanes(profile, lives, () => true, 1);
-  assert.deepEqual([lanes.length, hidden, lanes[0].share], [1, 3, 3 / 17]);
+  const names = (hidden) => threadLanes(profile, { event: 0, lives, hidden }).lanes.map(({ name }) => name);
+  assert.deepEqual(names(null), ["app", "worker-1", "worker-2", "pool × 498 threads"]);
+  assert.deepEqual(names(Uint8Array.from(lives, ({ isIdle }) => Number(isIdle))), ["app", "worker-1"]);
+  const shares = (event) => threadLanes(profile, { event, lives }).lanes.map(({ share }) => share);
+  assert.deepEqual(shares(1), [3 / 4, 1 / 4, 0, 0]); // of CPU time
+  assert.deepEqual(shares(0), [17 / 77, 20 / 77, 20 / 77, 20 / 77]);
 });
 
 test("a lane shows the part of each moment that a thread spends in each state", () => {
@@ -792,14 +911,14 @@ test("a lane shows the part of each moment that a thread spends in each state", 
   assert.deepEqual(row("running"), [1, 0.5, 0, 0, 0, 0, 0, 0, 0, 0]);
   assert.deepEqual(row("lock"), [0, 0.5, 1, 1, 1, 1, 0.5, 0, 0, 0]);
   assert.deepEqual(row("wanted"), [0, 0, 0, 0, 0, 0, 0.5, 0, 0, 0]);
-  assert.deepEqual(row("network"), [0, 0, 0, 0, 0, 0, 0, 0.5, 0.5, 0.5]); // short waits, which are half of the time
+  assert.deepEqual(row("network"), [0, 0, 0, 0, 0, 0, 0, 0.5, 0.5, 0.5]); // short waits, which cover half of the time
   const closer = stateCounts(profile, STATES.length, 4, rows, [2000, 4000]);
   assert.deepEqual([...closer.subarray(0, 4)], [1, 1, 0, 0]);
 });
 
 test("a place in a lane tells what the thread did there", () => {
   const profile = profileOf(CREW);
-  const at = (thread, time) => stateAt(profile, thread, [time - 5, time + 5]);
+  const at = (thread, time) => stateAt(profile, [thread], [time - 5, time + 5]);
   const { sample, ...place } = at(0, 10000);
   assert.deepEqual(place, { start: 3000, end: 13000, weight: 10e6 });
   assert.deepEqual(functionsOf(profile, sample, 4).map((label) => profile.labels.name[label]), ["lock", "main"]);
@@ -811,7 +930,7 @@ test("a place in a lane tells what the thread did there", () => {
 test("the waker of a wait has no part in its reason and its function", () => {
   const woken = ["main", "reads", "[read pipe]", "[woken by feeder]", "write", "feeds", "[truncated]"];
   const profile = profileOf({ ...CREW, samples: [running(0, ["main", "work"], [1000]), waiting(0, woken, [[2000, 9000]]), waiting(0, woken.slice(0, 3), [[9000, 9500]])] });
-  const { sample } = stateAt(profile, 0, [4000, 4010]);
+  const { sample } = stateAt(profile, [0], [4000, 4010]);
   assert.equal(STATES[profile.samples.state[sample]], "peer");
   assert.deepEqual(functionsOf(profile, sample, 4).map((label) => profile.labels.name[label]), ["reads", "main"]);
   const weights = sampleWeights(profile, { ...ALL, event: 0, bySamples: false, threads: "10" });
@@ -838,9 +957,66 @@ test("waits have their places in the order of time, and their weight as width", 
   assert.deepEqual(calls, [["work", 3, 1000, 3000], ["lock", 10, 3000, 13000], ["work", 1, 13000, 14000], ["read", 3, 14000, 20000]]);
 });
 
+// A moment is shared among the threads that ran; one in which none ran is a wait.
+const SHARED = { ...CREW, events: [...TIMES, { name: "elapsed", unit: "nanoseconds", kind: 2, each: 0 }], samples: [...CREW.samples,
+  ...[["main", "f"], ["main", "g"]].map((stack, thread) =>
+    ({ stack, thread, event: 2, samples: 1, weight: 1e6, tags: [["parallelism", "2"]], waits: [[0, 2000, 1e6]] })),
+  { stack: ["main", "f"], thread: 0, event: 2, samples: 1, weight: 1e6, tags: [["parallelism", "1"]], waits: [[2000, 3000]] },
+  { stack: ["main", "lock", "[mutex held by worker-1 in f]"], thread: 0, event: 2, samples: 1, weight: 5e6, tags: [["parallelism", "0"]], waits: [[3000, 8000]] }] };
+
+test("elapsed time is a measure beside CPU time, and the lives of threads do not change with it", () => {
+  const profile = profileOf(SHARED);
+  assert.deepEqual(profile.measures, { cpu: 1, waiting: 2, both: 0, elapsed: 3 });
+  assert.deepEqual(livesOf(profile).map(({ running, waiting }) => [running, waiting]), livesOf(profileOf(CREW)).map(({ running, waiting }) => [running, waiting]));
+  assert.equal(treeOf(profile, { event: 3, bySamples: false }).total(0), 8e6);
+  const elapsedAlone = profileOf({ events: [TIMES[0], SHARED.events[2]], samples: [{ stack: ["f"], event: 1 }] });
+  assert.deepEqual(elapsedAlone.measures, { cpu: 0, elapsed: 1 });
+});
+
+test("elapsed time is shown by the number of threads that ran, and filtered by it", () => {
+  const profile = profileOf(SHARED);
+  const view = new View(profile);
+  view.state = { ...DEFAULTS, event: 3 };
+  assert.deepEqual(view.parallelism(), [["p0", 5e6], ["p1", 1e6], ["p2", 2e6]]);
+  for (const [kinds, weight] of [["p1", 1e6], ["p0,p1", 6e6], ["p1-2", 3e6], ["p0,running", 0], ["running", 3e6], ["lock", 5e6]]) {
+    view.state = { ...DEFAULTS, event: 3, kinds };
+    assert.equal(view.tree().total(0), weight, kinds);
+  }
+  view.state = { ...DEFAULTS, event: 3, kinds: "p1" };
+  assert.deepEqual(view.parallelism().length, 3);
+  view.state = { ...DEFAULTS, event: 1, kinds: "p1" };
+  assert.equal(view.tree().total(0), 4e6);
+});
+
+test("elapsed time is never hidden as idle", () => {
+  const wait = { stack: ["main", "loop", "[epoll_wait]"], thread: 2, samples: 1, weight: 20e6, waits: [[0, 20000]] };
+  const view = new View(profileOf({ ...SHARED, samples: [...CREW.samples, { ...wait, event: 1 }, { ...wait, event: 2, tags: [["parallelism", "0"]] }] }));
+  view.state = { ...DEFAULTS, event: 3 };
+  assert.ok(view.hidesIdle());
+  assert.equal(view.tree().total(0), 20e6);
+});
+
+test("many numbers of running threads are joined", () => {
+  const sumsOf = (numbers) => parallelismSums({ samples: { set: numbers.map((_, i) => i) }, running: numbers },
+    { sample: numbers.map((_, i) => i), weight: numbers.map(() => 1) });
+  assert.deepEqual(sumsOf([8, 0, 2]), [["p0", 1], ["p2", 1], ["p8", 1]]);
+  assert.deepEqual(sumsOf(Array.from({ length: 18 }, (_, i) => i)), [["p0", 1], ["p1", 1], ["p2", 1], ["p3-4", 2], ["p5-8", 4], ["p9-16", 8], ["p17-32", 1]]);
+  assert.deepEqual(["p0", "p1", "p2", "p3-4", "lock", "m1"].map(parallelismWords), ["no thread", "1 thread", "2 threads", "3–4 threads", null, null]);
+  const { others, includes } = parallelismIn(["lock", "p3-4", "p8"]);
+  assert.deepEqual([others, [-1, 2, 3, 4, 8, 9].map(includes)], [["lock"], [true, false, true, true, true, false]]);
+});
+
+test("the strip of elapsed time is the number of threads that ran", () => {
+  const profile = profileOf(SHARED);
+  const rows = Int16Array.from(profile.samples.event, (event) => (event === 3 ? 0 : -1));
+  const counts = stateCounts(profile, 1, 8, rows, [0, 8000], Float64Array.from(profile.samples.set, (set) => profile.running[set]));
+  assert.deepEqual([...counts.subarray(0, 8)].map((value) => Math.round(value * 1e6) / 1e6), [2, 2, 1, 0, 0, 0, 0, 0]);
+});
+
 const MEMORY_EVENTS = [{ name: "alloc_space", unit: "bytes", kind: 4, each: 0 }, { name: "alloc_objects", unit: "count", kind: 5, each: 0 },
   { name: "inuse_objects", unit: "count", kind: 5, each: 0 }, { name: "inuse_space", unit: "bytes", kind: 4, each: 0 }];
-// Blocks of 100 bytes: three in f, from 10 to 30, 20 to 50 and 70 to the end at 100 µs; one of 1000 bytes in g from 40 to 45.
+// Blocks of 100 bytes in f, live from 10 to 30, from 20 to 50, and from 70 until the end at 100 µs;
+// one block of 1000 bytes in g, live from 40 to 45.
 const MEMORY = { events: MEMORY_EVENTS, info: { durationUs: 100 }, samples: [
   { stack: ["main", "f"], event: 0, samples: 3, weight: 300, waits: [[10, 30, 100], [20, 50, 100], [70, 100, 100]] },
   { stack: ["main", "g"], event: 0, samples: 1, weight: 1000, waits: [[40, 45, 1000]] },

@@ -1,11 +1,13 @@
 /*
- * The processed profile format of the Firefox Profiler, version 66: threads with their samples in
- * time order, and markers. Newer viewers upgrade older versions. Shows one event, or CPU time and
- * waiting, and each wait as a marker.
+ * Writes the processed profile format of the Firefox Profiler, version 66:
+ * threads with their samples in time order, and markers. Newer viewers upgrade
+ * older versions. The file shows one event, or CPU time and off-CPU time, and
+ * each wait as a marker.
  *
- * If the profile has no timed samples, each stack of a thread becomes one sample with its total
- * weight, and times are synthesized: evenly spaced over the recorded time range. The file says so.
- * Source: as firefox/tables.h; src/types/markers.ts.
+ * If the profile has no timed samples, each stack of a thread becomes one
+ * sample with its total weight, and times are synthesized: evenly spaced over
+ * the recorded time range. The file contains a note about it. Source: see
+ * firefox/tables.h; src/types/markers.ts.
  */
 #include "format/format.h"
 
@@ -33,20 +35,24 @@ struct firefox {
 	const struct profile_timed_sample *timed_samples; /* of the profile */
 	struct firefox_tables tables;
 	struct tracks tracks;
-	event_id event, beside; /* the events that are shown: format_event_beside() */
+	event_id event, beside; /* the shown events: see format_event_beside() */
 	bool shows_waits;
-	struct firefox_waits waits; /* shows_waits: its rows are the samples of a thread */
+	/* With shows_waits, its rows are the samples of a thread. */
+	struct firefox_waits waits;
 	enum value_kind kind;
 	const char *unit;
 	bool shows_weights;	   /* else numbers of samples */
-	uint32_t *sample_rows;	   /* by sample: the row of its stack; NO_ROW: empty stack */
+	uint32_t *sample_rows;	   /* by sample: the row of its stack */
 	uint64_t *sample_weights;  /* by sample: its average weight */
 	uint64_t start_ns, end_ns; /* on the clock of timed samples; time 0 is the start */
-	uint32_t *markers;	   /* sorted by the thread whose table has them … */
-	uint32_t *first_marker;	   /* … thread i's from first_marker[i] to first_marker[i + 1] */
+	uint32_t *markers;	   /* sorted by the thread whose table contains them */
+	/*
+	 * Thread i's markers are from first_marker[i] to first_marker[i + 1].
+	 */
+	uint32_t *first_marker;
 };
 
-static void put_ms(struct firefox *firefox, uint64_t ns)
+static void firefox_put_ms(struct firefox *firefox, uint64_t ns)
 {
 	json_decimal(&firefox->json, ns, FIREFOX_MS_DIGITS);
 }
@@ -67,8 +73,9 @@ static uint64_t time_of_sample(const struct firefox *firefox, size_t at, size_t 
 }
 
 /*
- * Differences from the previous sample, in milliseconds with a precision of 1 µs. Times can go
- * back slightly when a thread migrates to another CPU; the difference is 0 then.
+ * Writes differences from the previous sample, in milliseconds with a precision
+ * of 1 µs. Times can go back slightly when a thread migrates to another CPU;
+ * the difference is then 0.
  */
 static void put_time_deltas(struct firefox *firefox, size_t first, size_t end)
 {
@@ -97,7 +104,7 @@ static uint32_t stack_of_sample(const struct firefox *firefox, size_t at)
 	return firefox->sample_rows[tracks->samples[at]];
 }
 
-static void put_stacks(struct firefox *firefox, size_t first, size_t end)
+static void firefox_put_stacks(struct firefox *firefox, size_t first, size_t end)
 {
 	json_key(&firefox->json, "stack");
 	json_begin_array(&firefox->json);
@@ -122,7 +129,7 @@ static void put_weight_type(struct firefox *firefox)
 	json_put_text(&firefox->json, "weightType", type);
 }
 
-static void put_weight(struct firefox *firefox, const struct profile_sample *sample)
+static void firefox_put_weight(struct firefox *firefox, const struct profile_sample *sample)
 {
 	uint64_t weight = value_scaled(firefox->kind, firefox->unit, sample->weight);
 
@@ -131,14 +138,14 @@ static void put_weight(struct firefox *firefox, const struct profile_sample *sam
 	else if (firefox->kind == VALUE_BYTES)
 		json_number(&firefox->json, weight);
 	else
-		put_ms(firefox, weight);
+		firefox_put_ms(firefox, weight);
 }
 
 /*
- * A timed sample counts as one. An aggregated sample has its number of samples, or its weight if
- * the event does not count samples.
+ * A timed sample counts as one. An aggregated sample has its number of samples,
+ * or its weight if the event does not count samples.
  */
-static void put_weights(struct firefox *firefox, size_t first, size_t end)
+static void firefox_put_weights(struct firefox *firefox, size_t first, size_t end)
 {
 	const struct tracks *tracks = &firefox->tracks;
 
@@ -151,13 +158,16 @@ static void put_weights(struct firefox *firefox, size_t first, size_t end)
 	json_begin_array(&firefox->json);
 	for (size_t i = first; i < end; i++)
 		if (firefox->shows_waits)
-			put_ms(firefox, firefox->waits.rows[i].weight_ns);
+			firefox_put_ms(firefox, firefox->waits.rows[i].weight_ns);
 		else
-			put_weight(firefox, tracks_sample(tracks, i));
+			firefox_put_weight(firefox, tracks_sample(tracks, i));
 	json_end_array(&firefox->json);
 }
 
-/* In nanoseconds. The period of a CPU clock is the CPU time since the previous sample. */
+/*
+ * Returns nanoseconds. The period of a CPU clock is the CPU time since the
+ * previous sample.
+ */
 static uint64_t cpu_delta(const struct firefox *firefox, size_t at)
 {
 	const struct tracks *tracks = &firefox->tracks;
@@ -179,7 +189,7 @@ static void put_cpu_deltas(struct firefox *firefox, size_t first, size_t end)
 	json_end_array(&firefox->json);
 }
 
-static void put_samples(struct firefox *firefox, thread_id thread)
+static void firefox_put_samples(struct firefox *firefox, thread_id thread)
 {
 	uint32_t track = firefox->event * profile_thread_count(firefox->profile) + thread;
 	bool is_there = track < firefox->tracks.count;
@@ -194,8 +204,8 @@ static void put_samples(struct firefox *firefox, thread_id thread)
 	json_key(&firefox->json, "samples");
 	json_begin_object(&firefox->json);
 	json_put_number(&firefox->json, "length", end - first);
-	put_weights(firefox, first, end);
-	put_stacks(firefox, first, end);
+	firefox_put_weights(firefox, first, end);
+	firefox_put_stacks(firefox, first, end);
 	put_time_deltas(firefox, first, end);
 	if (end > first)
 		put_cpu_deltas(firefox, first, end);
@@ -210,7 +220,7 @@ struct cell_of {
 
 typedef void put_marker_cell(struct firefox *firefox, struct cell_of of);
 
-/* "[futex]": the leaf of its stack. */
+/* Returns the leaf of the wait's stack: "[futex]". */
 static const char *reason_of(const struct firefox *firefox, const struct profile_interval *wait)
 {
 	const struct display_labels *labels = &firefox->tables.labels;
@@ -265,13 +275,14 @@ static void put_marker_name(struct firefox *firefox, struct cell_of of)
 
 static void put_marker_start(struct firefox *firefox, struct cell_of of)
 {
-	put_ms(firefox, (of.wait ? of.wait->start_ns : of.marker->time_ns) - firefox->start_ns);
+	firefox_put_ms(firefox,
+		       (of.wait ? of.wait->start_ns : of.marker->time_ns) - firefox->start_ns);
 }
 
 static void put_marker_end(struct firefox *firefox, struct cell_of of)
 {
 	if (of.wait)
-		put_ms(firefox, of.wait->end_ns - firefox->start_ns);
+		firefox_put_ms(firefox, of.wait->end_ns - firefox->start_ns);
 	else
 		json_null(&firefox->json);
 }
@@ -318,8 +329,8 @@ static uint64_t put_marker_column(struct firefox *firefox, thread_id thread, con
 	return count;
 }
 
-/* Waits are intervals; the others are instants, without an end. */
-static void put_markers(struct firefox *firefox, thread_id thread)
+/* Waits are intervals. Other markers are instants without an end. */
+static void firefox_put_markers(struct firefox *firefox, thread_id thread)
 {
 	uint64_t count;
 
@@ -335,7 +346,7 @@ static void put_markers(struct firefox *firefox, thread_id thread)
 	json_end_object(&firefox->json);
 }
 
-static void put_thread(struct firefox *firefox, thread_id id)
+static void firefox_put_thread(struct firefox *firefox, thread_id id)
 {
 	const struct profile_thread *thread = profile_get_thread(firefox->profile, id);
 	const char *process = process_name(firefox->profile, thread);
@@ -363,8 +374,8 @@ static void put_thread(struct firefox *firefox, thread_id id)
 	json_put_bool(json, "isMainThread", thread->pid == thread->tid);
 	json_put_text(json, "pid", pid);
 	json_put_number(json, "tid", (uint64_t)(thread->tid < 0 ? 0 : thread->tid));
-	put_samples(firefox, id);
-	put_markers(firefox, id);
+	firefox_put_samples(firefox, id);
+	firefox_put_markers(firefox, id);
 	json_end_object(json);
 }
 
@@ -374,8 +385,8 @@ static uint32_t thread_of_marker(const void *thread_of, uint32_t marker)
 }
 
 /*
- * A marker without a thread goes to the first thread; one of a thread without samples goes to its
- * process.
+ * A marker without a thread belongs to the first thread; one of a thread
+ * without samples to its process.
  */
 static void place_markers(struct firefox *firefox)
 {
@@ -398,7 +409,9 @@ static void place_markers(struct firefox *firefox)
 			thread = idmap_get(&by_pid, (uint32_t)marker->pid, 0);
 		thread_of[i] = thread == IDMAP_NONE ? 0 : thread;
 	}
-	/* At least one key, for markers in a profile without threads. */
+	/*
+	 * At least one key is needed, for markers in a profile without threads.
+	 */
 	firefox->markers = counting_sort((uint32_t)count, threads + 1, thread_of_marker, thread_of,
 					 &firefox->first_marker);
 	idmap_deinit(&by_tid);
@@ -410,7 +423,7 @@ static bool has_times(const struct firefox *firefox)
 	return firefox->shows_waits ? firefox->waits.has_times : firefox->tracks.by_time;
 }
 
-static void put_file(struct firefox *firefox)
+static void firefox_put_file(struct firefox *firefox)
 {
 	struct json *json = &firefox->json;
 
@@ -425,13 +438,16 @@ static void put_file(struct firefox *firefox)
 	json_key(json, "threads");
 	json_begin_array(json);
 	for (thread_id i = 0; i < profile_thread_count(firefox->profile); i++)
-		put_thread(firefox, i);
+		firefox_put_thread(firefox, i);
 	json_end_array(json);
 	firefox_put_shared(&firefox->tables, json);
 	json_end_object(json);
 }
 
-/* Timed samples refer to samples in random order, so what each lookup needs is kept together. */
+/*
+ * Timed samples refer to samples in random order, so the data for each lookup
+ * is kept together.
+ */
 static void describe_samples(struct firefox *firefox)
 {
 	const struct profile_samples all_samples = profile_samples(firefox->profile);
@@ -442,9 +458,7 @@ static void describe_samples(struct firefox *firefox)
 	for (uint64_t i = 0; i < count; i++) {
 		const struct profile_sample *sample = &all_samples.items[i];
 
-		firefox->sample_rows[i] = sample->stack == STACK_EMPTY
-						  ? NO_ROW
-						  : firefox->tables.stack_rows[sample->stack];
+		firefox->sample_rows[i] = firefox->tables.stack_rows[sample->stack];
 		/* A file can contain a weight without samples. */
 		firefox->sample_weights[i] = sample->samples ? sample->weight / sample->samples : 0;
 	}
@@ -459,8 +473,9 @@ static void widen(struct firefox *firefox, uint64_t time_ns)
 }
 
 /*
- * The time range of the file: the recorded range, extended to all samples, waits and markers.
- * Without times: the recorded duration, or how long that many samples would have taken.
+ * Finds the time range of the file: the recorded range, extended to all
+ * samples, waits and markers. Without times it is the recorded duration, or the
+ * time that this many samples would have taken.
  */
 static void find_window(struct firefox *firefox)
 {
@@ -547,7 +562,7 @@ static struct error *write_json(const struct profile *profile, const struct form
 		firefox_waits_init(&firefox.waits, profile, &firefox.tracks, firefox.event,
 				   firefox.beside, firefox.start_ns, firefox.end_ns);
 	place_markers(&firefox);
-	put_file(&firefox);
+	firefox_put_file(&firefox);
 	return NULL;
 }
 
@@ -574,9 +589,11 @@ static struct error *firefox_write(const struct profile *profile,
 const struct format format_firefox = {
 	.name = "firefox",
 	.extensions = (const char *const[]){".firefox.json.gz", NULL},
-	.summary = "for https://profiler.firefox.com: threads, times, markers",
+	.summary = "for https://profiler.firefox.com",
 	.viewer = "samply load FILE",
 	.binary = true,
 	.needs_timestamps = true,
 	.write = firefox_write,
+	.media_type = "application/gzip",
+	.download = "profile.json.gz",
 };

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "format/firefox/tables.h"
 #include "report/quality_text.h"
+#include "report/title.h"
 #include "report/waiting.h"
 
 enum { VERSION = 66, GECKO_VERSION = 36 };
@@ -18,7 +19,7 @@ const struct firefox_marker firefox_markers[FIREFOX_MARKERS] = {
 	[FIREFOX_WAIT] = {"wait", "reason", "string"},
 };
 
-static void put_ms(struct json *json, const char *key, uint64_t ns)
+static void meta_put_ms(struct json *json, const char *key, uint64_t ns)
 {
 	json_key(json, key);
 	json_decimal(json, ns, FIREFOX_MS_DIGITS);
@@ -37,35 +38,29 @@ uint64_t firefox_interval_ns(const struct profile *profile, event_id id)
 				   : DEFAULT_INTERVAL_NS;
 }
 
-static bool is_interpreted(const struct profile *profile)
-{
-	for (uint32_t i = 0; i < profile_module_count(profile); i++)
-		if (profile_get_module(profile, i)->kind == PROFILE_MODULE_INTERPRETED)
-			return true;
-	return false;
-}
-
-static bool has_waiting(const struct profile *profile)
+static bool meta_has_waiting(const struct profile *profile)
 {
 	return waiting_event(profile, &(event_id){0});
 }
 
+/* The names and colours are those of the HTML report (web/page/colours.js). */
 static void put_categories(const struct profile *profile, struct json *json)
 {
 	static const struct {
 		const char *name, *color;
 	} categories[] = {
-		[FIREFOX_OTHER] = {"Other", "grey"},
-		[FIREFOX_USER] = {"User", "yellow"},
-		[FIREFOX_KERNEL] = {"Kernel", "orange"},
+		[FIREFOX_OTHER] = {"other", "grey"},
+		[FIREFOX_USER] = {"user", "orange"},
+		[FIREFOX_INLINED] = {"inlined", "yellow"},
+		[FIREFOX_KERNEL] = {"kernel", "blue"},
 		[FIREFOX_JIT] = {"JIT", "green"},
-		[FIREFOX_INTERPRETED] = {"Interpreted", "purple"},
-		[FIREFOX_WAITING] = {"Waiting", "lightblue"},
-		[FIREFOX_WANTED_CPU] = {"Wanted a CPU", "red"},
+		[FIREFOX_INTERPRETED] = {"interpreted", "purple"},
+		[FIREFOX_UNSYMBOLIZED] = {"unsymbolized", "darkgrey"},
+		[FIREFOX_NOTE] = {"note", "lightred"},
+		[FIREFOX_WAITING] = {"waiting", "lightblue"},
+		[FIREFOX_RUNNABLE] = {"runnable", "red"},
 	};
-	size_t count = has_waiting(profile)	 ? ARRAY_SIZE(categories)
-		       : is_interpreted(profile) ? FIREFOX_WAITING
-						 : FIREFOX_INTERPRETED;
+	size_t count = meta_has_waiting(profile) ? ARRAY_SIZE(categories) : FIREFOX_WAITING;
 
 	json_key(json, "categories");
 	json_begin_array(json);
@@ -84,7 +79,7 @@ static void put_categories(const struct profile *profile, struct json *json)
 
 static void put_marker_schema(const struct profile *profile, struct json *json)
 {
-	size_t count = has_waiting(profile) ? FIREFOX_MARKERS : FIREFOX_WAIT;
+	size_t count = meta_has_waiting(profile) ? FIREFOX_MARKERS : FIREFOX_WAIT;
 
 	json_key(json, "markerSchema");
 	json_begin_array(json);
@@ -95,7 +90,7 @@ static void put_marker_schema(const struct profile *profile, struct json *json)
 		json_begin_array(json);
 		json_text(json, "marker-chart");
 		json_text(json, "marker-table");
-		if (i != FIREFOX_WAIT) /* it would hide everything else there */
+		if (i != FIREFOX_WAIT) /* it would hide all other markers there */
 			json_text(json, "timeline-overview");
 		json_end_array(json);
 		json_key(json, "fields");
@@ -129,8 +124,8 @@ static const char *name_of_event(const struct profile *profile, event_id id)
 	return profile_string(profile, profile_get_event(profile, id)->name);
 }
 
-/* To be freed. */
-static char *names_of_events(const struct firefox_meta *meta)
+/* The caller frees the result. */
+static char *meta_names_of_events(const struct firefox_meta *meta)
 {
 	if (!profile_event_count(meta->profile))
 		return xstrdup("");
@@ -151,12 +146,12 @@ static void put_threads_time(const struct profile *profile, struct json *json)
 	put_fact(json, "Time of the threads", text);
 }
 
-/* Further entries of the viewer's panel about the profile. */
+/* Writes further entries of the viewer's panel about the profile. */
 static void put_facts(const struct firefox_meta *meta, struct json *json)
 {
 	const struct profile_info *info = profile_get_info(meta->profile);
 	CLEANUP(free_ptr) char *quality = quality_headline(info);
-	CLEANUP(free_ptr) char *events = names_of_events(meta);
+	CLEANUP(free_ptr) char *events = meta_names_of_events(meta);
 
 	json_key(json, "extra");
 	json_begin_array(json);
@@ -171,7 +166,8 @@ static void put_facts(const struct firefox_meta *meta, struct json *json)
 	put_fact(json, "Quality", quality);
 	put_fact(json, "Host", info->host);
 	if (!meta->has_times)
-		put_fact(json, "Times", "not known: samples are spread evenly, in no order");
+		put_fact(json, "Times",
+			 "unknown: samples are evenly spaced, in no particular order");
 	json_end_array(json);
 	json_end_object(json);
 	json_end_array(json);
@@ -180,17 +176,18 @@ static void put_facts(const struct firefox_meta *meta, struct json *json)
 void firefox_put_meta(const struct firefox_meta *meta, struct json *json)
 {
 	const struct profile_info *info = profile_get_info(meta->profile);
+	CLEANUP(free_ptr) char *title = title_of(meta->profile);
 
 	json_key(json, "meta");
 	json_begin_object(json);
 	json_put_number(json, "version", GECKO_VERSION);
 	json_put_number(json, "preprocessedProfileVersion", VERSION);
-	json_put_text(json, "product", *info->command ? info->command : "prof");
+	json_put_text(json, "product", *title ? title : "prof");
 	json_put_text(json, "importedFrom", "prof");
-	put_ms(json, "interval", firefox_interval_ns(meta->profile, meta->event));
-	put_ms(json, "startTime", info->start_unix_ns);
-	put_ms(json, "profilingStartTime", 0);
-	put_ms(json, "profilingEndTime", meta->window_ns);
+	meta_put_ms(json, "interval", firefox_interval_ns(meta->profile, meta->event));
+	meta_put_ms(json, "startTime", info->start_unix_ns);
+	meta_put_ms(json, "profilingStartTime", 0);
+	meta_put_ms(json, "profilingEndTime", meta->window_ns);
 	json_put_number(json, "processType", 0);
 	json_put_number(json, "stackwalk", 1);
 	json_put_text(json, "oscpu", info->kernel);

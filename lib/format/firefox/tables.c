@@ -8,15 +8,15 @@
 #include <string.h>
 
 /* The table that is being written. */
-struct table {
+struct tables_table {
 	struct firefox_tables *tables;
 	struct json *json;
 	uint32_t rows;
 };
 
-typedef void put_cell(struct table *table, uint32_t row);
+typedef void put_cell(struct tables_table *table, uint32_t row);
 
-static void put_column(struct table *table, const char *name, put_cell *cell)
+static void put_column(struct tables_table *table, const char *name, put_cell *cell)
 {
 	json_key(table->json, name);
 	json_begin_array(table->json);
@@ -25,46 +25,46 @@ static void put_column(struct table *table, const char *name, put_cell *cell)
 	json_end_array(table->json);
 }
 
-static struct table begin_table(struct firefox_tables *tables, struct json *json, const char *name,
-				uint32_t rows)
+static struct tables_table begin_table(struct firefox_tables *tables, struct json *json,
+				       const char *name, uint32_t rows)
 {
 	json_key(json, name);
 	json_begin_object(json);
 	json_put_number(json, "length", rows);
-	return (struct table){.tables = tables, .json = json, .rows = rows};
+	return (struct tables_table){.tables = tables, .json = json, .rows = rows};
 }
 
-static void put_null(struct table *table, uint32_t row)
+static void put_null(struct tables_table *table, uint32_t row)
 {
 	(void)row;
 	json_null(table->json);
 }
 
-static void put_zero(struct table *table, uint32_t row)
+static void put_zero(struct tables_table *table, uint32_t row)
 {
 	(void)row;
 	json_number(table->json, 0);
 }
 
-static void put_one(struct table *table, uint32_t row)
+static void put_one(struct tables_table *table, uint32_t row)
 {
 	(void)row;
 	json_number(table->json, 1);
 }
 
-static void put_false(struct table *table, uint32_t row)
+static void put_false(struct tables_table *table, uint32_t row)
 {
 	(void)row;
 	json_bool(table->json, false);
 }
 
-static void put_row(struct table *table, uint32_t row)
+static void tables_put_row(struct tables_table *table, uint32_t row)
 {
 	json_number(table->json, row);
 }
 
-/* 0 means unknown. */
-static void put_line_number(struct table *table, uint32_t line)
+/* Writes null for 0, which means unknown. */
+static void put_line_number(struct tables_table *table, uint32_t line)
 {
 	if (line)
 		json_number(table->json, line);
@@ -72,14 +72,14 @@ static void put_line_number(struct table *table, uint32_t line)
 		json_null(table->json);
 }
 
-static void put_stacks(struct firefox_tables *tables, struct json *json)
+static void tables_put_stacks(struct firefox_tables *tables, struct json *json)
 {
 	const struct profile *profile = tables->profile;
 	const struct profile_stacks all_stacks = profile_stacks(profile);
 	const uint32_t *first_line = tables->labels.first_line;
 	uint32_t stacks = all_stacks.count;
-	struct table table = begin_table(tables, json, "stackTable",
-					 stacks > 1 ? tables->stack_rows[stacks - 1] + 1 : 0);
+	struct tables_table table = begin_table(
+		tables, json, "stackTable", stacks > 1 ? tables->stack_rows[stacks - 1] + 1 : 0);
 
 	json_key(json, "frame");
 	json_begin_array(json);
@@ -107,49 +107,49 @@ static void put_stacks(struct firefox_tables *tables, struct json *json)
 	json_end_object(table.json);
 }
 
-static uint32_t label_of_row(const struct table *table, uint32_t row)
+static uint32_t label_of_row(const struct tables_table *table, uint32_t row)
 {
 	return table->tables->labels.lines[row].label;
 }
 
-static enum firefox_category category_of(const struct table *table, uint32_t row)
+static enum firefox_category category_of(const struct tables_table *table, uint32_t row)
 {
+	static const enum firefox_category categories[] = {
+		[CODE_USER] = FIREFOX_USER,
+		[CODE_INLINED] = FIREFOX_INLINED,
+		[CODE_KERNEL] = FIREFOX_KERNEL,
+		[CODE_JIT] = FIREFOX_JIT,
+		[CODE_INTERPRETED] = FIREFOX_INTERPRETED,
+		[CODE_NAMELESS] = FIREFOX_UNSYMBOLIZED,
+		[CODE_NOTE] = FIREFOX_NOTE,
+	};
+	const struct display_labels *labels = &table->tables->labels;
 	uint32_t label = label_of_row(table, row);
 
 	if (table->tables->reasons[label])
 		return table->tables->reasons[label];
-	switch (display_labels_kind(&table->tables->labels, label)) {
-	case PROFILE_MODULE_FILE:
-	case PROFILE_MODULE_VDSO:
-		return FIREFOX_USER;
-	case PROFILE_MODULE_KERNEL:
-		return FIREFOX_KERNEL;
-	case PROFILE_MODULE_JIT:
-		return FIREFOX_JIT;
-	case PROFILE_MODULE_INTERPRETED:
-		return FIREFOX_INTERPRETED;
-	default:
-		return FIREFOX_OTHER;
-	}
+	return categories[display_labels_code(labels, label, labels->lines[row].is_inlined)];
 }
 
-static void put_category(struct table *table, uint32_t row)
+static void put_category(struct tables_table *table, uint32_t row)
 {
 	json_number(table->json, category_of(table, row));
 }
 
-static void put_function(struct table *table, uint32_t row)
+static void tables_put_function(struct tables_table *table, uint32_t row)
 {
 	json_number(table->json, label_of_row(table, row));
 }
 
-static void put_line(struct table *table, uint32_t row)
+static void tables_put_line(struct tables_table *table, uint32_t row)
 {
 	put_line_number(table, table->tables->labels.lines[row].line);
 }
 
-/* Kernel addresses are too large for JavaScript's numbers, and the viewer does not need them.
- * Interpreted and synthetic frames have none. */
+/*
+ * Kernel addresses are too large for JavaScript's numbers, and the viewer does
+ * not need them. Interpreted and synthetic frames have none.
+ */
 static void put_address(struct json *json, const struct profile *profile, frame_id frame)
 {
 	uint64_t address = profile_frame_address(profile, frame);
@@ -163,8 +163,8 @@ static void put_address(struct json *json, const struct profile *profile, frame_
 		json_signed(json, -1);
 }
 
-/* The columns that depend on the frame, not on a single line of it. */
-static void put_places(struct table *table)
+/* Writes the columns that depend on the frame, not on a single line of it. */
+static void put_places(struct tables_table *table)
 {
 	const uint32_t *first_line = table->tables->labels.first_line;
 	uint32_t frames = profile_frame_count(table->tables->profile);
@@ -183,45 +183,47 @@ static void put_places(struct table *table)
 	json_end_array(table->json);
 }
 
-static void put_frames(struct firefox_tables *tables, struct json *json)
+static void tables_put_frames(struct firefox_tables *tables, struct json *json)
 {
 	uint32_t rows = tables->labels.first_line[profile_frame_count(tables->profile)];
-	struct table table = begin_table(tables, json, "frameTable", rows);
+	struct tables_table table = begin_table(tables, json, "frameTable", rows);
 
 	put_places(&table);
 	put_column(&table, "category", put_category);
 	put_column(&table, "subcategory", put_zero);
-	put_column(&table, "func", put_function);
+	put_column(&table, "func", tables_put_function);
 	put_column(&table, "nativeSymbol", put_null);
 	put_column(&table, "innerWindowID", put_null);
-	put_column(&table, "line", put_line);
+	put_column(&table, "line", tables_put_line);
 	put_column(&table, "column", put_null);
 	put_column(&table, "originalLocation", put_null);
 	json_end_object(json);
 }
 
-static const struct label *label_at(const struct table *table, uint32_t row)
+static const struct label *tables_label_at(const struct tables_table *table, uint32_t row)
 {
 	return &table->tables->labels.items[row];
 }
 
-static void put_name(struct table *table, uint32_t row)
+static void tables_put_name(struct tables_table *table, uint32_t row)
 {
-	const char *name = label_at(table, row)->shown;
+	const char *name = tables_label_at(table, row)->shown;
 
 	json_number(table->json, firefox_string(table->tables, *name ? name : "[unnamed]"));
 }
 
-static void put_resource(struct table *table, uint32_t row)
+static void put_resource(struct tables_table *table, uint32_t row)
 {
-	uint32_t lib = idmap_get(&table->tables->lib_of_module, label_at(table, row)->module, 0);
+	uint32_t lib = idmap_get(&table->tables->lib_of_module, tables_label_at(table, row)->module,
+				 0);
 
 	json_signed(table->json, lib == IDMAP_NONE ? -1 : (int64_t)lib);
 }
 
-static void put_source(struct table *table, uint32_t row)
+static void tables_put_source(struct tables_table *table, uint32_t row)
 {
-	uint32_t source = idmap_get(&table->tables->source_of_file, label_at(table, row)->file, 0);
+	uint32_t source = idmap_get(&table->tables->source_of_file,
+				    tables_label_at(table, row)->file, 0);
 
 	if (source == IDMAP_NONE)
 		json_null(table->json);
@@ -229,20 +231,20 @@ static void put_source(struct table *table, uint32_t row)
 		json_number(table->json, source);
 }
 
-static void put_start_line(struct table *table, uint32_t row)
+static void put_start_line(struct tables_table *table, uint32_t row)
 {
-	put_line_number(table, label_at(table, row)->start_line);
+	put_line_number(table, tables_label_at(table, row)->start_line);
 }
 
-static void put_functions(struct firefox_tables *tables, struct json *json)
+static void tables_put_functions(struct firefox_tables *tables, struct json *json)
 {
-	struct table table = begin_table(tables, json, "funcTable", tables->labels.count);
+	struct tables_table table = begin_table(tables, json, "funcTable", tables->labels.count);
 
-	put_column(&table, "name", put_name);
+	put_column(&table, "name", tables_put_name);
 	put_column(&table, "isJS", put_false);
 	put_column(&table, "relevantForJS", put_false);
 	put_column(&table, "resource", put_resource);
-	put_column(&table, "source", put_source);
+	put_column(&table, "source", tables_put_source);
 	put_column(&table, "lineNumber", put_start_line);
 	put_column(&table, "columnNumber", put_null);
 	put_column(&table, "originalLocation", put_null);
@@ -255,7 +257,7 @@ static const char *path_of_lib(const struct firefox_tables *tables, uint32_t lib
 			      profile_get_module(tables->profile, tables->libs[lib])->path);
 }
 
-static void put_lib_name(struct table *table, uint32_t row)
+static void put_lib_name(struct tables_table *table, uint32_t row)
 {
 	json_number(table->json,
 		    firefox_string(table->tables, basename(path_of_lib(table->tables, row))));
@@ -264,25 +266,25 @@ static void put_lib_name(struct table *table, uint32_t row)
 /* One library per module. */
 static void put_resources(struct firefox_tables *tables, struct json *json)
 {
-	struct table table = begin_table(tables, json, "resourceTable", tables->lib_count);
+	struct tables_table table = begin_table(tables, json, "resourceTable", tables->lib_count);
 
-	put_column(&table, "lib", put_row);
+	put_column(&table, "lib", tables_put_row);
 	put_column(&table, "name", put_lib_name);
 	put_column(&table, "host", put_null);
 	put_column(&table, "type", put_one);
 	json_end_object(json);
 }
 
-static void put_file_name(struct table *table, uint32_t row)
+static void put_file_name(struct tables_table *table, uint32_t row)
 {
 	json_number(table->json,
 		    firefox_string(table->tables, profile_string(table->tables->profile,
 								 table->tables->sources[row])));
 }
 
-static void put_sources(struct firefox_tables *tables, struct json *json)
+static void tables_put_sources(struct firefox_tables *tables, struct json *json)
 {
-	struct table table = begin_table(tables, json, "sources", tables->source_count);
+	struct tables_table table = begin_table(tables, json, "sources", tables->source_count);
 
 	put_column(&table, "id", put_null);
 	put_column(&table, "filename", put_file_name);
@@ -293,10 +295,13 @@ static void put_sources(struct firefox_tables *tables, struct json *json)
 	json_end_object(json);
 }
 
-/* Tables that prof leaves empty: native symbols and source map locations. */
+/*
+ * Writes the tables that prof leaves empty: native symbols and source map
+ * locations.
+ */
 static void put_empty_tables(struct firefox_tables *tables, struct json *json)
 {
-	struct table table = begin_table(tables, json, "nativeSymbols", 0);
+	struct tables_table table = begin_table(tables, json, "nativeSymbols", 0);
 
 	put_column(&table, "libIndex", put_null);
 	put_column(&table, "address", put_null);
@@ -314,11 +319,11 @@ void firefox_put_shared(struct firefox_tables *tables, struct json *json)
 {
 	json_key(json, "shared");
 	json_begin_object(json);
-	put_stacks(tables, json);
-	put_frames(tables, json);
-	put_functions(tables, json);
+	tables_put_stacks(tables, json);
+	tables_put_frames(tables, json);
+	tables_put_functions(tables, json);
 	put_resources(tables, json);
-	put_sources(tables, json);
+	tables_put_sources(tables, json);
 	put_empty_tables(tables, json);
 	json_key(json, "stringArray");
 	json_begin_array(json);
@@ -329,9 +334,9 @@ void firefox_put_shared(struct firefox_tables *tables, struct json *json)
 }
 
 /*
- * The breakpad id of a build-id: the first 16 bytes as a GUID, whose first three numbers are
- * little-endian, followed by a 0. "" if the build-id is shorter. Source: breakpad's
- * src/common/linux/file_id.cc.
+ * Computes the Breakpad id of a build-id: the first 16 bytes as a GUID, whose
+ * first three numbers are little-endian, followed by a 0. It is "" if the
+ * build-id is shorter. Source: Breakpad's src/common/linux/file_id.cc.
  */
 static void breakpad_id(const char *build_id, char id[static 34])
 {
@@ -398,7 +403,7 @@ static void add_lib(struct firefox_tables *tables, uint32_t module)
 	tables->libs[tables->lib_count++] = module;
 }
 
-static void add_source(struct firefox_tables *tables, string_id file)
+static void tables_add_source(struct firefox_tables *tables, string_id file)
 {
 	uint32_t *source;
 
@@ -412,8 +417,8 @@ static void add_source(struct firefox_tables *tables, string_id file)
 	tables->sources[tables->source_count++] = file;
 }
 
-/* The leaves of waiting. */
-static void find_reasons(struct firefox_tables *tables)
+/* Finds the leaves of off-CPU stacks. */
+static void tables_find_reasons(struct firefox_tables *tables)
 {
 	const struct profile *profile = tables->profile;
 	const struct profile_samples samples = profile_samples(profile);
@@ -432,8 +437,8 @@ static void find_reasons(struct firefox_tables *tables)
 		label = labels->lines
 				[labels->first_line[profile_stacks(profile).items[stack].frame]]
 					.label;
-		tables->reasons[label] = waiting_is_wanted_cpu(labels->items[label].name)
-						 ? FIREFOX_WANTED_CPU
+		tables->reasons[label] = waiting_is_runnable(labels->items[label].name)
+						 ? FIREFOX_RUNNABLE
 						 : FIREFOX_WAITING;
 	}
 }
@@ -447,11 +452,11 @@ void firefox_tables_init(struct firefox_tables *tables, const struct profile *pr
 
 	*tables = (struct firefox_tables){.profile = profile, .strings = strtab_new()};
 	display_labels_init_named(&tables->labels, profile, names);
-	find_reasons(tables);
+	tables_find_reasons(tables);
 	first_line = tables->labels.first_line;
 	for (uint32_t i = 0; i < tables->labels.count; i++) {
 		add_lib(tables, tables->labels.items[i].module);
-		add_source(tables, tables->labels.items[i].file);
+		tables_add_source(tables, tables->labels.items[i].file);
 	}
 	tables->stack_rows = xcalloc(stacks, sizeof(*tables->stack_rows));
 	for (stack_id i = 1; i < stacks; i++) {

@@ -1,11 +1,12 @@
 /*
- * The tables that all threads of a Firefox Profiler file share: stacks, frames, functions,
- * libraries, sources and strings. Tables are stored by column and refer to each other by row
- * number.
+ * The tables that all threads of a Firefox Profiler file share: stacks, frames,
+ * functions, libraries, sources and strings. Tables are stored by column and
+ * refer to each other by row number.
  *
- * A profile frame with inlined functions has several lines; each line has its own row in the frame
- * and stack tables. Source: github.com/firefox-devtools/profiler, src/types/profile.ts at version
- * 66 and docs-developer/CHANGELOG-formats.md.
+ * A profile frame with inlined functions has several lines. Each line has its
+ * own row in the frame and stack tables. Source:
+ * github.com/firefox-devtools/profiler, src/types/profile.ts at version 66 and
+ * docs-developer/CHANGELOG-formats.md.
  */
 #ifndef PROF_FORMAT_FIREFOX_TABLES_H
 #define PROF_FORMAT_FIREFOX_TABLES_H
@@ -13,15 +14,18 @@
 #include "base/json.h"
 #include "report/display_labels.h"
 
-/* Rows of meta.categories. */
+/* Rows of meta.categories: those of the HTML report. */
 enum firefox_category {
-	FIREFOX_OTHER,
+	FIREFOX_OTHER, /* of markers; the viewer needs one that is grey */
 	FIREFOX_USER,
+	FIREFOX_INLINED,
 	FIREFOX_KERNEL,
 	FIREFOX_JIT,
-	FIREFOX_INTERPRETED, /* this and the next: only in profiles that have such frames */
-	FIREFOX_WAITING,     /* reasons of waits */
-	FIREFOX_WANTED_CPU,
+	FIREFOX_INTERPRETED,
+	FIREFOX_UNSYMBOLIZED,
+	FIREFOX_NOTE,
+	FIREFOX_WAITING, /* like the next one, a reason of a wait */
+	FIREFOX_RUNNABLE,
 };
 
 struct firefox_tables {
@@ -35,14 +39,18 @@ struct firefox_tables {
 	string_id *sources; /* source files, as strings of the profile */
 	uint32_t source_count, source_room;
 	struct idmap source_of_file;
-	unsigned char *reasons; /* by label: the category of a reason; 0: it is none */
+	/*
+	 * The category of the reason, by label, or 0 if the label is not a
+	 * reason.
+	 */
+	unsigned char *reasons;
 };
 
 void firefox_tables_init(struct firefox_tables *tables, const struct profile *profile,
 			 enum name_style names);
 void firefox_tables_deinit(struct firefox_tables *tables);
 
-/* The index of a string in the shared string array. */
+/* Returns the index of a string in the shared string array. */
 uint32_t firefox_string(struct firefox_tables *tables, const char *text);
 
 /* Writes "libs" and its value. */

@@ -22,7 +22,7 @@ static uint32_t thread_of_interval(const void *context, uint32_t index)
 	uint32_t id = owners->intervals.items[index].sample;
 	const struct profile_sample *sample = &profile_samples(owners->profile).items[id];
 
-	/* Lives of blocks of memory are intervals, too. */
+	/* Lifetimes of memory blocks are intervals, too. */
 	if (sample->event != owners->waiting)
 		return profile_thread_count(owners->profile);
 	return profile_get_label_set(owners->profile, sample->labels)->thread;
@@ -33,7 +33,7 @@ static uint64_t length_of(const struct profile_interval *interval)
 	return interval->end_ns > interval->start_ns ? interval->end_ns - interval->start_ns : 0;
 }
 
-/* Long waits are cut into pieces, whose number is bounded. */
+/* Long waits are split into pieces, whose number is limited. */
 static uint64_t choose_piece(struct profile_intervals intervals)
 {
 	uint64_t piece_ns, sum_ns = 0;
@@ -92,38 +92,40 @@ void firefox_waits_deinit(struct firefox_waits *waits)
 	*waits = (struct firefox_waits){0};
 }
 
-static void add_row(struct firefox_waits *waits, struct firefox_row row)
+static void firefox_waits_add_row(struct firefox_waits *waits, struct firefox_row row)
 {
 	GROW(waits->rows, waits->count, waits->room);
 	waits->rows[waits->count++] = row;
 }
 
-/* The i-th of n parts; all parts add up to the whole. */
+/* Returns the i-th of n parts. All parts add up to the whole. */
 static uint64_t part(uint64_t whole, uint64_t i, uint64_t n)
 {
 	return whole / n * i + whole % n * i / n;
 }
 
-static void add_wait(struct firefox_waits *waits, const struct profile_interval *interval)
+static void firefox_waits_add_wait(struct firefox_waits *waits,
+				   const struct profile_interval *interval)
 {
 	uint64_t length_ns = length_of(interval), start_ns = interval->start_ns - waits->start_ns;
 	uint64_t pieces = length_ns / waits->piece_ns + 1;
 
 	for (uint64_t i = 0; i < pieces; i++)
-		add_row(waits, (struct firefox_row){
-				       .time_ns = start_ns + part(length_ns, i, pieces),
-				       .weight_ns = part(interval->weight, i + 1, pieces) -
-						    part(interval->weight, i, pieces),
-				       .sample = interval->sample,
-			       });
-	add_row(waits, (struct firefox_row){
-			       .time_ns = start_ns + length_ns,
-			       .sample = interval->sample,
-			       .is_empty = waits->cpu == waits->waiting,
-		       });
+		firefox_waits_add_row(waits,
+				      (struct firefox_row){
+					      .time_ns = start_ns + part(length_ns, i, pieces),
+					      .weight_ns = part(interval->weight, i + 1, pieces) -
+							   part(interval->weight, i, pieces),
+					      .sample = interval->sample,
+				      });
+	firefox_waits_add_row(waits, (struct firefox_row){
+					     .time_ns = start_ns + length_ns,
+					     .sample = interval->sample,
+					     .is_empty = waits->cpu == waits->waiting,
+				     });
 }
 
-static void add_track(struct firefox_waits *waits, event_id event, thread_id thread)
+static void firefox_waits_add_track(struct firefox_waits *waits, event_id event, thread_id thread)
 {
 	const struct tracks *tracks = waits->tracks;
 	uint32_t track = event * profile_thread_count(waits->profile) + thread;
@@ -132,7 +134,8 @@ static void add_track(struct firefox_waits *waits, event_id event, thread_id thr
 	for (size_t i = tracks->first[track]; i < tracks->first[track + 1]; i++) {
 		uint64_t weight = tracks_weight(tracks, i);
 
-		add_row(waits,
+		firefox_waits_add_row(
+			waits,
 			(struct firefox_row){
 				.time_ns = tracks->by_time
 						   ? timed[tracks->timed_samples[i]].time_ns -
@@ -145,7 +148,7 @@ static void add_track(struct firefox_waits *waits, event_id event, thread_id thr
 	}
 }
 
-static int by_time(const void *a, const void *b)
+static int firefox_waits_by_time(const void *a, const void *b)
 {
 	const struct firefox_row *left = a, *right = b;
 
@@ -154,12 +157,15 @@ static int by_time(const void *a, const void *b)
 	return (left->sample > right->sample) - (left->sample < right->sample);
 }
 
-/* A thread cannot have used more CPU time than has passed since the row before. */
+/*
+ * A thread cannot have used more CPU time than has passed since the previous
+ * row.
+ */
 static void order_rows(struct firefox_waits *waits)
 {
 	if (!waits->count)
 		return;
-	qsort(waits->rows, waits->count, sizeof(*waits->rows), by_time);
+	qsort(waits->rows, waits->count, sizeof(*waits->rows), firefox_waits_by_time);
 	for (size_t i = 1; i < waits->count; i++) {
 		uint64_t passed_ns = waits->rows[i].time_ns - waits->rows[i - 1].time_ns;
 
@@ -180,11 +186,11 @@ void firefox_waits_collect(struct firefox_waits *waits, thread_id thread)
 
 	waits->count = 0;
 	if (waits->cpu != waits->waiting)
-		add_track(waits, waits->cpu, thread);
+		firefox_waits_add_track(waits, waits->cpu, thread);
 	if (!waits->has_times)
-		add_track(waits, waits->waiting, thread);
+		firefox_waits_add_track(waits, waits->waiting, thread);
 	for (uint32_t i = waits->first[thread]; i < waits->first[thread + 1]; i++)
-		add_wait(waits, &intervals.items[waits->intervals[i]]);
+		firefox_waits_add_wait(waits, &intervals.items[waits->intervals[i]]);
 	if (waits->has_times)
 		order_rows(waits);
 	else

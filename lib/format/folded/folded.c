@@ -19,24 +19,25 @@
 struct folded {
 	const struct profile *profile;
 	const struct format_options *options;
-	event_id beside;	   /* format_event_beside() */
+	event_id beside;	   /* see format_event_beside() */
 	enum format_weight weight; /* not WEIGHT_USUAL */
 	struct function_names functions;
-	struct strtab *names;	/* frame names, as they are written */
+	struct strtab *names;	/* frame names as written */
 	string_id *roots;	/* by label set: the name of the first frame */
-	string_id *frame_names; /* the names of all frames, outermost first … */
-	uint32_t *first_name;	/* … frame i's from first_name[i] to first_name[i + 1] */
+	string_id *frame_names; /* the names of all frames, outermost first */
+	/* Frame i's names are from first_name[i] to first_name[i + 1]. */
+	uint32_t *first_name;
 	struct folded_tree tree;
-	uint32_t *nodes;  /* by stack: its node in the tree, below … */
-	string_id *first; /* … this first frame; UINT32_MAX: not known yet */
+	uint32_t *nodes;  /* by stack: its node in the tree below the first frame in `first` */
+	string_id *first; /* by stack: the first frame of its node; UINT32_MAX if unknown */
 	struct stack_path path;
-	uint64_t each;	  /* the average weight of a sample; 0: unknown */
-	uint64_t carried; /* weight without samples that makes less than one sample */
+	uint64_t each;	  /* the average weight of a sample, or 0 if unknown */
+	uint64_t carried; /* weight without samples that is less than one sample */
 	char *text;	  /* the name that is being built */
 	size_t text_len, text_room;
 };
 
-static void put(struct folded *folded, const void *data, size_t len)
+static void folded_put(struct folded *folded, const void *data, size_t len)
 {
 	if (folded->text_room - folded->text_len < len) {
 		folded->text_room = (folded->text_room + len) * 2;
@@ -46,31 +47,31 @@ static void put(struct folded *folded, const void *data, size_t len)
 	folded->text_len += len;
 }
 
-static void put_text(struct folded *folded, const char *text)
+static void folded_put_text(struct folded *folded, const char *text)
 {
-	put(folded, text, strlen(text));
+	folded_put(folded, text, strlen(text));
 }
 
-static void put_name(struct folded *folded, const char *name)
+static void folded_put_name(struct folded *folded, const char *name)
 {
 	struct bytes text = bytes_of(name, strlen(name));
 
 	if (!*name)
-		put_text(folded, "[unnamed]");
+		folded_put_text(folded, "[unnamed]");
 	while (bytes_left(&text)) {
 		const unsigned char *at = text.at;
 		uint32_t c = utf8_next(&text);
 
 		if (c == UTF8_BAD || printable_is_control(c))
-			put_text(folded, UTF8_REPLACEMENT);
+			folded_put_text(folded, UTF8_REPLACEMENT);
 		else if (c == ';')
-			put_text(folded, ":");
+			folded_put_text(folded, ":");
 		else
-			put(folded, at, (size_t)(text.at - at));
+			folded_put(folded, at, (size_t)(text.at - at));
 	}
 }
 
-static string_id take_name(struct folded *folded)
+static string_id folded_take_name(struct folded *folded)
 {
 	size_t len = folded->text_len;
 
@@ -79,7 +80,8 @@ static string_id take_name(struct folded *folded)
 }
 
 /*
- * Readers parse "name 12 34" as a difference with two counts, so a name must not end in a number.
+ * Readers parse "name 12 34" as a difference with two counts, so a name must
+ * not end in a number.
  */
 static void join_last_number(struct folded *folded)
 {
@@ -91,7 +93,10 @@ static void join_last_number(struct folded *folded)
 		folded->text[at - 1] = '_';
 }
 
-/* As flamegraph.pl knows them: its palettes have one colour for all that is not native code. */
+/*
+ * Returns the suffixes of flamegraph.pl, whose palettes have one colour for
+ * everything that is not native code.
+ */
 static const char *kind_suffix(enum profile_module_kind kind, bool is_inlined)
 {
 	if (kind == PROFILE_MODULE_KERNEL)
@@ -104,15 +109,19 @@ static const char *kind_suffix(enum profile_module_kind kind, bool is_inlined)
 static string_id make_frame_name(struct folded *folded, uint32_t module, const char *name,
 				 bool is_inlined)
 {
-	put_name(folded, name);
-	if (folded->options->annotate)
-		put_text(folded, kind_suffix(profile_get_module(folded->profile, module)->kind,
-					     is_inlined));
+	folded_put_name(folded, name);
+	if (folded->options->folded.annotate)
+		folded_put_text(
+			folded,
+			kind_suffix(profile_get_module(folded->profile, module)->kind, is_inlined));
 	join_last_number(folded);
-	return take_name(folded);
+	return folded_take_name(folded);
 }
 
-/* Appends the names of a frame to frame_names: the function and the functions inlined in it. */
+/*
+ * Appends the names of a frame to frame_names: the function and the functions
+ * inlined in it.
+ */
 static uint32_t make_frame_names(struct folded *folded, frame_id id, uint32_t at)
 {
 	struct profile_frame frame = profile_get_frame(folded->profile, id);
@@ -146,7 +155,7 @@ static void make_names_of_frames(struct folded *folded)
 		folded->first_name[i + 1] = make_frame_names(folded, i, folded->first_name[i]);
 }
 
-/* Returns 0 if no frame is put before the stack. */
+/* Returns 0 if the stack gets no additional first frame. */
 static string_id make_root(struct folded *folded, const struct profile_thread *thread)
 {
 	const char *name = process_name(folded->profile, thread);
@@ -154,19 +163,20 @@ static string_id make_root(struct folded *folded, const struct profile_thread *t
 
 	if (!name)
 		return 0;
-	put_name(folded, name);
+	folded_put_name(folded, name);
 	for (size_t i = 0; i < folded->text_len; i++)
 		if (folded->text[i] == ' ')
 			folded->text[i] = '_';
-	if ((folded->options->show_pid || folded->options->show_tid) && thread->pid >= 0) {
+	if ((folded->options->folded.show_pid || folded->options->folded.show_tid) &&
+	    thread->pid >= 0) {
 		snprintf(number, sizeof(number), "-%d", thread->pid);
-		put_text(folded, number);
+		folded_put_text(folded, number);
 	}
-	if (folded->options->show_tid && thread->tid >= 0) {
+	if (folded->options->folded.show_tid && thread->tid >= 0) {
 		snprintf(number, sizeof(number), "/%d", thread->tid);
-		put_text(folded, number);
+		folded_put_text(folded, number);
 	}
-	return take_name(folded);
+	return folded_take_name(folded);
 }
 
 static void make_roots(struct folded *folded)
@@ -207,12 +217,6 @@ static uint32_t node_of_stack(struct folded *folded, string_id root, stack_id st
 	return node;
 }
 
-/* A sample without any frame must still be counted. */
-static uint32_t node_of_nothing(struct folded *folded)
-{
-	return folded_tree_child(&folded->tree, FOLDED_TOP, strtab_add(folded->names, "[unnamed]"));
-}
-
 static uint64_t average_weight(const struct profile *profile, event_id event)
 {
 	const struct profile_event *sampled;
@@ -234,9 +238,11 @@ static uint64_t average_weight(const struct profile *profile, event_id event)
 	return NS_PER_SECOND / sampled->frequency_hz;
 }
 
-/* Of a weight without samples, what was not sampled, and of waiting beside CPU time: as many as it
- * would have had. */
-static uint64_t samples_of(struct folded *folded, const struct profile_sample *sample)
+/*
+ * Returns the number of samples. Weight without samples (unsampled weight, or
+ * off-CPU time shown with CPU time) gets as many as it would have had.
+ */
+static uint64_t folded_samples_of(struct folded *folded, const struct profile_sample *sample)
 {
 	event_id event = folded->options->event;
 	bool is_beside = sample->event == folded->beside && folded->beside != event;
@@ -249,26 +255,29 @@ static uint64_t samples_of(struct folded *folded, const struct profile_sample *s
 	return samples;
 }
 
-static void add_track(struct folded *folded, const struct tracks *tracks, uint32_t track,
-		      string_id root, bool is_before)
+static void folded_add_track(struct folded *folded, const struct tracks *tracks, uint32_t track,
+			     string_id root, bool is_before)
 {
 	bool by_samples = folded->weight == WEIGHT_SAMPLES;
 
 	for (size_t i = tracks->first[track]; i < tracks->first[track + 1]; i++) {
 		const struct profile_sample *sample = tracks_sample(tracks, i);
-		uint32_t node = node_of_stack(folded, root, sample->stack);
 
 		(is_before ? folded_tree_add_before : folded_tree_add)(
-			&folded->tree, node != FOLDED_TOP ? node : node_of_nothing(folded),
-			by_samples ? samples_of(folded, sample) : sample->weight);
+			&folded->tree, node_of_stack(folded, root, sample->stack),
+			by_samples ? folded_samples_of(folded, sample) : sample->weight);
 	}
 }
 
-/* Samples sorted by first frame: nodes are cached for one first frame at a time. */
-static void add_samples(struct folded *folded)
+/*
+ * Samples are sorted by first frame, because nodes are cached for one first
+ * frame at a time.
+ */
+static void folded_add_samples(struct folded *folded)
 {
 	uint32_t stacks = profile_stacks(folded->profile).count;
-	uint32_t roots = strtab_count(folded->names); /* at most: a root is one of the names */
+	/* The maximum, because a root is one of the names. */
+	uint32_t roots = strtab_count(folded->names);
 	CLEANUP(tracks_deinit) struct tracks tracks;
 
 	tracks_init_groups(&tracks, folded->profile, folded->options->event, folded->beside,
@@ -277,9 +286,9 @@ static void add_samples(struct folded *folded)
 	folded->first = xcalloc(stacks, sizeof(*folded->first));
 	memset(folded->first, 0xff, stacks * sizeof(*folded->first));
 	for (string_id i = 0; i < roots; i++) {
-		add_track(folded, &tracks, i, i, false);
+		folded_add_track(folded, &tracks, i, i, false);
 		if (folded->options->difference)
-			add_track(folded, &tracks, roots + i, i, true);
+			folded_add_track(folded, &tracks, roots + i, i, true);
 	}
 }
 
@@ -302,7 +311,7 @@ static struct error *check_weight(const struct profile *profile,
 {
 	const struct profile_event *event;
 
-	if (options->weight != WEIGHT_NS || !profile_event_count(profile))
+	if (options->folded.weight != WEIGHT_NS || !profile_event_count(profile))
 		return NULL;
 	event = profile_get_event(profile, options->event);
 	if (value_is_time(event->kind) &&
@@ -313,13 +322,13 @@ static struct error *check_weight(const struct profile *profile,
 		"use --weight period, or record with -e cpu-clock");
 }
 
-static enum format_weight weight_of(const struct folded *folded)
+static enum format_weight folded_weight_of(const struct folded *folded)
 {
 	event_id waiting;
 	bool shows_waiting = waiting_event(folded->profile, &waiting) && folded->beside == waiting;
 
-	if (folded->options->weight != WEIGHT_USUAL)
-		return folded->options->weight;
+	if (folded->options->folded.weight != WEIGHT_USUAL)
+		return folded->options->folded.weight;
 	return shows_waiting ? WEIGHT_NS : WEIGHT_SAMPLES;
 }
 
@@ -332,7 +341,7 @@ static struct error *folded_write(const struct profile *profile,
 	if (err)
 		return err;
 	folded.beside = format_event_beside(profile, options);
-	folded.weight = weight_of(&folded);
+	folded.weight = folded_weight_of(&folded);
 	folded.names = strtab_new();
 	folded.each = average_weight(profile, options->event);
 	folded_tree_init(&folded.tree, folded.names);
@@ -340,7 +349,7 @@ static struct error *folded_write(const struct profile *profile,
 	function_names_init(&folded.functions, profile, options->names);
 	make_names_of_frames(&folded);
 	make_roots(&folded);
-	add_samples(&folded);
+	folded_add_samples(&folded);
 	folded_tree_write(&folded.tree, out);
 	if (fflush(out) || ferror(out))
 		return error_errno(errno, "write folded stacks");
@@ -350,11 +359,11 @@ static struct error *folded_write(const struct profile *profile,
 const struct format format_folded = {
 	.name = "folded",
 	.extensions = (const char *const[]){".folded", ".collapsed", ".stacks", NULL},
-	.summary =
-		"folded stacks, one per line, for inferno-flamegraph, flamegraph.pl and speedscope",
+	.summary = "stacks, one per line, for flamegraph.pl, inferno",
 	.viewer = "inferno-flamegraph FILE > flame.svg",
 	.shows_differences = true,
 	.write = folded_write,
+	.media_type = "text/plain; charset=utf-8",
 	.recognize = folded_recognize,
 	.read = folded_read,
 };

@@ -11,26 +11,26 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The module of all frames: a folded file has no addresses. */
+/* The module of all frames, because a folded file has no addresses. */
 #define MODULE 0
 
-struct reader {
-	struct profile *profile; /* all first frames are functions */
+struct folded_read_reader {
+	struct profile *profile; /* treats all first frames as functions */
 	event_id event;
 	label_set_id labels;
 	struct idmap frames; /* by name */
 	uint64_t total;	     /* of all counts */
-	uint64_t fractions;  /* counts that had one other than 0 */
+	uint64_t fractions;  /* number of counts with a fraction other than 0 */
 	uint64_t skipped, first_skipped;
-	const char *why_skipped; /* the first one */
+	const char *why_skipped; /* the first reason */
 };
 
-static void reader_deinit(struct reader *reader)
+static void folded_read_reader_deinit(struct folded_read_reader *reader)
 {
 	idmap_deinit(&reader->frames);
 }
 
-static frame_id frame_of(struct reader *reader, string_id name)
+static frame_id folded_read_frame_of(struct folded_read_reader *reader, string_id name)
 {
 	uint32_t *frame = idmap_put(&reader->frames, name, 0);
 
@@ -46,21 +46,21 @@ static frame_id frame_of(struct reader *reader, string_id name)
 	return *frame;
 }
 
-static bool is_digit(char c)
+static bool folded_read_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-static bool is_blank(unsigned char c)
+static bool folded_read_is_blank(unsigned char c)
 {
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
 static struct bytes trimmed(struct bytes text)
 {
-	while (bytes_left(&text) && is_blank(text.end[-1]))
+	while (bytes_left(&text) && folded_read_is_blank(text.end[-1]))
 		text.end--;
-	while (bytes_left(&text) && is_blank(*text.at))
+	while (bytes_left(&text) && folded_read_is_blank(*text.at))
 		text.at++;
 	return text;
 }
@@ -79,12 +79,16 @@ static bool parse_digits(const unsigned char *at, const unsigned char *end, uint
 	return true;
 }
 
-/* Cuts the number at the end of the text, with its fraction, and the space before it. */
-static bool take_count(struct bytes *text, uint64_t *ret, bool *has_fraction)
+/*
+ * Removes the number at the end of the text, with its fraction, and the space
+ * before it.
+ */
+static bool folded_read_take_count(struct bytes *text, uint64_t *ret, bool *has_fraction)
 {
 	const unsigned char *at = text->end, *point = text->end;
 
-	while (at > text->at && (is_digit((char)at[-1]) || (at[-1] == '.' && point == text->end)))
+	while (at > text->at &&
+	       (folded_read_is_digit((char)at[-1]) || (at[-1] == '.' && point == text->end)))
 		if (*--at == '.')
 			point = at;
 	if (at == text->at || at[-1] != ' ' || !parse_digits(at, point, ret))
@@ -96,8 +100,8 @@ static bool take_count(struct bytes *text, uint64_t *ret, bool *has_fraction)
 	return true;
 }
 
-/* Cuts the first frame. */
-static frame_id take_frame(struct reader *reader, struct bytes *text)
+/* Removes the first frame. */
+static frame_id take_frame(struct folded_read_reader *reader, struct bytes *text)
 {
 	size_t left = bytes_left(text);
 	const unsigned char *end = left ? memchr(text->at, ';', left) : NULL;
@@ -105,16 +109,20 @@ static frame_id take_frame(struct reader *reader, struct bytes *text)
 	string_id name = utf8_intern(strings,
 				     bytes_sub(text, end ? (size_t)(end - text->at) : left));
 
-	return frame_of(reader, name ? name : strtab_add(strings, "[unnamed]"));
+	return name ? folded_read_frame_of(reader, name)
+		    : profile_synthetic_frame(reader->profile, "[unnamed]");
 }
 
-/* Keeps the last FOLDED_DEPTH_MAX frames, leaf last; false if there are no more. */
-static bool cut_deep(struct bytes *text)
+/*
+ * Keeps the last FOLDED_DEPTH_MAX frames, leaf last. Returns false if there are
+ * not more.
+ */
+static bool folded_read_cut_deep(struct bytes *text)
 {
 	const unsigned char *at = text->end;
 	size_t left = FOLDED_DEPTH_MAX;
 
-	if (bytes_left(text) < FOLDED_DEPTH_MAX) /* each separator is a byte */
+	if (bytes_left(text) < FOLDED_DEPTH_MAX) /* each separator takes a byte */
 		return false;
 	while (at && left && (at = memrchr(text->at, ';', (size_t)(at - text->at))))
 		left--;
@@ -124,14 +132,15 @@ static bool cut_deep(struct bytes *text)
 	return true;
 }
 
-static void read_stack(struct reader *reader, struct bytes text, uint64_t count)
+static void read_stack(struct folded_read_reader *reader, struct bytes text, uint64_t count)
 {
 	struct strtab *strings = profile_strings(reader->profile);
 	stack_id stack = STACK_EMPTY;
 
-	if (cut_deep(&text))
-		stack = profile_push(reader->profile, stack,
-				     frame_of(reader, strtab_add(strings, "[truncated]")));
+	if (folded_read_cut_deep(&text))
+		stack = profile_push(
+			reader->profile, stack,
+			folded_read_frame_of(reader, strtab_add(strings, "[truncated]")));
 	stack = profile_push(reader->profile, stack, take_frame(reader, &text));
 	while (bytes_left(&text)) {
 		bytes_skip(&text, 1);
@@ -140,16 +149,16 @@ static void read_stack(struct reader *reader, struct bytes text, uint64_t count)
 	profile_add_samples(reader->profile, reader->labels, stack, reader->event, count, count);
 }
 
-/* Returns why the line was skipped; NULL if it was read. */
-static const char *read_line(struct reader *reader, struct bytes line)
+/* Returns the reason why the line was skipped, or NULL if it was read. */
+static const char *folded_read_line(struct folded_read_reader *reader, struct bytes line)
 {
 	bool has_fraction, has_other_fraction;
 	uint64_t count, second;
 
-	if (!take_count(&line, &count, &has_fraction))
+	if (!folded_read_take_count(&line, &count, &has_fraction))
 		return "it does not end in a space and a count";
 	line = trimmed(line);
-	if (take_count(&line, &second, &has_other_fraction))
+	if (folded_read_take_count(&line, &second, &has_other_fraction))
 		return "it has two counts, as the difference of two profiles";
 	if (count > FOLDED_TOTAL_MAX - reader->total)
 		return "the sum of all counts would exceed 2^63 - 1";
@@ -161,34 +170,37 @@ static const char *read_line(struct reader *reader, struct bytes line)
 
 static bool is_comment(struct bytes line)
 {
-	return *line.at == '#' && (bytes_left(&line) == 1 || is_blank(line.at[1]));
+	return *line.at == '#' && (bytes_left(&line) == 1 || folded_read_is_blank(line.at[1]));
 }
 
-/* Without its end: a stack without frames starts with the space before its count. */
-static struct bytes text_of(const struct line_reader *lines)
+/*
+ * Removes only the line end: a stack without frames starts with the space
+ * before its count.
+ */
+static struct bytes folded_read_text_of(const struct line_reader *lines)
 {
 	struct bytes text = bytes_of(lines->line, lines->len);
 
-	while (bytes_left(&text) && is_blank(text.end[-1]))
+	while (bytes_left(&text) && folded_read_is_blank(text.end[-1]))
 		text.end--;
 	return text;
 }
 
-static struct error *read_lines(struct reader *reader, FILE *in)
+static struct error *folded_read_lines(struct folded_read_reader *reader, FILE *in)
 {
 	CLEANUP(line_reader_deinit) struct line_reader lines;
 
 	line_reader_init(&lines, in, FOLDED_LINE_BYTES_MAX, UINT64_MAX);
 	errno = 0;
 	for (uint64_t number = 1; line_reader_next(&lines); number++) {
-		struct bytes text = text_of(&lines);
+		struct bytes text = folded_read_text_of(&lines);
 		const char *why = NULL;
 
 		if (lines.is_cut)
 			return error_new("line %" PRIu64 ": it is longer than %d MB", number,
 					 FOLDED_LINE_BYTES_MAX >> 20);
 		if (bytes_left(&text) && !is_comment(text))
-			why = read_line(reader, text);
+			why = folded_read_line(reader, text);
 		if (why && !reader->skipped++) {
 			reader->first_skipped = number;
 			reader->why_skipped = why;
@@ -197,7 +209,7 @@ static struct error *read_lines(struct reader *reader, FILE *in)
 	return ferror(in) ? error_errno(errno ? errno : EIO, "read") : NULL;
 }
 
-static void report(const struct reader *reader, struct profile *to)
+static void folded_read_report(const struct folded_read_reader *reader, struct profile *to)
 {
 	CLEANUP(free_ptr) char *text = NULL;
 	size_t len;
@@ -208,13 +220,13 @@ static void report(const struct reader *reader, struct profile *to)
 			reader->skipped, reader->skipped == 1 ? "" : "s", reader->first_skipped,
 			reader->why_skipped);
 	if (reader->fractions)
-		fprintf(out, "cut the fractions of %" PRIu64 " count%s\n", reader->fractions,
+		fprintf(out, "dropped the fractions of %" PRIu64 " count%s\n", reader->fractions,
 			reader->fractions == 1 ? "" : "s");
 	fclose(out);
 	profile_set_info(to, &(struct profile_info){.problems = text});
 }
 
-static struct error *no_stacks(const struct reader *reader)
+static struct error *no_stacks(const struct folded_read_reader *reader)
 {
 	if (reader->skipped)
 		return error_new("line %" PRIu64 ": %s", reader->first_skipped,
@@ -222,7 +234,7 @@ static struct error *no_stacks(const struct reader *reader)
 	return error_new("it contains no stacks");
 }
 
-static const char *name_of(const struct profile *profile, stack_id stack)
+static const char *folded_read_name_of(const struct profile *profile, stack_id stack)
 {
 	struct profile_frame frame = profile_get_frame(profile,
 						       profile_stacks(profile).items[stack].frame);
@@ -231,7 +243,9 @@ static const char *name_of(const struct profile *profile, stack_id stack)
 			      profile_get_function(profile, frame.lines[0].function)->name);
 }
 
-/* Whether nothing calls a function: processes and threads start there. */
+/*
+ * Returns whether a function has no callers: processes and threads start there.
+ */
 static bool is_entry(const char *name)
 {
 	static const char *const entries[] = {
@@ -260,7 +274,10 @@ static bool is_entry(const char *name)
 	return false;
 }
 
-/* By first frame: whether it stands before an entry in any stack, so that it is a process. */
+/*
+ * Returns for each first frame whether it precedes an entry function in any
+ * stack, which means that it is a process.
+ */
 static bool *find_processes(const struct profile *from)
 {
 	bool *are_processes = xcalloc(profile_frame_count(from), sizeof(*are_processes));
@@ -270,7 +287,8 @@ static bool *find_processes(const struct profile *from)
 		stack_id first = stacks.items[i].parent;
 
 		if (first != STACK_EMPTY && stacks.items[first].parent == STACK_EMPTY &&
-		    name_of(from, first)[0] != '[' && is_entry(name_of(from, i)))
+		    folded_read_name_of(from, first)[0] != '[' &&
+		    is_entry(folded_read_name_of(from, i)))
 			are_processes[stacks.items[first].frame] = true;
 	}
 	return are_processes;
@@ -282,8 +300,8 @@ struct moved {
 	label_set_id labels; /* of its process */
 };
 
-static struct moved move_stack(struct transfer *transfer, const struct moved *moved, stack_id id,
-			       const bool *are_processes)
+static struct moved folded_read_move_stack(struct transfer *transfer, const struct moved *moved,
+					   stack_id id, const bool *are_processes)
 {
 	const struct profile_stack stack = profile_stacks(transfer->from).items[id];
 	bool is_first = stack.parent == STACK_EMPTY;
@@ -292,14 +310,15 @@ static struct moved move_stack(struct transfer *transfer, const struct moved *mo
 
 	if (is_first)
 		to.labels = profile_thread_labels(
-			transfer->to, -1, -1, is_process ? name_of(transfer->from, id) : "", "");
+			transfer->to, -1, -1,
+			is_process ? folded_read_name_of(transfer->from, id) : "", "");
 	if (!is_process)
 		to.stack = profile_push(transfer->to, to.stack,
 					transfer_frame(transfer, stack.frame));
 	return to;
 }
 
-/* Copies all samples, with first frames that are processes as their labels. */
+/* Copies all samples. First frames that are processes become labels. */
 static void move_samples(const struct profile *from, struct profile *to)
 {
 	CLEANUP(transfer_deinit) struct transfer transfer;
@@ -311,7 +330,7 @@ static void move_samples(const struct profile *from, struct profile *to)
 	transfer_init(&transfer, from, to, NULL);
 	moved[STACK_EMPTY].stack = STACK_EMPTY;
 	for (stack_id i = STACK_EMPTY + 1; i < count; i++)
-		moved[i] = move_stack(&transfer, moved, i, are_processes);
+		moved[i] = folded_read_move_stack(&transfer, moved, i, are_processes);
 	for (uint64_t i = 0; i < samples.count; i++) {
 		const struct profile_sample *sample = &samples.items[i];
 		struct moved at = moved[sample->stack];
@@ -322,7 +341,7 @@ static void move_samples(const struct profile *from, struct profile *to)
 	}
 }
 
-static event_id start(struct profile *profile)
+static event_id folded_read_start(struct profile *profile)
 {
 	struct strtab *strings = profile_strings(profile);
 
@@ -338,25 +357,28 @@ static event_id start(struct profile *profile)
 struct error *folded_read(FILE *in, struct profile *profile)
 {
 	CLEANUP(profile_cleanup) struct profile *all = profile_new();
-	CLEANUP(reader_deinit) struct reader reader = {.profile = all, .event = start(all)};
+	CLEANUP(folded_read_reader_deinit)
+	struct folded_read_reader reader = {.profile = all, .event = folded_read_start(all)};
 	struct error *err;
 
 	reader.labels = profile_thread_labels(all, -1, -1, "", "");
-	err = read_lines(&reader, in);
+	err = folded_read_lines(&reader, in);
 	if (!err && !profile_samples(all).count)
 		err = no_stacks(&reader);
 	if (!err) {
-		start(profile);
+		folded_read_start(profile);
 		move_samples(all, profile);
-		report(&reader, profile);
+		folded_read_report(&reader, profile);
 	}
 	err = error_wrap(err, "read folded stacks");
-	return error_hint(err,
-			  "prof reads recordings of perf, pprof profiles, folded stacks and the "
-			  "text of perf script; other text files are not supported");
+	return error_hint(err, "prof reads perf recordings, pprof profiles, folded stacks and the "
+			       "text of perf script; other text files are not supported");
 }
 
-/* JSON, and documents of XML and HTML: they have lines that end in a space and a number, too. */
+/*
+ * Returns whether the file is JSON, XML or HTML, in which lines can also end in
+ * a space and a number.
+ */
 static bool is_markup(struct bytes text)
 {
 	static const char *const starts[] = {"{",  "[{",    "[\n",  "[\r",
@@ -370,7 +392,10 @@ static bool is_markup(struct bytes text)
 	return false;
 }
 
-/* Other files have control characters among so many bytes; names may have them anywhere. */
+/*
+ * Other files have control characters in their first bytes. Names may have them
+ * anywhere.
+ */
 enum { TEXT_BYTES = 64 };
 
 bool folded_recognize(const unsigned char *first, size_t len)

@@ -1,20 +1,24 @@
 /*
- * Reads folded stacks of any producer: one stack per line, frames from root to leaf separated by
- * ';', then a space and a count. Reads them as inferno-flamegraph does:
+ * Reads folded stacks of any producer: one stack per line, frames from root to
+ * leaf separated by ';', then a space and a count. It reads them like
+ * inferno-flamegraph:
  *
- *  - Every frame is a function, also the first one, with one exception: prof and perf's
- *    stackcollapse scripts write the name of the process first. A first frame is a process if in
- *    any stack the next frame is a function that nothing calls (_start, clone3, runtime.goexit,
- *    ret_from_fork and others), and if it does not start with '['. A process becomes a label and
- *    is written again as the first frame, so that a file is written as it was read in any case.
- *  - An empty frame, and a stack without frames, is the function [unnamed].
- *  - The fraction of a count is cut off.
- *  - Stacks may come in any order and more than once. Lines may end in CR LF. Empty lines and
- *    comments ("# ...") are ignored. Invalid UTF-8 is replaced.
- *  - A line without a count, with two counts (a difference), or whose count makes the sum of all
- *    exceed FOLDED_TOTAL_MAX, is skipped. profile_info.problems has the number of such lines, and
- *    of fractions. A file of such lines alone is an error.
- *  - Only the last FOLDED_DEPTH_MAX frames of a stack are kept, called by [truncated].
+ * - Every frame is a function, including the first one, with one exception:
+ *   prof and perf's stackcollapse scripts write the name of the process first.
+ *   A first frame is a process if the next frame of any stack is a function
+ *   without callers (_start, clone3, runtime.goexit, ret_from_fork and others),
+ *   and if it does not start with '['. A process becomes a label and is written
+ *   again as the first frame, so the output equals the input in any case.
+ * - An empty frame, and a stack without frames, is the function [unnamed].
+ * - The fraction of a count is dropped.
+ * - Stacks may come in any order and more than once. Lines may end in CR LF.
+ *   Empty lines and comments ("# ...") are ignored. Invalid UTF-8 is replaced.
+ * - A line is skipped if it has no count, has two counts (a difference), or has
+ *   a count that makes the sum of all exceed FOLDED_TOTAL_MAX.
+ *   profile_info.problems contains the number of such lines, and of fractions.
+ *   A file with only such lines is an error.
+ * - Only the last FOLDED_DEPTH_MAX frames of a stack are kept, called by
+ *   [truncated].
  */
 #ifndef PROF_FORMAT_FOLDED_READ_H
 #define PROF_FORMAT_FOLDED_READ_H
@@ -22,9 +26,9 @@
 #include "format/format.h"
 
 enum {
-	/* As deep as what prof takes from pprof files. */
+	/* The limit for pprof files is the same. */
 	FOLDED_DEPTH_MAX = 1 << 16,
-	/* A stack of that depth with names of 1,000 letters. */
+	/* Enough for a stack of that depth with names of 1,000 letters. */
 	FOLDED_LINE_BYTES_MAX = 64 << 20,
 };
 

@@ -48,36 +48,37 @@ void folded_tree_add_before(struct folded_tree *tree, uint32_t node, uint64_t co
 enum { TAIL = 2 * 21 + 1 };
 
 /*
- * The stack of pending output. A node gives up to two entries: its own line, and the lines of all
- * stacks below it. A sibling's line can sort between the two ("a 1", "a b 1", "a;c 1").
+ * The stack of pending output. A node has up to two entries: its own line, and
+ * the lines of all stacks below it. A sibling's line can sort between the two
+ * ("a 1", "a b 1", "a;c 1").
  */
-struct pending {
+struct tree_pending {
 	uint32_t node;
 	bool is_line;
 	size_t prefix_len; /* length of the callers' text */
 };
 
-struct writer {
+struct tree_writer {
 	const struct folded_tree *tree;
 	struct chunk_writer *out;
-	uint32_t *children; /* all nodes, sorted by parent … */
-	uint32_t *first;    /* … node i's from first[i] to first[i + 1] */
-	struct pending *pending;
+	uint32_t *children; /* all nodes, sorted by parent */
+	uint32_t *first;    /* node i's children are from first[i] to first[i + 1] */
+	struct tree_pending *pending;
 	size_t count, room;
 	char *text; /* the stack up to the current node */
 	size_t text_room;
 };
 
-/* The root has no parent; it is sorted last. */
-static uint32_t parent_of(const void *context, uint32_t node)
+/* The root has no parent and is sorted last. */
+static uint32_t tree_parent_of(const void *context, uint32_t node)
 {
 	const struct folded_tree *tree = context;
 
 	return node == FOLDED_TOP ? tree->count : tree->nodes[node].parent;
 }
 
-/* The characters that follow the name of a pending node. */
-static void format_tail(const struct folded_tree *tree, const struct pending *pending,
+/* Formats the characters that follow the name of a pending node. */
+static void format_tail(const struct folded_tree *tree, const struct tree_pending *pending,
 			char tail[static TAIL])
 {
 	const struct folded_node *node = &tree->nodes[pending->node];
@@ -99,7 +100,7 @@ static int byte_at(const char *name, size_t len, const char *tail, size_t at)
 static int compare_pending(const void *a, const void *b, void *context)
 {
 	const struct folded_tree *tree = context;
-	const struct pending *left = a, *right = b;
+	const struct tree_pending *left = a, *right = b;
 	string_id left_id = tree->nodes[left->node].name, right_id = tree->nodes[right->node].name;
 	const char *left_name = strtab_get(tree->names, left_id);
 	const char *right_name = strtab_get(tree->names, right_id);
@@ -122,13 +123,13 @@ static int compare_pending(const void *a, const void *b, void *context)
 	}
 }
 
-static void push(struct writer *writer, struct pending pending)
+static void tree_push(struct tree_writer *writer, struct tree_pending pending)
 {
 	GROW(writer->pending, writer->count, writer->room);
 	writer->pending[writer->count++] = pending;
 }
 
-static void push_children(struct writer *writer, uint32_t node, size_t prefix_len)
+static void push_children(struct tree_writer *writer, uint32_t node, size_t prefix_len)
 {
 	size_t before = writer->count;
 
@@ -136,17 +137,18 @@ static void push_children(struct writer *writer, uint32_t node, size_t prefix_le
 		uint32_t child = writer->children[i];
 
 		if (writer->tree->nodes[child].count || writer->tree->nodes[child].before)
-			push(writer, (struct pending){child, true, prefix_len});
+			tree_push(writer, (struct tree_pending){child, true, prefix_len});
 		if (writer->first[child] < writer->first[child + 1])
-			push(writer, (struct pending){child, false, prefix_len});
+			tree_push(writer, (struct tree_pending){child, false, prefix_len});
 	}
 	if (writer->count - before > 1)
-		qsort_r(writer->pending + before, writer->count - before, sizeof(struct pending),
-			compare_pending, (void *)(uintptr_t)writer->tree);
+		qsort_r(writer->pending + before, writer->count - before,
+			sizeof(struct tree_pending), compare_pending,
+			(void *)(uintptr_t)writer->tree);
 }
 
 /* Appends the node's name and a ';' to the callers' text. Returns the new length. */
-static size_t append_name(struct writer *writer, const struct pending *pending)
+static size_t append_name(struct tree_writer *writer, const struct tree_pending *pending)
 {
 	string_id name = writer->tree->nodes[pending->node].name;
 	size_t name_len = strtab_len(writer->tree->names, name);
@@ -162,7 +164,7 @@ static size_t append_name(struct writer *writer, const struct pending *pending)
 }
 
 /* The counts overwrite the trailing ';'. */
-static void write_line(struct writer *writer, size_t len, const struct folded_node *node)
+static void tree_write_line(struct tree_writer *writer, size_t len, const struct folded_node *node)
 {
 	char tail[TAIL + 1], *end = tail + sizeof(tail), *at = end;
 
@@ -177,22 +179,22 @@ static void write_line(struct writer *writer, size_t len, const struct folded_no
 	chunk_writer_put(writer->out, at, (size_t)(end - at));
 }
 
-static void write_pending(struct writer *writer)
+static void write_pending(struct tree_writer *writer)
 {
-	struct pending pending = writer->pending[--writer->count];
+	struct tree_pending pending = writer->pending[--writer->count];
 	size_t len = append_name(writer, &pending);
 
 	if (pending.is_line)
-		write_line(writer, len, &writer->tree->nodes[pending.node]);
+		tree_write_line(writer, len, &writer->tree->nodes[pending.node]);
 	else
 		push_children(writer, pending.node, len);
 }
 
 void folded_tree_write(const struct folded_tree *tree, FILE *out)
 {
-	struct writer writer = {.tree = tree, .out = chunk_writer_new(out, NULL)};
+	struct tree_writer writer = {.tree = tree, .out = chunk_writer_new(out, NULL)};
 
-	writer.children = counting_sort(tree->count, tree->count + 1, parent_of, tree,
+	writer.children = counting_sort(tree->count, tree->count + 1, tree_parent_of, tree,
 					&writer.first);
 	push_children(&writer, FOLDED_TOP, 0);
 	while (writer.count)

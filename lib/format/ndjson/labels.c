@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first one of a key stays. */
-static void add(struct ndjson_labels *labels, const char *key, const char *text)
+/* The first value of a key stays. */
+static void ndjson_labels_add(struct ndjson_labels *labels, const char *key, const char *text)
 {
 	size_t at = 0, end = labels->count;
 
@@ -29,19 +29,19 @@ static void add(struct ndjson_labels *labels, const char *key, const char *text)
 }
 
 struct error *ndjson_labels_init(struct ndjson_labels *labels, const struct profile *profile,
-				 const struct format_options *options)
+				 const struct ndjson_options *options)
 {
 	uint32_t sets = profile_label_set_count(profile);
 
 	*labels = (struct ndjson_labels){0};
 	for (size_t i = 0; i < options->label_count; i++)
 		if (strcmp(options->labels[i].key, FORMAT_LABEL_HOST) != 0)
-			add(labels, options->labels[i].key, options->labels[i].text);
+			ndjson_labels_add(labels, options->labels[i].key, options->labels[i].text);
 	for (label_set_id i = 0; i < sets && labels->count <= NDJSON_KEYS_MAX; i++) {
 		const struct profile_label_set *set = profile_get_label_set(profile, i);
 
 		for (uint32_t at = 0; at < set->count && labels->count <= NDJSON_KEYS_MAX; at++)
-			add(labels, profile_string(profile, set->labels[at].key), "");
+			ndjson_labels_add(labels, profile_string(profile, set->labels[at].key), "");
 	}
 	if (labels->count <= NDJSON_KEYS_MAX)
 		return NULL;
@@ -67,9 +67,13 @@ static bool has_key(const struct profile *profile, const struct profile_label *l
 	return !strcmp(profile_string(profile, label->key), key);
 }
 
-/* The values of the labels from *index on that have this key; NULL: none has. To be freed. */
-static char *take_values(const struct profile *profile, const struct profile_label_set *set,
-			 uint32_t *index, const char *key)
+/*
+ * Returns the values of the labels from *index on that have this key, or NULL.
+ * The caller frees it.
+ */
+static char *ndjson_labels_take_values(const struct profile *profile,
+				       const struct profile_label_set *set, uint32_t *index,
+				       const char *key)
 {
 	char *text = NULL;
 	size_t len;
@@ -96,7 +100,8 @@ void ndjson_labels_put(const struct ndjson_labels *labels, const struct profile 
 	json_begin_object(json);
 	for (size_t i = 0; i < labels->count; i++) {
 		const struct format_label *item = &labels->items[i];
-		CLEANUP(free_ptr) char *values = take_values(profile, set, &index, item->key);
+		CLEANUP(free_ptr)
+		char *values = ndjson_labels_take_values(profile, set, &index, item->key);
 
 		json_put_text(json, item->key, values ? values : item->text);
 	}

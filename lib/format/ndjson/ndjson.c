@@ -1,23 +1,26 @@
 /*
- * Writes rows for databases: newline-delimited JSON, which DuckDB's read_json() and ClickHouse's
- * JSONEachRow read without a schema. One object per (second, thread and labels, event, stack):
+ * Writes rows for databases: newline-delimited JSON, which DuckDB's read_json()
+ * and ClickHouse's JSONEachRow read without a schema. There is one object per
+ * (second, thread and labels, event, stack):
  *
  *	{"time":"2026-11-24T14:05:00Z","host":"web1","event":"cpu","unit":"nanoseconds",
  *	 "samples":1,"value":52631578,"process":"shop","pid":12,"thread":"worker","tid":13,
  *	 "labels":{"cgroup":"/shop.service","env":"prod"},"stack":["main","serve","parse"]}
  *
- * on one line. Events are called as in pprof files, "cpu" whatever clock was sampled. The stack
- * begins with its root and holds inlined functions. Samples of one second whose stacks have the
- * same names are one row. A sample without a time, and the part of a weight that no time is known
- * of, has the time at which the profile starts; null if that is unknown. A wait has the second in
- * which it ended. So the values add up to the profile's, exactly.
+ * on one line. Events have the names of pprof files: "cpu" for any CPU clock.
+ * The stack starts with its root and includes inlined functions. Samples of one
+ * second whose stacks have the same names are one row. A sample without a time,
+ * and weight without a known time, have the time at which the profile starts,
+ * or null if that is unknown. A wait belongs to the second in which it ended.
+ * Thus the values add up exactly to the profile's.
  *
- * Databases infer columns from the first rows (DuckDB from 20,480) and ignore what follows of other
- * keys and types. So all rows have the same: what is unknown is "" or -1, and labels are as
- * labels.h says.
+ * Databases infer columns from the first rows (DuckDB from 20,480) and ignore
+ * other keys and types in later rows. Therefore all rows have the same keys:
+ * unknown values are "" or -1, and labels are as in labels.h.
  *
- * Memory grows with the distinct stacks of the profile and the samples of a second, not with the
- * number of rows. Source: https://github.com/ndjson/ndjson-spec.
+ * Memory grows with the distinct stacks of the profile and the samples of a
+ * second, not with the number of rows. Source:
+ * https://github.com/ndjson/ndjson-spec.
  */
 #include "format/format.h"
 
@@ -38,19 +41,19 @@
 #include <string.h>
 #include <time.h>
 
-struct row {
+struct ndjson_row {
 	stack_id stack;
 	label_set_id labels;
 	event_id event;
 	uint64_t samples, weight;
 };
 
-/* What rows have had of an aggregated sample. */
+/* The part of an aggregated sample that has been written. */
 struct given {
 	uint64_t samples, weight;
 };
 
-struct rows {
+struct ndjson_rows {
 	const struct profile *profile;
 	const struct format_options *options;
 	struct chunk_writer *out;
@@ -61,32 +64,32 @@ struct rows {
 	char **labels;	/* by label set: its members */
 	char **events;	/* by event: the members that all of its rows have */
 	struct given *given;
-	uint64_t second; /* since 1970, of the rows below */
-	struct row *items;
+	uint64_t second; /* of the rows below, since 1970 */
+	struct ndjson_row *items;
 	size_t count, room;
 };
 
 /* ---- Stacks ---- */
 
-static const char *name_of(const struct display_labels *names, uint32_t line)
+static const char *ndjson_name_of(const struct display_labels *names, uint32_t line)
 {
 	const char *shown = names->items[names->lines[line].label].shown;
 
 	return *shown ? shown : "[unnamed]";
 }
 
-/* The text of a frame in a stack: ,"main","inlined" */
-static void put_frame(FILE *out, const void *context, frame_id frame)
+/* Writes the text of a frame in a stack: ,"main","inlined" */
+static void ndjson_put_frame(FILE *out, const void *context, frame_id frame)
 {
 	const struct display_labels *names = context;
 	struct json json = {.out = out, .follows = true};
 
 	for (uint32_t i = names->first_line[frame]; i < names->first_line[frame + 1]; i++)
-		json_text(&json, name_of(names, i));
+		json_text(&json, ndjson_name_of(names, i));
 }
 
-/* A trie of names. */
-static stack_id *find_same(const struct profile *profile, const struct display_labels *names)
+/* Builds a trie of names. */
+static stack_id *ndjson_find_same(const struct profile *profile, const struct display_labels *names)
 {
 	const struct profile_stacks stacks = profile_stacks(profile);
 	CLEANUP(strtab_cleanup) struct strtab *texts = strtab_new();
@@ -101,7 +104,8 @@ static stack_id *find_same(const struct profile *profile, const struct display_l
 
 		for (uint32_t at = names->first_line[frame]; at < names->first_line[frame + 1];
 		     at++) {
-			found = idmap_put(&children, node, strtab_add(texts, name_of(names, at)));
+			found = idmap_put(&children, node,
+					  strtab_add(texts, ndjson_name_of(names, at)));
 			if (*found == IDMAP_NONE)
 				*found = nodes++;
 			node = *found;
@@ -117,19 +121,19 @@ static stack_id *find_same(const struct profile *profile, const struct display_l
 	return same;
 }
 
-/* ---- Members that many rows have ---- */
+/* ---- Members that many rows share ---- */
 
-static const char *host_of(const struct rows *rows)
+static const char *host_of(const struct ndjson_rows *rows)
 {
 	const char *host = profile_get_info(rows->profile)->host;
 
-	for (size_t i = 0; i < rows->options->label_count; i++)
-		if (!strcmp(rows->options->labels[i].key, FORMAT_LABEL_HOST))
-			return rows->options->labels[i].text;
+	for (size_t i = 0; i < rows->options->rows.label_count; i++)
+		if (!strcmp(rows->options->rows.labels[i].key, FORMAT_LABEL_HOST))
+			return rows->options->rows.labels[i].text;
 	return host ? host : "";
 }
 
-/* The members of an object without its braces. To be freed. */
+/* Removes the braces of an object. The caller frees the result. */
 static char *without_braces(char *text, size_t len)
 {
 	char *members = xstrndup(text + 1, len - 2);
@@ -138,7 +142,7 @@ static char *without_braces(char *text, size_t len)
 	return members;
 }
 
-static char *members_of_event(const struct rows *rows, event_id event)
+static char *members_of_event(const struct ndjson_rows *rows, event_id event)
 {
 	char *text = NULL;
 	size_t len;
@@ -154,7 +158,7 @@ static char *members_of_event(const struct rows *rows, event_id event)
 	return without_braces(text, len);
 }
 
-static char *members_of_labels(const struct rows *rows, const struct ndjson_labels *labels,
+static char *members_of_labels(const struct ndjson_rows *rows, const struct ndjson_labels *labels,
 			       label_set_id id)
 {
 	const struct profile *profile = rows->profile;
@@ -179,12 +183,12 @@ static char *members_of_labels(const struct rows *rows, const struct ndjson_labe
 	return without_braces(text, len);
 }
 
-static struct error *make_members(struct rows *rows)
+static struct error *make_members(struct ndjson_rows *rows)
 {
 	uint32_t label_sets = profile_label_set_count(rows->profile);
 	uint32_t events = profile_event_count(rows->profile);
 	CLEANUP(ndjson_labels_deinit) struct ndjson_labels labels = {0};
-	struct error *err = ndjson_labels_init(&labels, rows->profile, rows->options);
+	struct error *err = ndjson_labels_init(&labels, rows->profile, &rows->options->rows);
 
 	if (err)
 		return err;
@@ -199,48 +203,50 @@ static struct error *make_members(struct rows *rows)
 
 /* ---- Rows ---- */
 
-static void put(struct rows *rows, const char *text, size_t len)
+static void ndjson_put(struct ndjson_rows *rows, const char *text, size_t len)
 {
 	rows->is_fine = chunk_writer_put(rows->out, text, len) && rows->is_fine;
 }
 
-static void put_string(struct rows *rows, const char *text)
+static void ndjson_put_string(struct ndjson_rows *rows, const char *text)
 {
-	put(rows, text, strlen(text));
+	ndjson_put(rows, text, strlen(text));
 }
 
-static void put_number(struct rows *rows, const char *key, uint64_t number)
+static void ndjson_put_number(struct ndjson_rows *rows, const char *key, uint64_t number)
 {
 	char text[DIGITS_MAX], *end = text + sizeof(text), *first = digits_before(end, number);
 
-	put_string(rows, key);
-	put(rows, first, (size_t)(end - first));
+	ndjson_put_string(rows, key);
+	ndjson_put(rows, first, (size_t)(end - first));
 }
 
-/* time: JSON */
-static void put_row(struct rows *rows, const char *time, const struct row *row)
+/* time: JSON. */
+static void ndjson_put_row(struct ndjson_rows *rows, const char *time, const struct ndjson_row *row)
 {
 	size_t len;
 	const char *stack = stack_text_of(&rows->stacks, row->stack, &len);
 
-	put_string(rows, "{\"time\":");
-	put_string(rows, time);
-	put_string(rows, ",");
-	put_string(rows, rows->events[row->event]);
-	put_number(rows, ",\"samples\":", row->samples);
-	put_number(rows, ",\"value\":", row->weight);
-	put_string(rows, ",");
-	put_string(rows, rows->labels[row->labels]);
-	put_string(rows, ",\"stack\":[");
+	ndjson_put_string(rows, "{\"time\":");
+	ndjson_put_string(rows, time);
+	ndjson_put_string(rows, ",");
+	ndjson_put_string(rows, rows->events[row->event]);
+	ndjson_put_number(rows, ",\"samples\":", row->samples);
+	ndjson_put_number(rows, ",\"value\":", row->weight);
+	ndjson_put_string(rows, ",");
+	ndjson_put_string(rows, rows->labels[row->labels]);
+	ndjson_put_string(rows, ",\"stack\":[");
 	if (len)
-		put(rows, stack + 1, len - 1); /* without the first comma */
-	put_string(rows, "]}\n");
+		ndjson_put(rows, stack + 1, len - 1); /* without the first comma */
+	ndjson_put_string(rows, "]}\n");
 }
 
-/* Equal stacks are neighbours, and stacks of equal callers are near each other. */
-static int compare(const void *a, const void *b)
+/*
+ * Makes equal stacks adjacent, and stacks of equal callers close to each other.
+ */
+static int ndjson_compare(const void *a, const void *b)
 {
-	const struct row *left = a, *right = b;
+	const struct ndjson_row *left = a, *right = b;
 
 	if (left->stack != right->stack)
 		return left->stack < right->stack ? -1 : 1;
@@ -249,30 +255,30 @@ static int compare(const void *a, const void *b)
 	return left->event < right->event ? -1 : left->event > right->event;
 }
 
-static void put_rows(struct rows *rows)
+static void ndjson_put_rows(struct ndjson_rows *rows)
 {
 	time_t seconds = (time_t)rows->second;
 	char text[40] = "null";
 	struct tm utc;
 
 	if (rows->count)
-		qsort(rows->items, rows->count, sizeof(*rows->items), compare);
+		qsort(rows->items, rows->count, sizeof(*rows->items), ndjson_compare);
 	if (seconds && gmtime_r(&seconds, &utc))
 		strftime(text, sizeof(text), "\"%Y-%m-%dT%H:%M:%SZ\"", &utc);
 	for (size_t i = 0, next; i < rows->count && rows->is_fine; i = next) {
-		struct row *row = &rows->items[i];
+		struct ndjson_row *row = &rows->items[i];
 
-		for (next = i + 1; next < rows->count && !compare(row, &rows->items[next]);
+		for (next = i + 1; next < rows->count && !ndjson_compare(row, &rows->items[next]);
 		     next++) {
 			row->samples += rows->items[next].samples;
 			row->weight += rows->items[next].weight;
 		}
-		put_row(rows, text, row);
+		ndjson_put_row(rows, text, row);
 	}
 	rows->count = 0;
 }
 
-static void add(struct rows *rows, uint32_t index, uint64_t samples, uint64_t weight)
+static void ndjson_add(struct ndjson_rows *rows, uint32_t index, uint64_t samples, uint64_t weight)
 {
 	const struct profile_sample *sample = &profile_samples(rows->profile).items[index];
 
@@ -282,15 +288,17 @@ static void add(struct rows *rows, uint32_t index, uint64_t samples, uint64_t we
 	    (rows->options->event_only && sample->event != rows->options->event))
 		return;
 	GROW(rows->items, rows->count, rows->room);
-	rows->items[rows->count++] = (struct row){.stack = rows->same[sample->stack],
-						  .labels = sample->labels,
-						  .event = sample->event,
-						  .samples = samples,
-						  .weight = weight};
+	rows->items[rows->count++] = (struct ndjson_row){.stack = rows->same[sample->stack],
+							 .labels = sample->labels,
+							 .event = sample->event,
+							 .samples = samples,
+							 .weight = weight};
 }
 
-/* A sample that is late by microseconds is of the second that has begun. */
-static void begin_second(struct rows *rows, uint64_t time_ns)
+/*
+ * A sample that is late by microseconds belongs to the second that has started.
+ */
+static void begin_second(struct ndjson_rows *rows, uint64_t time_ns)
 {
 	const struct profile_info *info = profile_get_info(rows->profile);
 	uint64_t since_ns = time_ns > info->start_ns ? time_ns - info->start_ns : 0;
@@ -298,12 +306,15 @@ static void begin_second(struct rows *rows, uint64_t time_ns)
 
 	if (!info->start_unix_ns || second <= rows->second)
 		return;
-	put_rows(rows);
+	ndjson_put_rows(rows);
 	rows->second = second;
 }
 
-/* The first ones get what a division leaves, so that all of the weight is given. */
-static void add_timed_sample(struct rows *rows, const struct profile_timed_sample *timed)
+/*
+ * The first samples get the remainder of the division, so that the whole weight
+ * is distributed.
+ */
+static void add_timed_sample(struct ndjson_rows *rows, const struct profile_timed_sample *timed)
 {
 	const struct profile_sample *sample = &profile_samples(rows->profile).items[timed->sample];
 	uint64_t before = rows->given[timed->sample].samples;
@@ -311,12 +322,12 @@ static void add_timed_sample(struct rows *rows, const struct profile_timed_sampl
 	if (before >= sample->samples)
 		return;
 	begin_second(rows, timed->time_ns);
-	add(rows, timed->sample, 1,
-	    sample->weight / sample->samples + (before < sample->weight % sample->samples));
+	ndjson_add(rows, timed->sample, 1,
+		   sample->weight / sample->samples + (before < sample->weight % sample->samples));
 }
 
-/* A block of memory has no time: it is there for a while. */
-static void add_interval(struct rows *rows, const struct profile_interval *interval)
+/* A block of memory has no single time. */
+static void add_interval(struct ndjson_rows *rows, const struct profile_interval *interval)
 {
 	const struct profile_sample *sample =
 		&profile_samples(rows->profile).items[interval->sample];
@@ -325,11 +336,11 @@ static void add_interval(struct rows *rows, const struct profile_interval *inter
 	if (profile_get_event(rows->profile, sample->event)->kind == VALUE_BYTES)
 		return;
 	begin_second(rows, interval->end_ns);
-	add(rows, interval->sample, rows->given[interval->sample].samples < sample->samples,
-	    interval->weight < left ? interval->weight : left);
+	ndjson_add(rows, interval->sample, rows->given[interval->sample].samples < sample->samples,
+		   interval->weight < left ? interval->weight : left);
 }
 
-static void put_timeline(struct rows *rows)
+static void put_timeline(struct ndjson_rows *rows)
 {
 	const struct profile_timed_samples timed = profile_timed_samples(rows->profile);
 	const struct profile_intervals intervals = profile_intervals(rows->profile);
@@ -344,31 +355,31 @@ static void put_timeline(struct rows *rows)
 	}
 	for (; wait < intervals.count; wait++)
 		add_interval(rows, &intervals.items[wait]);
-	put_rows(rows);
+	ndjson_put_rows(rows);
 }
 
-static void put_rest(struct rows *rows)
+static void ndjson_put_rest(struct ndjson_rows *rows)
 {
 	const struct profile_samples samples = profile_samples(rows->profile);
 
 	rows->second = profile_get_info(rows->profile)->start_unix_ns / NS_PER_SECOND;
 	for (uint32_t i = 0; i < samples.count; i++)
-		add(rows, i, samples.items[i].samples - rows->given[i].samples,
-		    samples.items[i].weight - rows->given[i].weight);
-	put_rows(rows);
+		ndjson_add(rows, i, samples.items[i].samples - rows->given[i].samples,
+			   samples.items[i].weight - rows->given[i].weight);
+	ndjson_put_rows(rows);
 }
 
-static void free_texts(char **texts, uint32_t count)
+static void ndjson_free_texts(char **texts, uint32_t count)
 {
 	for (uint32_t i = 0; texts && i < count; i++)
 		free(texts[i]);
 	free(texts);
 }
 
-static void rows_deinit(struct rows *rows)
+static void ndjson_rows_deinit(struct ndjson_rows *rows)
 {
-	free_texts(rows->labels, profile_label_set_count(rows->profile));
-	free_texts(rows->events, profile_event_count(rows->profile));
+	ndjson_free_texts(rows->labels, profile_label_set_count(rows->profile));
+	ndjson_free_texts(rows->events, profile_event_count(rows->profile));
 	stack_text_deinit(&rows->stacks);
 	display_labels_deinit(&rows->names);
 	free(rows->same);
@@ -379,19 +390,19 @@ static void rows_deinit(struct rows *rows)
 static struct error *ndjson_write(const struct profile *profile,
 				  const struct format_options *options, FILE *out)
 {
-	CLEANUP(rows_deinit)
-	struct rows rows = {.profile = profile, .options = options, .is_fine = true};
+	CLEANUP(ndjson_rows_deinit)
+	struct ndjson_rows rows = {.profile = profile, .options = options, .is_fine = true};
 	struct error *err = make_members(&rows);
 
 	if (err)
 		return err;
 	display_labels_init_named(&rows.names, profile, options->names);
-	stack_text_init(&rows.stacks, profile, ROOT_FIRST, put_frame, &rows.names);
-	rows.same = find_same(profile, &rows.names);
+	stack_text_init(&rows.stacks, profile, ROOT_FIRST, ndjson_put_frame, &rows.names);
+	rows.same = ndjson_find_same(profile, &rows.names);
 	rows.given = xcalloc(profile_samples(profile).count, sizeof(*rows.given));
 	rows.out = chunk_writer_new(out, NULL);
 	put_timeline(&rows);
-	put_rest(&rows);
+	ndjson_put_rest(&rows);
 	if (!chunk_writer_finish(rows.out) || fflush(out) || ferror(out))
 		return error_errno(errno, "write rows");
 	return NULL;
@@ -414,7 +425,7 @@ static struct error *ndjson_gz_write(const struct profile *profile,
 const struct format format_ndjson = {
 	.name = "ndjson",
 	.extensions = (const char *const[]){".ndjson", ".jsonl", NULL},
-	.summary = "a row per second, thread and stack, for DuckDB and ClickHouse",
+	.summary = "a row per second, thread and stack, for databases",
 	.viewer = "duckdb -c \"SELECT * FROM 'FILE'\"",
 	.needs_timestamps = true,
 	.is_rows = true,
@@ -424,7 +435,7 @@ const struct format format_ndjson = {
 const struct format format_ndjson_gz = {
 	.name = "ndjson.gz",
 	.extensions = (const char *const[]){".ndjson.gz", ".jsonl.gz", NULL},
-	.summary = "the same, compressed",
+	.summary = "ndjson, compressed",
 	.viewer = "duckdb -c \"SELECT * FROM 'FILE'\"",
 	.binary = true,
 	.needs_timestamps = true,

@@ -44,7 +44,7 @@ uint32_t otlp_string(struct otlp_dictionary *dictionary, const char *text)
 	return index;
 }
 
-static void put_text(struct wire_message *message, uint32_t field, const char *text)
+static void dictionary_put_text(struct wire_message *message, uint32_t field, const char *text)
 {
 	struct arena arena = {0};
 	const char *valid = utf8_valid(text, &arena);
@@ -68,7 +68,7 @@ static uint32_t attribute(struct otlp_dictionary *dictionary, const char *key, c
 uint32_t otlp_text_attribute(struct otlp_dictionary *dictionary, const char *key, const char *text)
 {
 	dictionary->nested.len = 0;
-	put_text(&dictionary->nested, OTLP_ANY_STRING, text);
+	dictionary_put_text(&dictionary->nested, OTLP_ANY_STRING, text);
 	return attribute(dictionary, key, "");
 }
 
@@ -95,7 +95,7 @@ uint32_t otlp_stack(struct otlp_dictionary *dictionary, stack_id id)
 	return *index = dictionary->stack_count++;
 }
 
-/* A packed list of one index, if it is not 0. */
+/* Writes a packed list of one index, if it is not 0. */
 static void put_index(struct otlp_dictionary *dictionary, uint32_t field, uint32_t index)
 {
 	dictionary->list.len = 0;
@@ -105,8 +105,8 @@ static void put_index(struct otlp_dictionary *dictionary, uint32_t field, uint32
 	wire_put_message(&dictionary->message, field, &dictionary->list);
 }
 
-static void put_mapping(struct otlp_dictionary *dictionary, const struct pprof_mapping *mapping,
-			struct wire_message *into)
+static void dictionary_put_mapping(struct otlp_dictionary *dictionary,
+				   const struct pprof_mapping *mapping, struct wire_message *into)
 {
 	const struct profile *profile = dictionary->profile;
 	const struct profile_module *module = profile_get_module(profile, mapping->module);
@@ -126,16 +126,16 @@ static void put_mapping(struct otlp_dictionary *dictionary, const struct pprof_m
 	wire_put_message(into, OTLP_DICTIONARY_MAPPING, message);
 }
 
-static void put_mappings(struct otlp_dictionary *dictionary, struct wire_message *into)
+static void dictionary_put_mappings(struct otlp_dictionary *dictionary, struct wire_message *into)
 {
 	const struct pprof_mappings *mappings = &dictionary->mappings;
 
 	wire_put_bytes(into, OTLP_DICTIONARY_MAPPING, NULL, 0);
 	for (uint32_t i = 0; i < mappings->count; i++)
-		put_mapping(dictionary, &mappings->places[mappings->in_order[i]], into);
+		dictionary_put_mapping(dictionary, &mappings->places[mappings->in_order[i]], into);
 }
 
-static void put_functions(struct otlp_dictionary *dictionary, struct wire_message *into)
+static void dictionary_put_functions(struct otlp_dictionary *dictionary, struct wire_message *into)
 {
 	const struct profile *profile = dictionary->profile;
 	struct wire_message *message = &dictionary->message;
@@ -157,7 +157,7 @@ static void put_functions(struct otlp_dictionary *dictionary, struct wire_messag
 	}
 }
 
-/* The values of profile.frame.type that prof is sure of; NULL: another one. */
+/* Returns the value of profile.frame.type if it is certain, else NULL. */
 static const char *frame_type(const struct otlp_dictionary *dictionary, uint32_t module)
 {
 	const struct profile_module *description = profile_get_module(dictionary->profile, module);
@@ -176,8 +176,12 @@ static const char *frame_type(const struct otlp_dictionary *dictionary, uint32_t
 	}
 }
 
-/* A frame without a name has no lines: receivers find its name by mapping and address. */
-static void put_location(struct otlp_dictionary *dictionary, frame_id id, struct wire_message *into)
+/*
+ * An unsymbolized frame has no lines. Receivers find its symbol by mapping and
+ * address.
+ */
+static void dictionary_put_location(struct otlp_dictionary *dictionary, frame_id id,
+				    struct wire_message *into)
 {
 	const struct profile *profile = dictionary->profile;
 	struct profile_frame frame = profile_get_frame(profile, id);
@@ -204,14 +208,15 @@ static void put_location(struct otlp_dictionary *dictionary, frame_id id, struct
 	wire_put_message(into, OTLP_DICTIONARY_LOCATION, message);
 }
 
-static void put_locations(struct otlp_dictionary *dictionary, struct wire_message *into)
+static void dictionary_put_locations(struct otlp_dictionary *dictionary, struct wire_message *into)
 {
 	wire_put_bytes(into, OTLP_DICTIONARY_LOCATION, NULL, 0);
 	for (frame_id i = 0; i < profile_frame_count(dictionary->profile); i++)
-		put_location(dictionary, i, into);
+		dictionary_put_location(dictionary, i, into);
 }
 
-static void put_table(const struct strtab *table, uint32_t field, struct wire_message *into)
+static void dictionary_put_table(const struct strtab *table, uint32_t field,
+				 struct wire_message *into)
 {
 	for (string_id i = 0; i < strtab_count(table); i++)
 		wire_put_bytes(into, field, strtab_get(table, i), strtab_len(table, i));
@@ -219,12 +224,12 @@ static void put_table(const struct strtab *table, uint32_t field, struct wire_me
 
 void otlp_dictionary_put(struct otlp_dictionary *dictionary, struct wire_message *into)
 {
-	put_mappings(dictionary, into);
-	put_locations(dictionary, into);
-	put_functions(dictionary, into);
+	dictionary_put_mappings(dictionary, into);
+	dictionary_put_locations(dictionary, into);
+	dictionary_put_functions(dictionary, into);
 	wire_put_bytes(into, OTLP_DICTIONARY_LINK, NULL, 0);
-	put_table(dictionary->strings, OTLP_DICTIONARY_STRING, into);
-	put_table(dictionary->attributes, OTLP_DICTIONARY_ATTRIBUTE, into);
+	dictionary_put_table(dictionary->strings, OTLP_DICTIONARY_STRING, into);
+	dictionary_put_table(dictionary->attributes, OTLP_DICTIONARY_ATTRIBUTE, into);
 	wire_put_bytes(into, OTLP_DICTIONARY_STACK, NULL, 0);
 	wire_append(into, dictionary->stacks.bytes, dictionary->stacks.len);
 }
@@ -234,8 +239,8 @@ void otlp_put_key_value(struct wire_message *into, uint32_t field, const char *k
 {
 	struct wire_message value = {0}, pair = {0};
 
-	put_text(&value, OTLP_ANY_STRING, text);
-	put_text(&pair, OTLP_KEY_VALUE_KEY, key);
+	dictionary_put_text(&value, OTLP_ANY_STRING, text);
+	dictionary_put_text(&pair, OTLP_KEY_VALUE_KEY, key);
 	wire_put_message(&pair, OTLP_KEY_VALUE_VALUE, &value);
 	wire_put_message(into, field, &pair);
 	free(value.bytes);

@@ -1,8 +1,9 @@
 /*
- * The ProfilesDictionary of an OTLP request: the tables that its profiles refer to by index. Index
- * 0 of each is the zero value, which means none. Mappings are those of pprof profiles
- * (format/pprof/mapping.h); functions and locations have the profile's ids plus one; stacks,
- * attributes and strings get the next index when they are first asked for.
+ * The ProfilesDictionary of an OTLP request: the tables that its profiles refer
+ * to by index. Index 0 of each is the zero value, which means none. Mappings
+ * are those of pprof profiles (format/pprof/mapping.h). Functions and locations
+ * have the profile's ids plus one. Stacks, attributes and strings get the next
+ * index when they are first requested.
  */
 #ifndef PROF_FORMAT_OTLP_DICTIONARY_H
 #define PROF_FORMAT_OTLP_DICTIONARY_H
@@ -16,8 +17,8 @@ struct otlp_dictionary {
 	const struct profile *profile;
 	struct strtab *strings;
 	struct strtab *attributes;  /* encoded */
-	uint32_t *stack_indexes;    /* by stack; 0: not in the table yet */
-	uint32_t stack_count;	    /* with the zero value */
+	uint32_t *stack_indexes;    /* by stack; 0 means not in the table yet */
+	uint32_t stack_count;	    /* including the zero value */
 	struct wire_message stacks; /* the fields of the table */
 	struct pprof_mappings mappings;
 	struct function_names names;
@@ -29,17 +30,23 @@ void otlp_dictionary_init(struct otlp_dictionary *dictionary, const struct profi
 			  enum name_style names);
 void otlp_dictionary_deinit(struct otlp_dictionary *dictionary);
 
-/* Invalid UTF-8 is replaced. */
+/* Returns the index of a string. Invalid UTF-8 is replaced. */
 uint32_t otlp_string(struct otlp_dictionary *dictionary, const char *text);
 uint32_t otlp_text_attribute(struct otlp_dictionary *dictionary, const char *key, const char *text);
 uint32_t otlp_number_attribute(struct otlp_dictionary *dictionary, const char *key, int64_t number,
 			       const char *unit);
 uint32_t otlp_stack(struct otlp_dictionary *dictionary, stack_id stack);
 
-/* Appends the ProfilesDictionary's fields. Nothing may be asked for after that. */
+/*
+ * Appends the ProfilesDictionary's fields. No index may be requested after
+ * that.
+ */
 void otlp_dictionary_put(struct otlp_dictionary *dictionary, struct wire_message *into);
 
-/* Appends a KeyValue whose value is a text: an attribute outside of the dictionary. */
+/*
+ * Appends a KeyValue whose value is a text: an attribute outside the
+ * dictionary.
+ */
 void otlp_put_key_value(struct wire_message *into, uint32_t field, const char *key,
 			const char *text);
 

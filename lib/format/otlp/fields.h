@@ -1,7 +1,9 @@
 /*
- * Field numbers of OTLP profiles (v1development), as far as prof writes or reads them.
- * Source: opentelemetry-proto 1.11, opentelemetry/proto/profiles/v1development/profiles.proto,
- * collector/profiles/v1development/profiles_service.proto, common/v1/common.proto.
+ * Field numbers of OTLP profiles (v1development) that prof writes or reads.
+ * Source: opentelemetry-proto 1.11,
+ * opentelemetry/proto/profiles/v1development/profiles.proto,
+ * collector/profiles/v1development/profiles_service.proto,
+ * common/v1/common.proto.
  */
 #ifndef PROF_FORMAT_OTLP_FIELDS_H
 #define PROF_FORMAT_OTLP_FIELDS_H

@@ -48,34 +48,35 @@ static void encoder_deinit(struct encoder *encoder)
 	otlp_dictionary_deinit(&encoder->dictionary);
 }
 
-static void add_text(struct encoder *encoder, struct wire_message *list, const char *key,
-		     string_id text)
+static void otlp_add_text(struct encoder *encoder, struct wire_message *list, const char *key,
+			  string_id text)
 {
 	if (text)
 		wire_put_varint(list, otlp_text_attribute(&encoder->dictionary, key,
 							  profile_string(encoder->profile, text)));
 }
 
-static void add_id(struct encoder *encoder, struct wire_message *list, const char *key, pid_t id)
+static void otlp_add_id(struct encoder *encoder, struct wire_message *list, const char *key,
+			pid_t id)
 {
 	if (id >= 0)
 		wire_put_varint(list, otlp_number_attribute(&encoder->dictionary, key, id, ""));
 }
 
-static void add_label(struct encoder *encoder, struct wire_message *list,
-		      const struct profile_label *label)
+static void otlp_add_label(struct encoder *encoder, struct wire_message *list,
+			   const struct profile_label *label)
 {
 	const char *key = profile_string(encoder->profile, label->key);
 	const char *unit = profile_string(encoder->profile, label->unit);
 
 	if (label->text)
-		add_text(encoder, list, key, label->text);
+		otlp_add_text(encoder, list, key, label->text);
 	else
 		wire_put_varint(list, otlp_number_attribute(&encoder->dictionary, key,
 							    label->number, unit));
 }
 
-static const struct wire_message *attributes_of(struct encoder *encoder, label_set_id id)
+static const struct wire_message *otlp_attributes_of(struct encoder *encoder, label_set_id id)
 {
 	const struct profile_label_set *set = profile_get_label_set(encoder->profile, id);
 	const struct profile_thread *thread = profile_get_thread(encoder->profile, set->thread);
@@ -83,17 +84,20 @@ static const struct wire_message *attributes_of(struct encoder *encoder, label_s
 
 	if (list->len)
 		return list;
-	add_id(encoder, list, "process.pid", thread->pid);
-	add_text(encoder, list, "process.executable.name", thread->process);
-	add_id(encoder, list, "thread.id", thread->tid);
-	add_text(encoder, list, "thread.name", thread->name);
+	otlp_add_id(encoder, list, "process.pid", thread->pid);
+	otlp_add_text(encoder, list, "process.executable.name", thread->process);
+	otlp_add_id(encoder, list, "thread.id", thread->tid);
+	otlp_add_text(encoder, list, "thread.name", thread->name);
 	for (uint32_t i = 0; i < set->count; i++)
-		add_label(encoder, list, &set->labels[i]);
+		otlp_add_label(encoder, list, &set->labels[i]);
 	return list;
 }
 
-/* In as many parts as the sample has times: the first gets the remainder. */
-static void put_values(struct encoder *encoder, uint64_t weight, uint32_t times)
+/*
+ * Divides the weight into as many parts as the sample has times. The first part
+ * gets the remainder.
+ */
+static void otlp_put_values(struct encoder *encoder, uint64_t weight, uint32_t times)
 {
 	uint32_t count = times ? times : 1;
 
@@ -104,7 +108,7 @@ static void put_values(struct encoder *encoder, uint64_t weight, uint32_t times)
 	wire_put_message(&encoder->sample, OTLP_SAMPLE_VALUES, &encoder->list);
 }
 
-static void put_times(struct encoder *encoder, uint64_t index, uint32_t times)
+static void otlp_put_times(struct encoder *encoder, uint64_t index, uint32_t times)
 {
 	const struct profile_timed_sample *timed = profile_timed_samples(encoder->profile).items;
 	const struct profile_info *info = profile_get_info(encoder->profile);
@@ -120,10 +124,10 @@ static void put_times(struct encoder *encoder, uint64_t index, uint32_t times)
 		wire_put_message(&encoder->sample, OTLP_SAMPLE_TIMESTAMPS, &encoder->list);
 }
 
-static void put_sample(struct encoder *encoder, uint64_t index, struct wire_message *into)
+static void otlp_put_sample(struct encoder *encoder, uint64_t index, struct wire_message *into)
 {
 	const struct profile_sample *sample = &profile_samples(encoder->profile).items[index];
-	const struct wire_message *attributes = attributes_of(encoder, sample->labels);
+	const struct wire_message *attributes = otlp_attributes_of(encoder, sample->labels);
 	uint32_t times = encoder->first_timed[index + 1] - encoder->first_timed[index];
 
 	encoder->sample.len = 0;
@@ -131,13 +135,13 @@ static void put_sample(struct encoder *encoder, uint64_t index, struct wire_mess
 			otlp_stack(&encoder->dictionary, sample->stack));
 	if (attributes->len)
 		wire_put_message(&encoder->sample, OTLP_SAMPLE_ATTRIBUTES, attributes);
-	put_values(encoder, sample->weight, times);
-	put_times(encoder, index, times);
+	otlp_put_values(encoder, sample->weight, times);
+	otlp_put_times(encoder, index, times);
 	wire_put_message(into, OTLP_PROFILE_SAMPLE, &encoder->sample);
 }
 
-static void put_type(struct encoder *encoder, uint32_t field, event_id event,
-		     struct wire_message *into)
+static void otlp_put_type(struct encoder *encoder, uint32_t field, event_id event,
+			  struct wire_message *into)
 {
 	struct wire_message *type = &encoder->sample;
 	const struct profile *profile = encoder->profile;
@@ -150,45 +154,45 @@ static void put_type(struct encoder *encoder, uint32_t field, event_id event,
 	wire_put_message(into, field, type);
 }
 
-/* All but its id. */
-static void put_profile(struct encoder *encoder, event_id event, struct wire_message *into)
+/* Writes everything except the id. */
+static void otlp_put_profile(struct encoder *encoder, event_id event, struct wire_message *into)
 {
 	const struct profile_samples samples = profile_samples(encoder->profile);
 	const struct profile_info *info = profile_get_info(encoder->profile);
 
-	put_type(encoder, OTLP_PROFILE_SAMPLE_TYPE, event, into);
+	otlp_put_type(encoder, OTLP_PROFILE_SAMPLE_TYPE, event, into);
 	for (uint64_t i = 0; i < samples.count; i++)
 		if (samples.items[i].event == event && samples.items[i].weight)
-			put_sample(encoder, i, into);
+			otlp_put_sample(encoder, i, into);
 	wire_put_fixed64(into, OTLP_PROFILE_TIME, info->start_unix_ns);
 	wire_put_number(into, OTLP_PROFILE_DURATION, info->duration_ns);
-	put_type(encoder, OTLP_PROFILE_PERIOD_TYPE, event, into);
+	otlp_put_type(encoder, OTLP_PROFILE_PERIOD_TYPE, event, into);
 	wire_put_number(into, OTLP_PROFILE_PERIOD, pprof_type_period(encoder->profile, event));
 }
 
-/* What a request consists of, before it is put together. */
-struct parts {
+/* The parts of a request, before they are assembled. */
+struct otlp_parts {
 	struct wire_message resource, tables;
 	struct wire_message *profiles; /* by event */
 	uint32_t count;
 };
 
 static void make_parts(struct encoder *encoder, const struct otlp_options *options,
-		       struct parts *parts)
+		       struct otlp_parts *parts)
 {
 	uint32_t count = profile_event_count(encoder->profile);
 
-	*parts = (struct parts){.profiles = xcalloc(count, sizeof(*parts->profiles)),
-				.count = count};
+	*parts = (struct otlp_parts){.profiles = xcalloc(count, sizeof(*parts->profiles)),
+				     .count = count};
 	for (size_t i = 0; i < options->resource_count; i++)
 		otlp_put_key_value(&parts->resource, OTLP_RESOURCE_ATTRIBUTE,
 				   options->resource[i].key, options->resource[i].text);
 	for (event_id i = 0; i < count; i++)
-		put_profile(encoder, i, &parts->profiles[i]);
+		otlp_put_profile(encoder, i, &parts->profiles[i]);
 	otlp_dictionary_put(&encoder->dictionary, &parts->tables);
 }
 
-static void parts_deinit(struct parts *parts)
+static void otlp_parts_deinit(struct otlp_parts *parts)
 {
 	for (uint32_t i = 0; i < parts->count; i++)
 		free(parts->profiles[i].bytes);
@@ -197,22 +201,25 @@ static void parts_deinit(struct parts *parts)
 	free(parts->tables.bytes);
 }
 
-static uint64_t hash_of(const struct wire_message *message)
+static uint64_t otlp_hash_of(const struct wire_message *message)
 {
 	return hash_bytes_wide(message->bytes, message->len);
 }
 
-/* 16 bytes, not all zero, of all that it says: its numbers mean what the tables have there. */
-static void put_id(const struct parts *parts, struct wire_message *profile)
+/*
+ * The id has 16 bytes, which are not all zero. It is a hash of the whole
+ * content, including the tables that the indexes refer to.
+ */
+static void put_id(const struct otlp_parts *parts, struct wire_message *profile)
 {
 	uint64_t id[2];
 
-	id[0] = hash_mix(hash_of(profile), hash_of(&parts->tables)) | 1;
-	id[1] = hash_mix(id[0], hash_of(&parts->resource));
+	id[0] = hash_mix(otlp_hash_of(profile), otlp_hash_of(&parts->tables)) | 1;
+	id[1] = hash_mix(id[0], otlp_hash_of(&parts->resource));
 	wire_put_bytes(profile, OTLP_PROFILE_ID, id, sizeof(id));
 }
 
-static void put_scope_profiles(const struct parts *parts, struct wire_message *into)
+static void put_scope_profiles(const struct otlp_parts *parts, struct wire_message *into)
 {
 	static const char name[] = "prof";
 	struct wire_message scope_profiles = {0}, scope = {0};
@@ -228,7 +235,7 @@ static void put_scope_profiles(const struct parts *parts, struct wire_message *i
 	free(scope.bytes);
 }
 
-static void put_resource_profiles(const struct parts *parts, struct wire_message *into)
+static void put_resource_profiles(const struct otlp_parts *parts, struct wire_message *into)
 {
 	struct wire_message resource_profiles = {0};
 
@@ -242,7 +249,7 @@ struct error *otlp_encode(const struct profile *profile, const struct otlp_optio
 			  struct wire_message *into)
 {
 	struct encoder encoder;
-	struct parts parts;
+	struct otlp_parts parts;
 
 	if (!pprof_values_fit(profile))
 		return error_new("OTLP profiles cannot hold counts of 2^63 or more");
@@ -250,7 +257,7 @@ struct error *otlp_encode(const struct profile *profile, const struct otlp_optio
 	make_parts(&encoder, options, &parts);
 	put_resource_profiles(&parts, into);
 	wire_put_message(into, OTLP_REQUEST_DICTIONARY, &parts.tables);
-	parts_deinit(&parts);
+	otlp_parts_deinit(&parts);
 	encoder_deinit(&encoder);
 	return NULL;
 }

@@ -1,11 +1,13 @@
 /*
- * Encodes a profile as an OTLP ExportProfilesServiceRequest (v1development), which Collectors of
- * OpenTelemetry take.
+ * Encodes a profile as an OTLP ExportProfilesServiceRequest (v1development),
+ * which OpenTelemetry Collectors accept.
  *
- * Each event is one Profile. A sample has its weight; with its times if the profile has timed
- * samples of it: its weight is shared out among them then. The attributes of a sample are its
- * thread (process.pid, process.executable.name, thread.id, thread.name) and its other labels.
- * Source: https://opentelemetry.io/docs/specs/otlp/, semantic conventions "Profile".
+ * Each event is one Profile. A sample has its weight. If the profile has timed
+ * samples of it, the sample has their times, and its weight is distributed over
+ * them. The attributes of a sample are its thread (process.pid,
+ * process.executable.name, thread.id, thread.name) and its other labels.
+ * Source: https://opentelemetry.io/docs/specs/otlp/, semantic conventions
+ * "Profile".
  */
 #ifndef PROF_FORMAT_OTLP_OTLP_H
 #define PROF_FORMAT_OTLP_OTLP_H
@@ -20,14 +22,16 @@ struct otlp_attribute {
 };
 
 struct otlp_options {
-	const struct otlp_attribute *resource; /* of the whole request: "service.name" … */
+	/* Attributes of the whole request, such as "service.name". */
+	const struct otlp_attribute *resource;
 	size_t resource_count;
 	enum name_style names;
 };
 
 /*
- * Appends the request. The ids of its profiles follow from their contents and the resource: a
- * request that is sent twice is the same. Fails if a count is 2^63 or more.
+ * Appends the request. The ids of its profiles are computed from their contents
+ * and the resource, so a repeated request is identical. Fails if a count is
+ * 2^63 or more.
  */
 MUST_CHECK struct error *otlp_encode(const struct profile *profile,
 				     const struct otlp_options *options, struct wire_message *into);

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #define SHORTEST_SPAN_NS 1000u
-#define NONE UINT64_MAX
+#define NO_INTERVAL UINT64_MAX
 
-/* The first start and the last end. */
+/* Finds the first start and the last end. */
 static void find_bounds(const struct merged_intervals *intervals, uint64_t *from, uint64_t *to)
 {
 	*from = UINT64_MAX;
@@ -22,7 +22,7 @@ static void find_bounds(const struct merged_intervals *intervals, uint64_t *from
 	}
 }
 
-/* last: by aggregated sample, the index of its last interval that is kept so far. */
+/* last: by aggregated sample, the index of its last interval that was kept. */
 static void merge_within(struct merged_intervals *intervals, uint64_t from, uint64_t span,
 			 uint64_t *last)
 {
@@ -32,7 +32,7 @@ static void merge_within(struct merged_intervals *intervals, uint64_t from, uint
 		struct profile_interval item = intervals->items[i], *other;
 		uint64_t at = last[item.sample];
 
-		other = at == NONE ? NULL : &intervals->items[at];
+		other = at == NO_INTERVAL ? NULL : &intervals->items[at];
 		if (!other || item.end_ns - item.start_ns >= span ||
 		    (item.start_ns - from) / span != (other->start_ns - from) / span) {
 			last[item.sample] = kept;
@@ -73,11 +73,11 @@ void merge_intervals(const struct profile *profile, uint64_t most, struct merged
 	last = xcalloc(samples, sizeof(*last));
 	for (uint64_t span = SHORTEST_SPAN_NS; ret->count > most; span *= 2) {
 		for (uint64_t i = 0; i < samples; i++)
-			last[i] = NONE;
+			last[i] = NO_INTERVAL;
 		merge_within(ret, from, span, last);
 		ret->span_ns = span;
 		if (span > to - from)
-			break; /* one of each sample */
+			break; /* there is one interval per sample */
 	}
 }
 

@@ -1,9 +1,11 @@
 /*
- * The HTML page: a static skeleton with scripts (web/page), and the profile as columns of numbers,
- * deflated, in base64. web/page/reader.js reads them in the same order. The page builds call trees
- * itself, because it filters and regroups.
+ * Writes the HTML report: a static skeleton with scripts (web/page), and the
+ * profile as columns of numbers, deflated, in base64. web/page/reader.js reads
+ * them in the same order. The page builds call trees itself, because it filters
+ * and regroups.
  *
- * Numbers are LEB128; those that can be negative are zigzag-encoded: 0, -1, 1, -2, …
+ * Numbers are LEB128. Those that can be negative are zigzag-encoded: 0, -1, 1,
+ * -2, …
  */
 #include "base/alloc.h"
 #include "base/base64.h"
@@ -11,28 +13,36 @@
 #include "base/idmap.h"
 #include "base/utf8.h"
 #include "format/format.h"
+#include "format/page/comparison.h"
 #include "format/page/intervals.h"
 #include "format/page/source.h"
 #include "profile/source_users.h"
 #include "report/display_labels.h"
 #include "report/label_values.h"
 #include "report/logical.h"
+#include "report/own_code.h"
 #include "report/quality_text.h"
+#include "report/runtime_use.h"
 #include "report/stat_text.h"
+#include "report/title.h"
 #include "report/waiting.h"
 #include "report/waiting_place.h"
 #include "web/page_files.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /*
- * A browser has to hold all timed samples. Of more than this, only every 2nd, 3rd, … is written
- * and counts for as many.
+ * A browser must hold all timed samples. If there are more than this, only
+ * every 2nd, 3rd, … is written and counts for as many.
  */
-#define MOST_TIMED_SAMPLES 1000000u
-/* Of more intervals than this, short ones become one. Each takes about 8 bytes, deflated. */
+#define PAGE_MOST_TIMED_SAMPLES 1000000u
+/*
+ * If there are more intervals than this, short ones are merged. Each takes
+ * about 8 bytes, deflated.
+ */
 #define MOST_INTERVALS 300000u
 
 /* JavaScript's numbers are exact up to 2^53; with a sign, one bit less. */
@@ -40,17 +50,20 @@
 
 struct page {
 	const struct profile *profile;
-	event_id event; /* the one that the page shows first, and has as its number 0 */
+	event_id event; /* the event that the page shows first, which gets the number 0 */
 	struct display_labels labels;
 	struct idmap files; /* file name → number, from 1 */
 	string_id *paths;   /* file names, by number - 1 */
 	uint32_t path_count, path_room;
-	uint64_t *each; /* by event: the weight of its first sample, from which others are
-			   differences */
+	/*
+	 * The weight of each event's first sample, to which others are
+	 * relative.
+	 */
+	uint64_t *each;
 	FILE *out;
 };
 
-static void put(struct page *page, uint64_t number)
+static void page_put(struct page *page, uint64_t number)
 {
 	for (; number >= 0x80; number >>= 7)
 		putc_unlocked((int)(number & 0x7f) | 0x80, page->out);
@@ -63,34 +76,34 @@ static void put_signed(struct page *page, int64_t number)
 		number = MOST_SIGNED;
 	if (number < -MOST_SIGNED)
 		number = -MOST_SIGNED;
-	put(page, (uint64_t)number << 1 ^ (uint64_t)(number >> 63));
+	page_put(page, (uint64_t)number << 1 ^ (uint64_t)(number >> 63));
 }
 
-static void put_text(struct page *page, const char *text)
+static void page_put_text(struct page *page, const char *text)
 {
 	struct arena arena = {0};
 	const char *valid = utf8_valid(text ? text : "", &arena);
 	size_t len = strlen(valid);
 
-	put(page, len);
+	page_put(page, len);
 	fwrite_unlocked(valid, 1, len, page->out);
 	arena_deinit(&arena);
 }
 
-/* A process or thread id; -1: unknown. */
+/* Writes a process or thread id, -1 if it is unknown. */
 static void put_pid(struct page *page, pid_t pid)
 {
-	put(page, (uint64_t)((int64_t)pid + 1));
+	page_put(page, (uint64_t)((int64_t)pid + 1));
 }
 
-static void put_string(struct page *page, string_id id)
+static void page_put_string(struct page *page, string_id id)
 {
-	put_text(page, profile_string(page->profile, id));
+	page_put_text(page, profile_string(page->profile, id));
 }
 
 /*
- * The start of the recording; that of the first timed sample or interval if the profile does not
- * say.
+ * Returns the start of the recording, or of the first timed sample or interval
+ * if it is unknown.
  */
 static uint64_t start_ns(const struct profile *profile)
 {
@@ -108,7 +121,10 @@ static int64_t since_start_us(const struct page *page, uint64_t time_ns)
 	return (int64_t)(time_ns - start_ns(page->profile)) / 1000;
 }
 
-/* The recorded duration, extended to the last timed sample and the last interval. */
+/*
+ * Returns the recorded duration, extended to the last timed sample and the last
+ * interval.
+ */
 static uint64_t duration_us(const struct page *page)
 {
 	const struct profile_timed_samples timed = profile_timed_samples(page->profile);
@@ -126,14 +142,27 @@ static uint64_t duration_us(const struct page *page)
 	return (uint64_t)(intervals.count && interval >= duration ? interval + 1 : duration);
 }
 
-/* Where the time of the threads went; "": unknown. */
-static void put_waiting(struct page *page)
+/* Writes where the time of the threads went, or "" if it is unknown. */
+static void page_put_waiting(struct page *page)
 {
 	struct waiting_quality sums;
 	CLEANUP(free_ptr)
 	char *text = waiting_sums(page->profile, &sums) ? waiting_text(&sums) : NULL;
 
-	put_text(page, text);
+	page_put_text(page, text);
+}
+
+/*
+ * Writes the mean number of frames and of glue frames of a stack, and whether
+ * the page opens on the logical view.
+ */
+static void page_put_glue(struct page *page)
+{
+	struct glue_share share = glue_share_of(page->profile);
+
+	page_put(page, (uint64_t)(share.lines + 0.5));
+	page_put(page, (uint64_t)(share.glue + 0.5));
+	page_put(page, glue_share_is_most(&share));
 }
 
 static void put_info(struct page *page, const struct format_options *options)
@@ -141,20 +170,25 @@ static void put_info(struct page *page, const struct format_options *options)
 	const struct profile_info *info = profile_get_info(page->profile);
 	CLEANUP(free_ptr) char *quality = quality_headline(info);
 	CLEANUP(free_ptr) char *stat = stat_line(info);
+	CLEANUP(free_ptr) char *title = title_of(page->profile);
+	CLEANUP(free_ptr) char *runtimes = runtime_use_text(page->profile);
 	CLEANUP(free_ptr)
 	char *headline = xasprintf("%s%s%s", quality, *quality && stat ? "; " : "",
 				   stat ? stat : "");
 
-	put_text(page, info->command);
-	put_text(page, info->host);
-	put_text(page, info->kernel);
-	put_text(page, headline);
-	put_text(page, info->remarks);
-	put(page, info->start_unix_ns / 1000000);
-	put(page, duration_us(page));
-	put(page, options->difference);
-	put(page, options->event_only);
-	put_waiting(page);
+	page_put_text(page, title);
+	page_put_text(page, info->command);
+	page_put_text(page, info->host);
+	page_put_text(page, info->kernel);
+	page_put_text(page, headline);
+	page_put_text(page, runtimes);
+	page_put_text(page, info->remarks);
+	page_put(page, info->start_unix_ns / 1000000);
+	page_put(page, duration_us(page));
+	page_put(page, options->page.comparison ? options->difference : DIFFERENCE_NONE);
+	page_put(page, options->event_only);
+	page_put_waiting(page);
+	page_put_glue(page);
 }
 
 static void find_weights_of_samples(struct page *page)
@@ -170,7 +204,10 @@ static void find_weights_of_samples(struct page *page)
 	}
 }
 
-/* Both ways: the event that is shown first changes places with event 0. */
+/*
+ * Works in both directions: the event that is shown first is swapped with event
+ * 0.
+ */
 static event_id number_of_event(const struct page *page, event_id event)
 {
 	if (event == 0)
@@ -178,38 +215,38 @@ static event_id number_of_event(const struct page *page, event_id event)
 	return event == page->event ? 0 : event;
 }
 
-static void put_events(struct page *page)
+static void page_put_events(struct page *page)
 {
 	uint32_t count = profile_event_count(page->profile);
 
-	put(page, count);
+	page_put(page, count);
 	for (event_id number = 0; number < count; number++) {
 		event_id i = number_of_event(page, number);
 		const struct profile_event *event = profile_get_event(page->profile, i);
 
-		put_string(page, event->name);
-		put_text(page, profile_event_unit(page->profile, i));
-		put(page, event->kind);
-		put(page, value_scaled(event->kind, profile_event_unit(page->profile, i), 1));
-		put(page, event->one_value);
-		put(page, event->period);
-		put(page, event->frequency_hz);
-		put(page, page->each[i]);
+		page_put_string(page, event->name);
+		page_put_text(page, profile_event_unit(page->profile, i));
+		page_put(page, event->kind);
+		page_put(page, value_scaled(event->kind, profile_event_unit(page->profile, i), 1));
+		page_put(page, event->one_value);
+		page_put(page, event->period);
+		page_put(page, event->frequency_hz);
+		page_put(page, page->each[i]);
 	}
 }
 
 /* PROFILE_SYNTHETIC is the last module. */
-static void put_modules(struct page *page)
+static void page_put_modules(struct page *page)
 {
 	uint32_t count = profile_module_count(page->profile);
 
-	put(page, count + 1);
+	page_put(page, count + 1);
 	for (uint32_t i = 0; i <= count; i++) {
 		const struct profile_module *module =
 			profile_get_module(page->profile, i < count ? i : PROFILE_SYNTHETIC);
 
-		put_string(page, module->path);
-		put(page, module->kind);
+		page_put_string(page, module->path);
+		page_put(page, module->kind);
 	}
 }
 
@@ -232,24 +269,27 @@ static void put_files(struct page *page)
 {
 	for (uint32_t i = 0; i < page->labels.count; i++)
 		number_of_file(page, page->labels.items[i].file);
-	put(page, page->path_count + 1);
-	put_text(page, "");
+	page_put(page, page->path_count + 1);
+	page_put_text(page, "");
 	for (uint32_t i = 0; i < page->path_count; i++)
-		put_string(page, page->paths[i]);
+		page_put_string(page, page->paths[i]);
 }
 
-/* What the page shows of a label; that of a row of a runtime is its name. */
+/*
+ * Returns how the page shows a label. For a row of a runtime, that is its name.
+ */
 static uint64_t flags_of(const struct page *page, const struct fates *fates, uint32_t label)
 {
 	if (label >= page->labels.count)
 		return RANK_NATIVE << 1;
 	return page->labels.items[label].is_address |
 	       (uint64_t)waiting_rank_of(&page->labels, label) << 1 |
-	       (uint64_t)fates->items[label].fate << 4;
+	       (uint64_t)fates->items[label].fate << 4 |
+	       (uint64_t)is_own_code(&page->labels, fates, label) << 7;
 }
 
 /* The rows of runtimes in the logical view are the last labels. */
-static void put_labels(struct page *page)
+static void page_put_labels(struct page *page)
 {
 	const struct label *labels = page->labels.items;
 	uint32_t count = page->labels.count, modules = profile_module_count(page->profile), all;
@@ -257,70 +297,70 @@ static void put_labels(struct page *page)
 
 	fates_init(&fates, &page->labels);
 	all = count + fates.runtime_count;
-	put(page, all);
+	page_put(page, all);
 	for (uint32_t i = 0; i < all; i++)
-		put_text(page, i < count ? labels[i].name : fates.runtimes[i - count].name);
-	/* The names to show at first; "": the same. */
+		page_put_text(page, i < count ? labels[i].name : fates.runtimes[i - count].name);
+	/* The short names, "" if equal to the full ones. */
 	for (uint32_t i = 0; i < all; i++)
-		put_text(page, i < count && strcmp(labels[i].shown, labels[i].name) != 0
-				       ? labels[i].shown
-				       : "");
+		page_put_text(page, i < count && strcmp(labels[i].shown, labels[i].name) != 0
+					    ? labels[i].shown
+					    : "");
 	for (uint32_t i = 0; i < all; i++) {
 		uint32_t module = i < count ? labels[i].module : fates.runtimes[i - count].module;
 
-		put(page, module < modules ? module : modules);
+		page_put(page, module < modules ? module : modules);
 	}
 	for (uint32_t i = 0; i < all; i++)
-		put(page, i < count ? number_of_file(page, labels[i].file) : 0);
+		page_put(page, i < count ? number_of_file(page, labels[i].file) : 0);
 	for (uint32_t i = 0; i < all; i++)
-		put(page, i < count ? labels[i].start_line : 0);
+		page_put(page, i < count ? labels[i].start_line : 0);
 	for (uint32_t i = 0; i < all; i++)
-		put(page, flags_of(page, &fates, i));
+		page_put(page, flags_of(page, &fates, i));
 	for (uint32_t i = 0; i < all; i++)
-		put(page, i < count && fates.items[i].runtime != NO_RUNTIME
-				  ? count + fates.items[i].runtime
-				  : 0);
+		page_put(page, i < count && fates.items[i].runtime != NO_RUNTIME
+				       ? count + fates.items[i].runtime
+				       : 0);
 }
 
-static void put_frames(struct page *page)
+static void page_put_frames(struct page *page)
 {
 	const struct display_labels *labels = &page->labels;
 	uint32_t count = profile_frame_count(page->profile);
 
-	put(page, count);
+	page_put(page, count);
 	for (frame_id i = 0; i < count; i++)
-		put(page, labels->first_line[i + 1] - labels->first_line[i]);
+		page_put(page, labels->first_line[i + 1] - labels->first_line[i]);
 	for (uint32_t i = 0; i < labels->first_line[count]; i++)
-		put(page, (uint64_t)labels->lines[i].label * 2 + labels->lines[i].is_inlined);
+		page_put(page, (uint64_t)labels->lines[i].label * 2 + labels->lines[i].is_inlined);
 	for (uint32_t i = 0; i < labels->first_line[count]; i++)
-		put(page, labels->lines[i].line);
+		page_put(page, labels->lines[i].line);
 }
 
 /* A stack's number is larger than its parent's. */
-static void put_stacks(struct page *page)
+static void page_put_stacks(struct page *page)
 {
 	const struct profile_stacks stacks = profile_stacks(page->profile);
 	uint32_t count = stacks.count;
 
-	put(page, count - 1);
+	page_put(page, count - 1);
 	for (stack_id i = 1; i < count; i++)
-		put(page, i - stacks.items[i].parent);
+		page_put(page, i - stacks.items[i].parent);
 	for (stack_id i = 1; i < count; i++)
-		put(page, stacks.items[i].frame);
+		page_put(page, stacks.items[i].frame);
 }
 
 static void put_threads(struct page *page)
 {
 	uint32_t count = profile_thread_count(page->profile);
 
-	put(page, count);
+	page_put(page, count);
 	for (thread_id i = 0; i < count; i++) {
 		const struct profile_thread *thread = profile_get_thread(page->profile, i);
 
 		put_pid(page, thread->pid);
 		put_pid(page, thread->tid);
-		put_string(page, thread->process);
-		put_string(page, thread->name);
+		page_put_string(page, thread->process);
+		page_put_string(page, thread->name);
 	}
 }
 
@@ -381,30 +421,30 @@ static void put_label_sets(struct page *page)
 	size_t at = 0;
 
 	tags_init(&tags, page->profile);
-	put(page, tags.count);
+	page_put(page, tags.count);
 	for (uint32_t i = 0; i < tags.count; i++) {
-		put_string(page, tags.items[i].key);
-		put_text(page, strtab_get(tags.values, tags.items[i].value));
+		page_put_string(page, tags.items[i].key);
+		page_put_text(page, strtab_get(tags.values, tags.items[i].value));
 	}
-	put(page, count);
+	page_put(page, count);
 	for (label_set_id i = 0; i < count; i++) {
 		const struct profile_label_set *set = profile_get_label_set(page->profile, i);
 
-		put(page, set->thread);
-		put(page, set->count);
+		page_put(page, set->thread);
+		page_put(page, set->count);
 		for (uint32_t label = 0; label < set->count; label++)
-			put(page, tags.of_sets[at++]);
+			page_put(page, tags.of_sets[at++]);
 	}
 }
 
-static void put_samples(struct page *page)
+static void page_put_samples(struct page *page)
 {
 	const struct profile *profile = page->profile;
 	const struct profile_samples samples = profile_samples(profile);
 	uint64_t count = samples.count;
 	stack_id last = STACK_EMPTY;
 
-	put(page, count);
+	page_put(page, count);
 	for (uint64_t i = 0; i < count; i++) {
 		stack_id stack = samples.items[i].stack;
 
@@ -412,11 +452,11 @@ static void put_samples(struct page *page)
 		last = stack;
 	}
 	for (uint64_t i = 0; i < count; i++)
-		put(page, samples.items[i].labels);
+		page_put(page, samples.items[i].labels);
 	for (uint64_t i = 0; i < count; i++)
-		put(page, number_of_event(page, samples.items[i].event));
+		page_put(page, number_of_event(page, samples.items[i].event));
 	for (uint64_t i = 0; i < count; i++)
-		put(page, samples.items[i].samples);
+		page_put(page, samples.items[i].samples);
 	for (uint64_t i = 0; i < count; i++) {
 		const struct profile_sample *sample = &samples.items[i];
 
@@ -425,16 +465,16 @@ static void put_samples(struct page *page)
 	}
 }
 
-static void put_timed_samples(struct page *page)
+static void page_put_timed_samples(struct page *page)
 {
 	const struct profile *profile = page->profile;
 	const struct profile_timed_samples timed_samples = profile_timed_samples(profile);
 	uint64_t all = timed_samples.count;
-	uint64_t each = all ? (all - 1) / MOST_TIMED_SAMPLES + 1 : 1;
+	uint64_t each = all ? (all - 1) / PAGE_MOST_TIMED_SAMPLES + 1 : 1;
 	int64_t last_us = 0;
 
-	put(page, all / each);
-	put(page, each);
+	page_put(page, all / each);
+	page_put(page, each);
 	for (uint64_t i = 0; i < all / each; i++) {
 		int64_t us = since_start_us(page, timed_samples.items[i * each].time_ns);
 
@@ -442,9 +482,9 @@ static void put_timed_samples(struct page *page)
 		last_us = us;
 	}
 	for (uint64_t i = 0; i < all / each; i++)
-		put(page, timed_samples.items[i * each].cpu);
+		page_put(page, timed_samples.items[i * each].cpu);
 	for (uint64_t i = 0; i < all / each; i++)
-		put(page, timed_samples.items[i * each].sample);
+		page_put(page, timed_samples.items[i * each].sample);
 }
 
 static void put_intervals(struct page *page)
@@ -453,8 +493,8 @@ static void put_intervals(struct page *page)
 	int64_t last_ns = (int64_t)start_ns(page->profile);
 
 	merge_intervals(page->profile, MOST_INTERVALS, &intervals);
-	put(page, intervals.count);
-	put(page, intervals.span_ns);
+	page_put(page, intervals.count);
+	page_put(page, intervals.span_ns);
 	for (uint64_t i = 0; i < intervals.count; i++) {
 		int64_t end_ns = (int64_t)intervals.items[i].end_ns;
 
@@ -462,36 +502,36 @@ static void put_intervals(struct page *page)
 		last_ns = end_ns;
 	}
 	for (uint64_t i = 0; i < intervals.count; i++)
-		put(page, intervals.items[i].end_ns - intervals.items[i].start_ns);
+		page_put(page, intervals.items[i].end_ns - intervals.items[i].start_ns);
 	for (uint64_t i = 0; i < intervals.count; i++) {
 		const struct profile_interval *item = &intervals.items[i];
 
 		put_signed(page, (int64_t)(item->end_ns - item->start_ns - item->weight));
 	}
 	for (uint64_t i = 0; i < intervals.count; i++)
-		put(page, intervals.items[i].sample);
+		page_put(page, intervals.items[i].sample);
 }
 
-static void put_markers(struct page *page)
+static void page_put_markers(struct page *page)
 {
 	uint64_t count = profile_marker_count(page->profile);
 
-	put(page, count);
+	page_put(page, count);
 	for (uint64_t i = 0; i < count; i++) {
 		const struct profile_marker *marker = profile_get_marker(page->profile, i);
 
-		put(page, marker->kind);
+		page_put(page, marker->kind);
 		put_signed(page, since_start_us(page, marker->time_ns));
-		put(page, marker->cpu);
+		page_put(page, marker->cpu);
 		put_pid(page, marker->pid);
 		put_pid(page, marker->tid);
-		put_string(page, marker->text);
-		put(page, marker->count);
+		page_put_string(page, marker->text);
+		page_put(page, marker->count);
 	}
 }
 
-/* Files with the text of their lines; the number 0 ends the list. */
-static void put_sources(struct page *page)
+/* Writes files with the text of their lines. The number 0 ends the list. */
+static void page_put_sources(struct page *page)
 {
 	size_t count, first, end;
 	CLEANUP(free_ptr) struct source_line *lines = source_lines(&page->labels, &count);
@@ -511,33 +551,77 @@ static void put_sources(struct page *page)
 				     &arena);
 		if (!texts)
 			continue;
-		put(page, number_of_file(page, file));
-		put(page, end - first);
+		page_put(page, number_of_file(page, file));
+		page_put(page, end - first);
 		for (size_t i = first; i < end; i++) {
-			put(page, lines[i].line);
-			put_text(page, texts[i - first]);
+			page_put(page, lines[i].line);
+			page_put_text(page, texts[i - first]);
 		}
 	}
 }
 
-static void put_profile(struct page *page, const struct format_options *options)
+/* Writes a share in thousandths of a percent. An unknown margin may be huge. */
+static void put_share(struct page *page, double share)
+{
+	put_signed(page, (int64_t)llround(fmax(-1e9, fmin(share, 1e9)) * 1e5));
+}
+
+static void page_put_change(struct page *page, const struct change *change)
+{
+	put_share(page, change->before);
+	put_share(page, change->after);
+	put_share(page, change->margin);
+	page_put(page, change->is_notable + (uint64_t)change->is_significant);
+}
+
+/* Writes the rows in the order of the report. */
+static void page_put_comparison(struct page *page, const struct page_comparison *comparison)
+{
+	const struct diff *diff = comparison->diff;
+	CLEANUP(free_ptr) uint32_t *labels = page_comparison_labels(comparison, &page->labels);
+	uint32_t count = 0;
+
+	page_put_text(page, comparison->verdict);
+	page_put_text(page, comparison->causes);
+	page_put_text(page, comparison->sides);
+	page_put_text(page, comparison->uncertainty);
+	page_put_text(page, comparison->of);
+	page_put(page, comparison->recordings);
+	page_put(page, diff->whole.is_guess);
+	for (uint32_t i = 0; i < diff->count; i++)
+		count += labels[i] != PAGE_NO_LABEL;
+	page_put(page, count);
+	for (uint32_t i = 0; i < diff->count; i++) {
+		const struct diff_row *row = &diff->rows[i];
+
+		if (labels[i] == PAGE_NO_LABEL)
+			continue;
+		page_put(page, labels[i]);
+		page_put_change(page, &row->self);
+		page_put_change(page, diff_row_is_whole(diff, row) ? &diff->whole : &row->total);
+	}
+}
+
+static void page_put_profile(struct page *page, const struct format_options *options)
 {
 	put_info(page, options);
-	put_events(page);
-	put_modules(page);
+	page_put_events(page);
+	page_put_modules(page);
 	put_files(page);
-	put_labels(page);
-	put_frames(page);
-	put_stacks(page);
+	page_put_labels(page);
+	page_put_frames(page);
+	page_put_stacks(page);
 	put_threads(page);
 	put_label_sets(page);
-	put_samples(page);
-	put_timed_samples(page);
+	page_put_samples(page);
+	page_put_timed_samples(page);
 	put_intervals(page);
-	put_markers(page);
-	if (options->source)
-		put_sources(page);
-	put(page, 0);
+	page_put_markers(page);
+	if (options->page.source)
+		page_put_sources(page);
+	page_put(page, 0);
+	if (options->difference && options->page.comparison)
+		page_put_comparison(page, options->page.comparison);
 }
 
 /* Returns an errno. */
@@ -550,7 +634,7 @@ static int put_data(struct page *page, const struct format_options *options, FIL
 	if (!page->out)
 		return errno;
 	setvbuf(page->out, NULL, _IOFBF, 64 * 1024);
-	put_profile(page, options);
+	page_put_profile(page, options);
 	if (fclose(page->out))
 		error = errno;
 	if (fclose(STEAL(text)) && !error)
@@ -580,15 +664,16 @@ static struct error *html_write(const struct profile *profile, const struct form
 	fwrite(page_after, 1, strlen(page_after), out);
 	if ((fflush(out) || ferror(out)) && !error)
 		error = errno ? errno : EIO;
-	return error ? error_errno(error, "write the page") : NULL;
+	return error ? error_errno(error, "write the HTML report") : NULL;
 }
 
 const struct format format_html = {
 	.name = "html",
 	.extensions = (const char *const[]){".html", ".htm", NULL},
 	.viewer = "xdg-open FILE",
-	.summary = "a page to look at in any browser: flame graph, functions, call tree, time",
+	.summary = "HTML report: flame graph, call tree, timeline",
 	.needs_timestamps = true,
 	.shows_differences = true,
 	.write = html_write,
+	.media_type = "text/html; charset=utf-8",
 };

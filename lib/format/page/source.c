@@ -10,11 +10,14 @@
 enum {
 	/* Lines of generated files can have megabytes. */
 	LONGEST_LINE = 300,
-	/* Generated parsers have tens of MB; what a profile names may be an endless sparse file. */
+	/*
+	 * Generated parsers have tens of MB. A profile may also name an endless
+	 * sparse file.
+	 */
 	FILE_BYTES_MAX = 64 << 20,
 };
 
-static int by_place(const void *a, const void *b)
+static int page_source_by_place(const void *a, const void *b)
 {
 	const struct source_line *left = a, *right = b;
 
@@ -36,17 +39,17 @@ struct source_line *source_lines(const struct display_labels *labels, size_t *re
 			lines[count++] = (struct source_line){file, labels->lines[i].line};
 	}
 	if (count)
-		qsort(lines, count, sizeof(*lines), by_place);
+		qsort(lines, count, sizeof(*lines), page_source_by_place);
 	for (size_t i = 0; i < count; i++)
-		if (!kept || by_place(&lines[kept - 1], &lines[i]))
+		if (!kept || page_source_by_place(&lines[kept - 1], &lines[i]))
 			lines[kept++] = lines[i];
 	*ret_count = kept;
 	return lines;
 }
 
 /*
- * A profile from an untrusted source can name any file, and the page may be published: only files
- * with the names of source files are included.
+ * A profile from an untrusted source can name any file, and the page may be
+ * published. Therefore only files with the names of source files are included.
  */
 static const char *const source_extensions[] = {
 	"C",   "F",   "F90", "S",    "ada", "adb",  "ads",   "asm", "c",     "c++", "cc",
@@ -66,7 +69,7 @@ static bool is_standard_header(const char *path)
 
 static bool is_named_as_source(const char *path)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *name = basename(path);
 	const char *dot = strrchr(name, '.');
 
 	if (!dot)
@@ -86,10 +89,11 @@ static const char *text_of_line(const struct line_reader *lines, struct arena *a
 	return utf8_valid(arena_strndup(arena, lines->line, len), arena);
 }
 
-/* NULL: it cannot be read, or is empty. */
-static FILE *open_source(struct timed_caller *caller, const char *path, uid_t user, char **bytes)
+/* Returns NULL if the file cannot be read or is empty. */
+static FILE *page_source_open_source(struct timed_caller *caller, const char *path, uid_t user,
+				     char **bytes)
 {
-	const struct foreign_name name = {.path = path, .user = user, .distrusts_path = true};
+	const struct untrusted_name name = {.path = path, .user = user, .distrusts_path = true};
 	struct timed_text text;
 
 	if (!is_named_as_source(path) || !timed_read(caller, &name, FILE_BYTES_MAX, &text))
@@ -102,7 +106,7 @@ const char **source_texts(struct timed_caller *caller, const char *path, uid_t u
 			  const struct source_line *lines, size_t count, struct arena *arena)
 {
 	CLEANUP(free_ptr) char *bytes = NULL;
-	CLEANUP(close_file) FILE *file = open_source(caller, path, user, &bytes);
+	CLEANUP(close_file) FILE *file = page_source_open_source(caller, path, user, &bytes);
 	CLEANUP(line_reader_deinit) struct line_reader reader;
 	const char **texts = arena_alloc(arena, count * sizeof(*texts));
 	uint32_t number = 0;

@@ -1,6 +1,6 @@
 /*
- * The source lines of a profile's frames, and their text if the file can be read on this machine
- * under the path in the debug information.
+ * The source lines of a profile's frames, and their text if the file is
+ * readable on this machine under the path in the debug information.
  */
 #ifndef PROF_FORMAT_PAGE_SOURCE_H
 #define PROF_FORMAT_PAGE_SOURCE_H
@@ -13,13 +13,17 @@ struct source_line {
 	uint32_t line;
 };
 
-/* Distinct lines, sorted by file and line. The caller frees the result. */
+/*
+ * Returns the distinct lines, sorted by file and line. The caller frees the
+ * result.
+ */
 struct source_line *source_lines(const struct display_labels *labels, size_t *ret_count);
 
 /*
- * The texts of lines of one file, as valid UTF-8 in the arena; "" past the end of the file. NULL
- * if the file is empty, cannot be read by this user (profile/source_users.h) or its name is not
- * that of a source file.
+ * Returns the texts of lines of one file, as valid UTF-8 in the arena; "" past
+ * the end of the file. Returns NULL if the file is empty, cannot be read by
+ * this user (profile/source_users.h), or does not have the name of a source
+ * file.
  */
 const char **source_texts(struct timed_caller *caller, const char *path, uid_t user,
 			  const struct source_line *lines, size_t count, struct arena *arena);

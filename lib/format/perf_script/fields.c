@@ -11,7 +11,7 @@
 static const struct {
 	const char *name;
 	uint32_t field;
-} fields[] = {
+} script_fields[] = {
 	{"comm", SCRIPT_COMM},
 	{"pid", SCRIPT_PID},
 	{"tid", SCRIPT_TID},
@@ -23,8 +23,7 @@ static const struct {
 	{"sym", SCRIPT_SYM},
 	{"dso", SCRIPT_DSO},
 	{"srcline", SCRIPT_SRCLINE},
-	/* Empty, but for tracepoints. */
-	{"trace", 0},
+	{"trace", SCRIPT_OTHERS},
 	{"addr", SCRIPT_OTHERS},
 	{"symoff", SCRIPT_OTHERS},
 	{"dsoff", SCRIPT_OTHERS},
@@ -58,21 +57,21 @@ static const struct {
 
 static struct error *unknown_field(const char *name)
 {
-	const char *names[ARRAY_SIZE(fields) + 1] = {NULL};
+	const char *names[ARRAY_SIZE(script_fields) + 1] = {NULL};
 	const char *near;
 
-	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-		names[i] = fields[i].name;
+	for (size_t i = 0; i < ARRAY_SIZE(script_fields); i++)
+		names[i] = script_fields[i].name;
 	near = nearest(name, names);
 	return error_hint(error_new("unknown field \"%s\"", name),
 			  near ? "did you mean %s?" : "the fields are those of perf script", near);
 }
 
-static struct error *find_field(const char *name, uint32_t *ret)
+static struct error *fields_find_field(const char *name, uint32_t *ret)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-		if (!strcmp(fields[i].name, name)) {
-			*ret = fields[i].field;
+	for (size_t i = 0; i < ARRAY_SIZE(script_fields); i++)
+		if (!strcmp(script_fields[i].name, name)) {
+			*ret = script_fields[i].field;
 			return NULL;
 		}
 	return unknown_field(name);
@@ -83,11 +82,11 @@ static bool is_change(const char *word)
 	return *word == '+' || *word == '-';
 }
 
-static struct error *check(uint32_t chosen)
+static struct error *fields_check(uint32_t chosen)
 {
 	if (!(chosen & SCRIPT_IP) && (chosen & (SCRIPT_SYM | SCRIPT_DSO | SCRIPT_SRCLINE)))
-		return error_new("sym, dso and srcline are those of the ip: add ip");
-	return chosen ? NULL : error_new("there is no field to print");
+		return error_new("sym, dso and srcline need the field ip: add ip");
+	return chosen & ~SCRIPT_OTHERS ? NULL : error_new("no fields to print");
 }
 
 struct error *script_fields_parse(const char *list, uint32_t *ret)
@@ -98,15 +97,17 @@ struct error *script_fields_parse(const char *list, uint32_t *ret)
 
 	while ((word = strsep(&at, ","))) {
 		uint32_t field = 0;
-		struct error *err = find_field(word + is_change(word), &field);
+		struct error *err = fields_find_field(word + is_change(word), &field);
 
 		if (!err && is_change(word) != is_change(list))
-			err = error_new("+%s and -%s change fields, others replace them: not both",
-					word + is_change(word), word + is_change(word));
+			err = error_new(
+				"+%s and -%s change the default fields and cannot be combined "
+				"with a list that replaces them",
+				word + is_change(word), word + is_change(word));
 		if (err)
 			return err;
 		chosen = *word == '-' ? chosen & ~field : chosen | field;
 	}
 	*ret = chosen;
-	return check(chosen);
+	return fields_check(chosen);
 }

@@ -4,51 +4,51 @@
 
 #include <string.h>
 
-static bool is_blank(unsigned char c)
+static bool perf_script_line_is_blank(unsigned char c)
 {
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-static bool is_digit(unsigned char c)
+static bool perf_script_line_is_digit(unsigned char c)
 {
 	return c >= '0' && c <= '9';
 }
 
 struct bytes script_trimmed(struct bytes text)
 {
-	while (text.at < text.end && is_blank(*text.at))
+	while (text.at < text.end && perf_script_line_is_blank(*text.at))
 		text.at++;
-	while (text.at < text.end && is_blank(text.end[-1]))
+	while (text.at < text.end && perf_script_line_is_blank(text.end[-1]))
 		text.end--;
 	return text;
 }
 
-static void skip_blanks(struct bytes *text)
+static void perf_script_line_skip_blanks(struct bytes *text)
 {
-	while (text->at < text->end && is_blank(*text->at))
+	while (text->at < text->end && perf_script_line_is_blank(*text->at))
 		text->at++;
 }
 
-/* The next word; empty at the end. */
-static struct bytes take_word(struct bytes *text)
+/* Takes the next word, which is empty at the end. */
+static struct bytes perf_script_line_take_word(struct bytes *text)
 {
 	struct bytes word;
 
-	skip_blanks(text);
+	perf_script_line_skip_blanks(text);
 	word = (struct bytes){.at = text->at, .end = text->at};
-	while (word.end < text->end && !is_blank(*word.end))
+	while (word.end < text->end && !perf_script_line_is_blank(*word.end))
 		word.end++;
 	text->at = word.end;
 	return word;
 }
 
-/* Takes the decimal number that the text starts with. */
-static bool take_number(struct bytes *text, uint64_t *ret)
+/* Takes the decimal number at the start of the text. */
+static bool perf_script_line_take_number(struct bytes *text, uint64_t *ret)
 {
 	const unsigned char *start = text->at;
 	uint64_t value = 0;
 
-	while (text->at < text->end && is_digit(*text->at))
+	while (text->at < text->end && perf_script_line_is_digit(*text->at))
 		if (__builtin_mul_overflow(value, 10, &value) ||
 		    __builtin_add_overflow(value, *text->at++ - '0', &value))
 			return false;
@@ -56,7 +56,7 @@ static bool take_number(struct bytes *text, uint64_t *ret)
 	return text->at > start;
 }
 
-static bool take(struct bytes *text, char c)
+static bool perf_script_line_take(struct bytes *text, char c)
 {
 	if (text->at == text->end || *text->at != (unsigned char)c)
 		return false;
@@ -67,22 +67,22 @@ static bool take(struct bytes *text, char c)
 /* perf prints -1 for an unknown id. */
 static bool take_id(struct bytes *text, pid_t *ret)
 {
-	bool is_negative = take(text, '-');
+	bool is_negative = perf_script_line_take(text, '-');
 	uint64_t id;
 
-	if (!take_number(text, &id) || id > INT32_MAX)
+	if (!perf_script_line_take_number(text, &id) || id > INT32_MAX)
 		return false;
 	*ret = is_negative ? -1 : (pid_t)id;
 	return true;
 }
 
-/* "24636/25607" or "25607". */
+/* Parses "24636/25607" or "25607". */
 static bool parse_ids(struct bytes word, struct script_head *head)
 {
 	head->pid = -1;
 	if (!take_id(&word, &head->tid))
 		return false;
-	if (take(&word, '/')) {
+	if (perf_script_line_take(&word, '/')) {
 		head->pid = head->tid;
 		if (!take_id(&word, &head->tid))
 			return false;
@@ -90,37 +90,41 @@ static bool parse_ids(struct bytes word, struct script_head *head)
 	return !bytes_left(&word);
 }
 
-/* "[003]" */
+/* Parses "[003]". */
 static bool parse_cpu(struct bytes word, struct script_head *head)
 {
 	uint64_t cpu;
 
-	if (!take(&word, '[') || !take_number(&word, &cpu) || cpu > UINT32_MAX || !take(&word, ']'))
+	if (!perf_script_line_take(&word, '[') || !perf_script_line_take_number(&word, &cpu) ||
+	    cpu > UINT32_MAX || !perf_script_line_take(&word, ']'))
 		return false;
 	head->cpu = (uint32_t)cpu;
 	return !bytes_left(&word);
 }
 
-/* "94564.109216:", or with nanoseconds. */
+/* Parses "94564.109216:", or a time with nanoseconds. */
 static bool parse_time(struct bytes word, struct script_head *head)
 {
 	uint64_t seconds, fraction, unit = NS_PER_SECOND;
 	const unsigned char *point;
 
-	if (!take_number(&word, &seconds) || !take(&word, '.'))
+	if (!perf_script_line_take_number(&word, &seconds) || !perf_script_line_take(&word, '.'))
 		return false;
 	point = word.at;
-	if (!take_number(&word, &fraction))
+	if (!perf_script_line_take_number(&word, &fraction))
 		return false;
 	for (const unsigned char *at = point; at < word.at && unit; at++)
 		unit /= 10;
-	if (!unit || !take(&word, ':') || bytes_left(&word) ||
+	if (!unit || !perf_script_line_take(&word, ':') || bytes_left(&word) ||
 	    __builtin_mul_overflow(seconds, (uint64_t)NS_PER_SECOND, &seconds))
 		return false;
 	return !__builtin_add_overflow(seconds, fraction * unit, &head->time_ns);
 }
 
-/* What -F misc prints between the CPU and the time: "U", "KH", "PIFsS". */
+/*
+ * Returns whether the word is what -F misc prints between the CPU and the time:
+ * "U", "KH", "PIFsS".
+ */
 static bool is_misc(struct bytes word)
 {
 	enum { LETTERS_MAX = 8 };
@@ -131,19 +135,19 @@ static bool is_misc(struct bytes word)
 	return bytes_left(&word) && bytes_left(&word) <= LETTERS_MAX;
 }
 
-/* Takes the CPU and the time, as far as they are there. */
+/* Takes the CPU and the time, if they are present. */
 static void take_cpu_and_time(struct bytes *text, struct script_head *head)
 {
-	struct bytes at = *text, word = take_word(&at);
+	struct bytes at = *text, word = perf_script_line_take_word(&at);
 
 	head->has_cpu = parse_cpu(word, head);
 	if (head->has_cpu) {
 		*text = at;
-		word = take_word(&at);
+		word = perf_script_line_take_word(&at);
 	}
 	if (is_misc(word))
-		word = take_word(&at);
-	/* prof prints this where it knows no time. */
+		word = perf_script_line_take_word(&at);
+	/* prof prints this if it does not know the time. */
 	if (bytes_are(word, ":"))
 		*text = at;
 	head->has_time = parse_time(word, head);
@@ -162,15 +166,15 @@ static bool parse_event(struct bytes word, struct script_head *head)
 	return true;
 }
 
-/* Takes "10000 cycles:u:", as far as it is there. */
-static void take_event(struct bytes *text, struct script_head *head)
+/* Takes "10000 cycles:u:", if it is present. */
+static void perf_script_line_take_event(struct bytes *text, struct script_head *head)
 {
-	struct bytes at = *text, word = take_word(&at), number = word;
+	struct bytes at = *text, word = perf_script_line_take_word(&at), number = word;
 	uint64_t period;
 
-	if (take_number(&number, &period) && !bytes_left(&number)) {
+	if (perf_script_line_take_number(&number, &period) && !bytes_left(&number)) {
 		struct bytes after = at;
-		struct bytes event = take_word(&after);
+		struct bytes event = perf_script_line_take_word(&after);
 
 		if (!parse_event(event, head) && bytes_left(&event))
 			return;
@@ -183,15 +187,15 @@ static void take_event(struct bytes *text, struct script_head *head)
 		*text = at;
 }
 
-/* What follows the ids. */
-static bool parse_rest(struct bytes text, struct script_head *head)
+/* Parses the text after the ids. */
+static bool perf_script_line_parse_rest(struct bytes text, struct script_head *head)
 {
 	static const char record[] = "PERF_RECORD_";
 	struct script_frame frame;
 
 	take_cpu_and_time(&text, head);
 	head->is_record = bytes_begin(script_trimmed(text), record);
-	take_event(&text, head);
+	perf_script_line_take_event(&text, head);
 	head->rest = script_trimmed(text);
 	if (bytes_left(&head->event))
 		return true;
@@ -201,8 +205,11 @@ static bool parse_rest(struct bytes text, struct script_head *head)
 	       script_frame_parse(head->rest, &frame);
 }
 
-/* Finds the first word that is an id and that `accept` accepts what follows of. A comm of the
- * kernel has 15 letters, those of its own threads up to 63. */
+/*
+ * Finds the first word that is an id and is followed by text that `accept`
+ * accepts. A comm of the kernel has 15 letters; those of its own threads have
+ * up to 63.
+ */
 static bool find_ids(struct bytes line, struct script_head *ret,
 		     bool (*accept)(struct bytes rest, struct script_head *head))
 {
@@ -210,7 +217,7 @@ static bool find_ids(struct bytes line, struct script_head *ret,
 	struct bytes text = line;
 
 	while (bytes_left(&text) && text.at - line.at < IDS_OFFSET_MAX) {
-		struct bytes word = take_word(&text);
+		struct bytes word = perf_script_line_take_word(&text);
 		struct script_head head = {
 			.comm = script_trimmed((struct bytes){.at = line.at, .end = word.at})};
 
@@ -230,13 +237,17 @@ static bool has_cpu_or_time(struct bytes text, struct script_head *head)
 
 static bool parse_timed_rest(struct bytes text, struct script_head *head)
 {
-	return parse_rest(text, head) && (head->has_cpu || head->has_time);
+	return perf_script_line_parse_rest(text, head) && (head->has_cpu || head->has_time);
 }
 
-/* A comm may contain numbers: what a CPU or a time follows is more surely an id. */
+/*
+ * A comm may contain numbers. A number before a CPU or a time is more likely an
+ * id.
+ */
 bool script_head_parse(struct bytes line, struct script_head *ret)
 {
-	return find_ids(line, ret, parse_timed_rest) || find_ids(line, ret, parse_rest);
+	return find_ids(line, ret, parse_timed_rest) ||
+	       find_ids(line, ret, perf_script_line_parse_rest);
 }
 
 bool script_head_begins(struct bytes line)
@@ -246,33 +257,34 @@ bool script_head_begins(struct bytes line)
 	return find_ids(line, &head, has_cpu_or_time);
 }
 
-static bool parse_hex(struct bytes word, uint64_t *ret)
+static bool perf_script_line_parse_hex(struct bytes word, uint64_t *ret)
 {
-	enum { DIGITS_MAX = 16 };
+	enum { HEX_DIGITS_MAX = 16 };
 	uint64_t value = 0;
 
 	if (bytes_begin(word, "0x"))
 		word.at += 2;
-	if (!bytes_left(&word) || bytes_left(&word) > DIGITS_MAX)
+	if (!bytes_left(&word) || bytes_left(&word) > HEX_DIGITS_MAX)
 		return false;
 	for (; word.at < word.end; word.at++) {
 		unsigned char c = *word.at | 0x20;
 
-		if (!is_digit(*word.at) && (c < 'a' || c > 'f'))
+		if (!perf_script_line_is_digit(*word.at) && (c < 'a' || c > 'f'))
 			return false;
-		value = value << 4 | (is_digit(*word.at) ? *word.at - '0' : c - 'a' + 10);
+		value = value << 4 |
+			(perf_script_line_is_digit(*word.at) ? *word.at - '0' : c - 'a' + 10);
 	}
 	*ret = value;
 	return true;
 }
 
-/* Cuts "+0x1a" at the end of a name, or of a module (-F dsoff). */
+/* Removes "+0x1a" at the end of a name, or of a module (-F dsoff). */
 static struct bytes without_offset(struct bytes name)
 {
 	const unsigned char *at = name.end;
 
-	while (at > name.at &&
-	       (is_digit(at[-1]) || ((at[-1] | 0x20) >= 'a' && (at[-1] | 0x20) <= 'f')))
+	while (at > name.at && (perf_script_line_is_digit(at[-1]) ||
+				((at[-1] | 0x20) >= 'a' && (at[-1] | 0x20) <= 'f')))
 		at--;
 	if (at - name.at >= 3 && !memcmp(at - 3, "+0x", 3))
 		name.end = at - 3;
@@ -280,8 +292,9 @@ static struct bytes without_offset(struct bytes name)
 }
 
 /*
- * The " (" of the module in parentheses that ends the text: the one that its last ")" closes, else
- * the last one. NULL: there is none.
+ * Returns the " (" before the module in parentheses at the end of the text: the
+ * one that matches the last ")", else the last one. Returns NULL if there is
+ * none.
  */
 static const unsigned char *find_module(struct bytes text)
 {
@@ -291,7 +304,7 @@ static const unsigned char *find_module(struct bytes text)
 	if (!bytes_left(&text) || text.end[-1] != ')')
 		return NULL;
 	for (const unsigned char *at = text.end; at-- > text.at;) {
-		bool begins = *at == '(' && (at == text.at || is_blank(at[-1]));
+		bool begins = *at == '(' && (at == text.at || perf_script_line_is_blank(at[-1]));
 
 		depth += *at == ')';
 		if (*at == '(' && depth)
@@ -319,11 +332,11 @@ static void parse_name(struct bytes text, struct script_frame *frame)
 /* Without a module, only an indented line is a frame. */
 bool script_frame_parse(struct bytes line, struct script_frame *ret)
 {
-	bool is_indented = bytes_left(&line) && is_blank(*line.at);
+	bool is_indented = bytes_left(&line) && perf_script_line_is_blank(*line.at);
 	struct bytes text = script_trimmed(line);
 
 	*ret = (struct script_frame){0};
-	if (!parse_hex(take_word(&text), &ret->pc))
+	if (!perf_script_line_parse_hex(perf_script_line_take_word(&text), &ret->pc))
 		return false;
 	parse_name(script_trimmed(text), ret);
 	return is_indented || bytes_left(&ret->module);
@@ -341,9 +354,9 @@ bool script_frame_find(struct bytes rest, struct script_frame *ret)
 	if (script_frame_parse(rest, ret))
 		return true;
 	while (bytes_left(&text)) {
-		struct bytes word = take_word(&text);
+		struct bytes word = perf_script_line_take_word(&text);
 
-		if (bytes_left(&word) < DIGITS_MIN || !parse_hex(word, &pc))
+		if (bytes_left(&word) < DIGITS_MIN || !perf_script_line_parse_hex(word, &pc))
 			continue;
 		before = (struct bytes){.at = word.at, .end = rest.end};
 		is_found = true;
@@ -364,11 +377,11 @@ bool script_source_parse(struct bytes text, struct bytes *file, uint32_t *line)
 	*line = 0;
 	if (bytes_left(&text) && text.end[-1] == ']')
 		return memchr(text.at, '[', bytes_left(&text)) != NULL;
-	for (digits = text.end; digits > text.at && is_digit(digits[-1]);)
+	for (digits = text.end; digits > text.at && perf_script_line_is_digit(digits[-1]);)
 		digits--;
 	number = (struct bytes){.at = digits, .end = text.end};
-	if (digits == text.at || digits[-1] != ':' || !take_number(&number, &value) ||
-	    value > INT32_MAX)
+	if (digits == text.at || digits[-1] != ':' ||
+	    !perf_script_line_take_number(&number, &value) || value > INT32_MAX)
 		return false;
 	*file = (struct bytes){.at = text.at, .end = digits - 1};
 	*line = (uint32_t)value;
@@ -377,7 +390,7 @@ bool script_source_parse(struct bytes text, struct bytes *file, uint32_t *line)
 
 bool script_is_branches(struct bytes line)
 {
-	struct bytes word = take_word(&line);
+	struct bytes word = perf_script_line_take_word(&line);
 
 	return bytes_hold(word, "/P/") || bytes_hold(word, "/M/") || bytes_hold(word, "/-/");
 }

@@ -16,7 +16,10 @@ static const struct {
 	{"$u7d$", "}"}, {"$u3b$", ";"}, {"$u2b$", "+"}, {"$u21$", "!"}, {"$u22$", "\""},
 };
 
-/* Cuts the hash at the end of a Rust symbol, "::h" and 16 digits; false if there is none. */
+/*
+ * Removes the hash at the end of a Rust symbol, "::h" and 16 digits. Returns
+ * false if there is none.
+ */
 static bool cut_hash(struct bytes *name)
 {
 	enum { HASH_BYTES = 17 };
@@ -48,7 +51,7 @@ static bool write_escape(struct bytes *name, FILE *out)
 	return false;
 }
 
-/* An unknown escape ends the replacing. */
+/* Stops replacing at an unknown escape. */
 static void write_unescaped(struct bytes name, FILE *out)
 {
 	if (bytes_begin(name, "_$"))
@@ -69,13 +72,16 @@ static void write_unescaped(struct bytes name, FILE *out)
 	}
 }
 
-/* "operator->", "fn() -> T" */
+/* Returns whether '>' is part of an arrow: "operator->", "fn() -> T". */
 static bool is_arrow(struct bytes name, const unsigned char *at)
 {
 	return *at == '>' && at > name.at && at[-1] == '-';
 }
 
-/* Parentheses in brackets are those of generic arguments or of closures, not of arguments. */
+/*
+ * Parentheses within brackets belong to generic arguments or closures, not to
+ * the parameters.
+ */
 static struct bytes without_arguments(struct bytes name)
 {
 	const unsigned char *after_dot = NULL;
@@ -116,7 +122,7 @@ void script_name_write(struct bytes name, bool is_java, FILE *out)
 		fwrite(name.at, 1, bytes_left(&name), out);
 }
 
-static bool ends_in(struct bytes text, const char *end)
+static bool perf_script_name_ends_in(struct bytes text, const char *end)
 {
 	size_t len = strlen(end);
 
@@ -125,8 +131,8 @@ static bool ends_in(struct bytes text, const char *end)
 
 bool script_module_is_jit(struct bytes module)
 {
-	return (bytes_begin(module, "/tmp/perf-") && ends_in(module, ".map")) ||
-	       (bytes_hold(module, "/jitted-") && ends_in(module, ".so"));
+	return (bytes_begin(module, "/tmp/perf-") && perf_script_name_ends_in(module, ".map")) ||
+	       (bytes_hold(module, "/jitted-") && perf_script_name_ends_in(module, ".so"));
 }
 
 static bool is_vmlinux(struct bytes module)
@@ -152,5 +158,6 @@ bool script_module_is_kernel(struct bytes module)
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		if (bytes_begin(module, others[i]))
 			return false;
-	return bytes_begin(module, "[") || ends_in(module, ".ko") || is_vmlinux(module);
+	return bytes_begin(module, "[") || perf_script_name_ends_in(module, ".ko") ||
+	       is_vmlinux(module);
 }

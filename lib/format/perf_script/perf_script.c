@@ -1,8 +1,9 @@
 /*
- * Writes the text that `perf script` prints: one block per sample, with a header line and one line
- * per frame, leaf first. inferno-collapse-perf, stackcollapse-perf.pl and FlameScope read it. The
- * name in the header is that of the process, as in folded stacks; that of the thread with the
- * fields that a user has chosen, as perf has it. Source: perf-script(1);
+ * Writes the text that `perf script` prints: one block per sample, with a
+ * header line and one line per frame, leaf first. inferno-collapse-perf,
+ * stackcollapse-perf.pl and FlameScope read it. The name in the header is that
+ * of the process, like in folded stacks. If the user has chosen the fields, it
+ * is that of the thread, like in perf. Source: perf-script(1);
  * tools/perf/builtin-script.c.
  */
 #include "format/format.h"
@@ -41,8 +42,11 @@ struct script {
 	char **events; /* by event: its name */
 };
 
-/* A name must not contain a newline, or what readers take for the end of a name. */
-static void put_name(FILE *out, const char *name, char space)
+/*
+ * A name must not contain a newline, nor characters that readers take for the
+ * end of a name.
+ */
+static void perf_script_put_name(FILE *out, const char *name, char space)
 {
 	struct bytes text = bytes_of(name, strlen(name));
 
@@ -59,7 +63,10 @@ static void put_name(FILE *out, const char *name, char space)
 	}
 }
 
-/* The module name that readers recognize; for JIT code that of its perf map. */
+/*
+ * Returns a module name that readers recognize. For JIT code it is that of its
+ * perf map.
+ */
 static const char *object_of(const struct profile *profile, uint32_t id)
 {
 	const struct profile_module *module = profile_get_module(profile, id);
@@ -71,24 +78,25 @@ static const char *object_of(const struct profile *profile, uint32_t id)
 	return *path ? path : "[unknown]";
 }
 
-static void put_line(FILE *out, const struct script *script, uint64_t address, const char *name,
-		     const char *object)
+static void perf_script_put_line(FILE *out, const struct script *script, uint64_t address,
+				 const char *name, const char *object)
 {
 	fprintf(out, "\t%16" PRIx64, address);
 	if (script->fields & SCRIPT_SYM) {
 		fputc(' ', out);
-		put_name(out, *name ? name : "[unnamed]", ' ');
+		perf_script_put_name(out, *name ? name : "[unnamed]", ' ');
 	}
 	if (script->fields & SCRIPT_DSO) {
 		fputs(" (", out);
-		put_name(out, object, '_');
+		perf_script_put_name(out, object, '_');
 		fputc(')', out);
 	}
 	fputc('\n', out);
 }
 
-/* "  main.c:12" */
-static void put_source(FILE *out, const struct script *script, const struct profile_line *line)
+/* Writes " main.c:12". */
+static void perf_script_put_source(FILE *out, const struct script *script,
+				   const struct profile_line *line)
 {
 	const struct profile_function *function = profile_get_function(script->profile,
 								       line->function);
@@ -96,12 +104,12 @@ static void put_source(FILE *out, const struct script *script, const struct prof
 	if (!(script->fields & SCRIPT_SRCLINE) || !line->line)
 		return;
 	fputs("  ", out);
-	put_name(out, basename(profile_string(script->profile, function->file)), '_');
+	perf_script_put_name(out, basename(profile_string(script->profile, function->file)), '_');
 	fprintf(out, ":%" PRIu32 "\n", line->line);
 }
 
 /* Writes inlined functions, then the function that contains them. */
-static void put_frame(FILE *out, const void *context, frame_id id)
+static void perf_script_put_frame(FILE *out, const void *context, frame_id id)
 {
 	const struct script *script = context;
 	const struct profile *profile = script->profile;
@@ -112,35 +120,36 @@ static void put_frame(FILE *out, const void *context, frame_id id)
 	if (!frame.line_count) {
 		CLEANUP(free_ptr) char *name = profile_frame_address_name(profile, id);
 
-		put_line(out, script, address, name, object);
+		perf_script_put_line(out, script, address, name, object);
 	}
 	for (unsigned i = 0; i < frame.line_count; i++) {
 		bool is_inlined = i + 1 < frame.line_count;
 
-		if (is_inlined && script->options->no_inlines)
+		if (is_inlined && script->options->script.no_inlines)
 			continue;
-		put_line(out, script, address,
-			 function_names_get(&script->functions, frame.lines[i].function),
-			 is_inlined ? "inlined" : object);
-		put_source(out, script, &frame.lines[i]);
+		perf_script_put_line(
+			out, script, address,
+			function_names_get(&script->functions, frame.lines[i].function),
+			is_inlined ? "inlined" : object);
+		perf_script_put_source(out, script, &frame.lines[i]);
 	}
 }
 
-static char *head_of(const struct script *script, const struct profile_thread *thread)
+static char *perf_script_head_of(const struct script *script, const struct profile_thread *thread)
 {
 	const char *name = process_name(script->profile, thread);
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
-	put_name(out, name && *name ? name : "[unnamed]", '_');
+	perf_script_put_name(out, name && *name ? name : "[unnamed]", '_');
 	fprintf(out, " %d/%d", thread->pid < 0 ? 0 : thread->pid,
 		thread->tid < 0 ? 0 : thread->tid);
 	fclose(out);
 	return text;
 }
 
-/* As perf aligns it. */
+/* Aligns the columns like perf. */
 static char *chosen_head_of(const struct script *script, const struct profile_thread *thread)
 {
 	uint32_t fields = script->fields;
@@ -152,7 +161,7 @@ static char *chosen_head_of(const struct script *script, const struct profile_th
 	FILE *out = open_memstream(&text, &len);
 
 	if (fields & SCRIPT_COMM)
-		put_name(out, *comm ? comm : "[unnamed]", ' ');
+		perf_script_put_name(out, *comm ? comm : "[unnamed]", ' ');
 	if ((fields & SCRIPT_PID) && (fields & SCRIPT_TID))
 		fprintf(out, " %5d/%-5d", pid, tid);
 	else if (fields & (SCRIPT_PID | SCRIPT_TID))
@@ -161,13 +170,14 @@ static char *chosen_head_of(const struct script *script, const struct profile_th
 	return text;
 }
 
-static char *event_name(const struct profile *profile, event_id event)
+static char *perf_script_event_name(const struct profile *profile, event_id event)
 {
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
-	put_name(out, profile_string(profile, profile_get_event(profile, event)->name), '_');
+	perf_script_put_name(out, profile_string(profile, profile_get_event(profile, event)->name),
+			     '_');
 	fclose(out);
 	return text;
 }
@@ -179,19 +189,20 @@ static void make_heads(struct script *script)
 
 	script->heads = xcalloc(label_sets, sizeof(*script->heads));
 	for (label_set_id i = 0; i < label_sets; i++)
-		script->heads[i] = (script->options->script_fields ? chosen_head_of : head_of)(
+		script->heads[i] = (script->options->script.fields ? chosen_head_of
+								   : perf_script_head_of)(
 			script, profile_thread_of(script->profile, i));
 	script->events = xcalloc(events, sizeof(*script->events));
 	for (event_id i = 0; i < events; i++)
-		script->events[i] = event_name(script->profile, i);
+		script->events[i] = perf_script_event_name(script->profile, i);
 }
 
-static void put(struct script *script, const char *text, size_t len)
+static void perf_script_put(struct script *script, const char *text, size_t len)
 {
 	script->is_fine = chunk_writer_put(script->out, text, len) && script->is_fine;
 }
 
-static void put_stack(struct script *script, stack_id id)
+static void perf_script_put_stack(struct script *script, stack_id id)
 {
 	size_t len;
 	const char *text;
@@ -199,12 +210,12 @@ static void put_stack(struct script *script, stack_id id)
 	if (!(script->fields & SCRIPT_IP))
 		return;
 	text = stack_text_of(&script->stacks, id, &len);
-	put(script, text, len);
-	put(script, "\n", 1);
+	perf_script_put(script, text, len);
+	perf_script_put(script, "\n", 1);
 }
 
-/* " [003] 12000.000345:" */
-static void put_time(struct script *script, uint64_t time_ns, uint32_t cpu)
+/* Writes " [003] 12000.000345:". */
+static void perf_script_put_time(struct script *script, uint64_t time_ns, uint32_t cpu)
 {
 	char text[64], *end = text + sizeof(text), *first = end;
 
@@ -221,10 +232,11 @@ static void put_time(struct script *script, uint64_t time_ns, uint32_t cpu)
 		*--first = '[';
 		*--first = ' ';
 	}
-	put(script, first, (size_t)(end - first));
+	perf_script_put(script, first, (size_t)(end - first));
 }
 
-static void put_event(struct script *script, const struct profile_sample *sample, uint64_t weight)
+static void perf_script_put_event(struct script *script, const struct profile_sample *sample,
+				  uint64_t weight)
 {
 	char text[32], *end = text + sizeof(text), *first = end;
 
@@ -233,15 +245,16 @@ static void put_event(struct script *script, const struct profile_sample *sample
 		first = digits_padded_before(first, weight, 10, ' ');
 		*--first = ' ';
 	}
-	put(script, first, (size_t)(end - first));
+	perf_script_put(script, first, (size_t)(end - first));
 	if (script->fields & SCRIPT_EVENT) {
-		put(script, script->events[sample->event], strlen(script->events[sample->event]));
-		put(script, ": ", 2);
+		perf_script_put(script, script->events[sample->event],
+				strlen(script->events[sample->event]));
+		perf_script_put(script, ": ", 2);
 	}
-	put(script, "\n", 1);
+	perf_script_put(script, "\n", 1);
 }
 
-static bool is_written(const struct script *script, const struct profile_sample *sample)
+static bool perf_script_is_written(const struct script *script, const struct profile_sample *sample)
 {
 	return !script->options->event_only || sample->event == script->options->event;
 }
@@ -249,16 +262,19 @@ static bool is_written(const struct script *script, const struct profile_sample 
 static void put_block(struct script *script, const struct profile_sample *sample, uint64_t time_ns,
 		      uint32_t cpu, uint64_t weight)
 {
-	if (!is_written(script, sample))
+	if (!perf_script_is_written(script, sample))
 		return;
-	put(script, script->heads[sample->labels], strlen(script->heads[sample->labels]));
-	put_time(script, time_ns, cpu);
-	put_event(script, sample, weight);
-	put_stack(script, sample->stack);
+	perf_script_put(script, script->heads[sample->labels],
+			strlen(script->heads[sample->labels]));
+	perf_script_put_time(script, time_ns, cpu);
+	perf_script_put_event(script, sample, weight);
+	perf_script_put_stack(script, sample->stack);
 }
 
-/* A wait is a block at its end, without a CPU, as perf record --off-cpu has it. Returns the index
- * of the next one. */
+/*
+ * Writes a wait as a block at its end, without a CPU, like perf record
+ * --off-cpu. Returns the index of the next one.
+ */
 static uint64_t put_waits_until(struct script *script, uint64_t at, uint64_t time_ns)
 {
 	const struct profile_intervals intervals = profile_intervals(script->profile);
@@ -270,8 +286,11 @@ static uint64_t put_waits_until(struct script *script, uint64_t at, uint64_t tim
 	return at;
 }
 
-/* Timed samples are scattered over the profile: prefetches the stack of one some places ahead. */
-static void put_timed_samples(struct script *script)
+/*
+ * Timed samples are scattered over the profile, so this prefetches the stacks
+ * of later ones.
+ */
+static void perf_script_put_timed_samples(struct script *script)
 {
 	const struct profile *profile = script->profile;
 	const struct profile_timed_samples timed_samples = profile_timed_samples(profile);
@@ -293,7 +312,10 @@ static void put_timed_samples(struct script *script)
 	put_waits_until(script, wait, UINT64_MAX);
 }
 
-/* Readers count blocks: one per sample, or one in all if the file has weights only. */
+/*
+ * Readers count blocks: one per sample, or a single one if the file has only
+ * weights.
+ */
 static uint64_t blocks_of(const struct profile *profile, const struct profile_sample *sample)
 {
 	return profile_get_event(profile, sample->event)->one_value ? 1 : sample->samples;
@@ -307,8 +329,9 @@ static struct error *check_blocks(const struct script *script)
 
 	for (uint64_t i = 0; i < samples.count; i++) {
 		const struct profile_sample *sample = &samples.items[i];
-		uint64_t blocks = is_written(script, sample) ? blocks_of(script->profile, sample)
-							     : 0;
+		uint64_t blocks = perf_script_is_written(script, sample)
+					  ? blocks_of(script->profile, sample)
+					  : 0;
 
 		if (blocks > left)
 			return error_hint(error_new("the text of perf script has a block for each "
@@ -320,7 +343,7 @@ static struct error *check_blocks(const struct script *script)
 	return NULL;
 }
 
-static void put_samples(struct script *script)
+static void perf_script_put_samples(struct script *script)
 {
 	const struct profile_samples samples = profile_samples(script->profile);
 
@@ -328,20 +351,20 @@ static void put_samples(struct script *script)
 		const struct profile_sample *sample = &samples.items[i];
 		uint64_t blocks = blocks_of(script->profile, sample);
 
-		if (!is_written(script, sample))
+		if (!perf_script_is_written(script, sample))
 			continue;
 		for (uint64_t block = 0; block < blocks && script->is_fine; block++) {
-			put(script, script->heads[sample->labels],
-			    strlen(script->heads[sample->labels]));
+			perf_script_put(script, script->heads[sample->labels],
+					strlen(script->heads[sample->labels]));
 			if (script->fields & SCRIPT_TIME)
-				put(script, " :", 2);
-			put_event(script, sample, sample->weight / blocks);
-			put_stack(script, sample->stack);
+				perf_script_put(script, " :", 2);
+			perf_script_put_event(script, sample, sample->weight / blocks);
+			perf_script_put_stack(script, sample->stack);
 		}
 	}
 }
 
-static void free_texts(char **texts, uint32_t count)
+static void perf_script_free_texts(char **texts, uint32_t count)
 {
 	for (uint32_t i = 0; texts && i < count; i++)
 		free(texts[i]);
@@ -350,8 +373,8 @@ static void free_texts(char **texts, uint32_t count)
 
 static void script_deinit(struct script *script)
 {
-	free_texts(script->heads, profile_label_set_count(script->profile));
-	free_texts(script->events, profile_event_count(script->profile));
+	perf_script_free_texts(script->heads, profile_label_set_count(script->profile));
+	perf_script_free_texts(script->events, profile_event_count(script->profile));
 	stack_text_deinit(&script->stacks);
 	function_names_deinit(&script->functions);
 }
@@ -364,7 +387,7 @@ static struct error *perf_script_write(const struct profile *profile,
 		.is_fine = true,
 		.profile = profile,
 		.options = options,
-		.fields = options->script_fields ? options->script_fields
+		.fields = options->script.fields ? options->script.fields
 						 : SCRIPT_DEFAULT_FIELDS | SCRIPT_PID,
 	};
 	bool by_time = profile_timed_samples(profile).count || profile_intervals(profile).count;
@@ -373,13 +396,13 @@ static struct error *perf_script_write(const struct profile *profile,
 	if (err)
 		return err;
 	function_names_init(&script.functions, profile, options->names);
-	stack_text_init(&script.stacks, profile, LEAF_FIRST, put_frame, &script);
+	stack_text_init(&script.stacks, profile, LEAF_FIRST, perf_script_put_frame, &script);
 	make_heads(&script);
 	script.out = chunk_writer_new(out, NULL);
 	if (by_time)
-		put_timed_samples(&script);
+		perf_script_put_timed_samples(&script);
 	else
-		put_samples(&script);
+		perf_script_put_samples(&script);
 	if (!chunk_writer_finish(script.out) || fflush(out) || ferror(out))
 		return error_errno(errno, "write the text of perf script");
 	return NULL;
@@ -388,7 +411,7 @@ static struct error *perf_script_write(const struct profile *profile,
 const struct format format_perf_script = {
 	.name = "perf-script",
 	.extensions = (const char *const[]){".perf.txt", NULL},
-	.summary = "each sample as perf script prints it, for FlameScope and old pipelines",
+	.summary = "perf script text, for FlameScope and other tools",
 	.viewer = "inferno-collapse-perf FILE | inferno-flamegraph > flame.svg",
 	.needs_timestamps = true,
 	.write = perf_script_write,

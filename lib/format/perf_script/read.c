@@ -15,20 +15,20 @@
 /* The module of frames whose module is not printed. */
 #define MODULE_NONE 0
 
-/* What a line about a frame means. Most lines occur many times. */
+/* The meaning of a line about a frame. Most lines occur many times. */
 struct place {
 	uint64_t pc;
 	uint32_t module;
-	uint32_t first, count; /* in reader->functions: innermost first */
+	uint32_t first, count; /* range in reader->functions, innermost first */
 	bool is_inlined;       /* into the frame of the next line */
-	frame_id frame;	       /* of this line alone; IDMAP_NONE: not needed yet */
+	frame_id frame;	       /* the frame of this line alone; IDMAP_NONE if not needed yet */
 };
 
-struct reader {
+struct perf_script_read_reader {
 	struct profile *profile;
 	uint64_t line_number;
 	struct strtab *lines;	     /* about frames */
-	struct idmap places_by_line; /* and by whether the process is called java */
+	struct idmap places_by_line; /* by line, and by whether the process is called java */
 	struct place *places;
 	uint32_t place_count, place_room;
 	function_id *functions;
@@ -39,7 +39,7 @@ struct reader {
 
 	/* The current sample. */
 	bool in_sample;
-	bool is_single; /* its only frame was in the line about it */
+	bool is_single; /* its only frame was in the line about the sample */
 	bool is_java;
 	bool has_time;
 	struct profile_timed_sample timed;
@@ -50,18 +50,18 @@ struct reader {
 	uint32_t frame_count, frame_room;
 	bool is_cut;
 
-	/* The frame that is not complete before the next line is known. */
+	/* The frame that is incomplete until the next line is known. */
 	struct profile_line *inlined; /* innermost first */
 	uint32_t inlined_count, inlined_room;
-	uint32_t last; /* index of the place of its last line; IDMAP_NONE: there is none */
-	bool is_plain; /* its lines are those of last */
+	uint32_t last; /* index of the place of its last line, or IDMAP_NONE */
+	bool is_plain; /* its lines are those of `last` */
 
 	uint64_t first_ns, last_ns; /* times of samples */
 	uint64_t unread, first_unread, branches, cut;
 	char *command, *host, *kernel;
 };
 
-static void reader_deinit(struct reader *reader)
+static void perf_script_read_reader_deinit(struct perf_script_read_reader *reader)
 {
 	strtab_free(reader->lines);
 	idmap_deinit(&reader->places_by_line);
@@ -76,18 +76,18 @@ static void reader_deinit(struct reader *reader)
 	free(reader->kernel);
 }
 
-static void skip_line(struct reader *reader)
+static void skip_line(struct perf_script_read_reader *reader)
 {
 	if (!reader->unread++)
 		reader->first_unread = reader->line_number;
 }
 
-static string_id intern(struct reader *reader, struct bytes text)
+static string_id perf_script_read_intern(struct perf_script_read_reader *reader, struct bytes text)
 {
 	return utf8_intern(profile_strings(reader->profile), text);
 }
 
-static enum profile_module_kind kind_of(struct bytes path)
+static enum profile_module_kind perf_script_read_kind_of(struct bytes path)
 {
 	if (script_module_is_jit(path) || bytes_begin(path, "//anon") ||
 	    bytes_begin(path, "[anon") || bytes_begin(path, "[jit"))
@@ -101,9 +101,9 @@ static enum profile_module_kind kind_of(struct bytes path)
 	return bytes_begin(path, "[") ? PROFILE_MODULE_UNKNOWN : PROFILE_MODULE_FILE;
 }
 
-static uint32_t module_of(struct reader *reader, struct bytes path)
+static uint32_t module_of(struct perf_script_read_reader *reader, struct bytes path)
 {
-	string_id name = intern(reader, path);
+	string_id name = perf_script_read_intern(reader, path);
 	uint32_t *module;
 
 	if (!name)
@@ -113,13 +113,15 @@ static uint32_t module_of(struct reader *reader, struct bytes path)
 		*module = ++reader->module_count;
 		profile_describe_module(
 			reader->profile, *module,
-			&(struct profile_module){.kind = kind_of(path), .path = name});
+			&(struct profile_module){.kind = perf_script_read_kind_of(path),
+						 .path = name});
 	}
 	return *module;
 }
 
-/* An unknown function is called after its module. */
-static char *name_of(const struct reader *reader, struct bytes name, struct bytes module)
+/* An unknown function is named after its module. */
+static char *perf_script_read_name_of(const struct perf_script_read_reader *reader,
+				      struct bytes name, struct bytes module)
 {
 	const unsigned char *slash = module.at;
 	char *text = NULL;
@@ -141,12 +143,13 @@ static char *name_of(const struct reader *reader, struct bytes name, struct byte
 	return text;
 }
 
-static void add_function(struct reader *reader, struct bytes name, struct bytes module)
+static void perf_script_read_add_function(struct perf_script_read_reader *reader, struct bytes name,
+					  struct bytes module)
 {
-	CLEANUP(free_ptr) char *text = name_of(reader, name, module);
+	CLEANUP(free_ptr) char *text = perf_script_read_name_of(reader, name, module);
 	struct profile_function function = {
-		.name = intern(reader, bytes_of(text, strlen(text))),
-		.system_name = intern(reader, name),
+		.name = perf_script_read_intern(reader, bytes_of(text, strlen(text))),
+		.system_name = perf_script_read_intern(reader, name),
 	};
 
 	if (!function.name)
@@ -157,8 +160,12 @@ static void add_function(struct reader *reader, struct bytes name, struct bytes 
 	reader->functions[reader->function_count++] = profile_function(reader->profile, &function);
 }
 
-/* Java's perf maps list inlined methods after the one that contains them: "a->b->c". */
-static void add_functions(struct reader *reader, const struct script_frame *frame)
+/*
+ * Java's perf maps list inlined methods after the one that contains them:
+ * "a->b->c".
+ */
+static void perf_script_read_add_functions(struct perf_script_read_reader *reader,
+					   const struct script_frame *frame)
 {
 	uint32_t first = reader->function_count;
 	struct bytes name = frame->name;
@@ -167,11 +174,11 @@ static void add_functions(struct reader *reader, const struct script_frame *fram
 	if (script_module_is_jit(frame->module))
 		while (reader->function_count - first < SCRIPT_INLINED_MAX && bytes_left(&name) &&
 		       (arrow = memmem(name.at, bytes_left(&name), "->", 2))) {
-			add_function(reader, (struct bytes){.at = name.at, .end = arrow},
-				     frame->module);
+			perf_script_read_add_function(
+				reader, (struct bytes){.at = name.at, .end = arrow}, frame->module);
 			name.at = arrow + 2;
 		}
-	add_function(reader, name, frame->module);
+	perf_script_read_add_function(reader, name, frame->module);
 	for (uint32_t i = first, k = reader->function_count - 1; i < k; i++, k--) {
 		function_id function = reader->functions[i];
 
@@ -180,7 +187,8 @@ static void add_functions(struct reader *reader, const struct script_frame *fram
 	}
 }
 
-static uint32_t add_place(struct reader *reader, const struct script_frame *frame)
+static uint32_t perf_script_read_add_place(struct perf_script_read_reader *reader,
+					   const struct script_frame *frame)
 {
 	struct place place = {
 		.pc = frame->pc,
@@ -191,14 +199,14 @@ static uint32_t add_place(struct reader *reader, const struct script_frame *fram
 
 	if (!place.is_inlined)
 		place.module = module_of(reader, frame->module);
-	add_functions(reader, frame);
+	perf_script_read_add_functions(reader, frame);
 	place.count = reader->function_count - place.first;
 	GROW(reader->places, reader->place_count, reader->place_room);
 	reader->places[reader->place_count++] = place;
 	return reader->place_count - 1;
 }
 
-static void push_frame(struct reader *reader, frame_id frame)
+static void push_frame(struct perf_script_read_reader *reader, frame_id frame)
 {
 	if (reader->frame_count == SCRIPT_DEPTH_MAX) {
 		reader->is_cut = true;
@@ -208,8 +216,8 @@ static void push_frame(struct reader *reader, frame_id frame)
 	reader->frames[reader->frame_count++] = frame;
 }
 
-/* Adds the frame that the lines so far make. */
-static void finish_frame(struct reader *reader)
+/* Adds the frame that the lines so far define. */
+static void finish_frame(struct perf_script_read_reader *reader)
 {
 	struct place *last;
 	frame_id frame;
@@ -228,8 +236,10 @@ static void finish_frame(struct reader *reader)
 	push_frame(reader, frame);
 }
 
-/* A line of a frame that is not complete is inlined into one at the same address. */
-static void add_line(struct reader *reader, uint32_t index)
+/*
+ * A line of an incomplete frame is inlined into a function at the same address.
+ */
+static void perf_script_read_add_line(struct perf_script_read_reader *reader, uint32_t index)
 {
 	const struct place *place = &reader->places[index];
 	const struct place *last = reader->last == IDMAP_NONE ? NULL
@@ -247,8 +257,8 @@ static void add_line(struct reader *reader, uint32_t index)
 	}
 }
 
-static bool add_frame(struct reader *reader, struct bytes line,
-		      bool (*parse)(struct bytes line, struct script_frame *frame))
+static bool perf_script_read_add_frame(struct perf_script_read_reader *reader, struct bytes line,
+				       bool (*parse)(struct bytes line, struct script_frame *frame))
 {
 	string_id text = strtab_add_len(reader->lines, (const char *)line.at, bytes_left(&line));
 	uint32_t *known = idmap_put(&reader->places_by_line, text, reader->is_java);
@@ -259,14 +269,15 @@ static bool add_frame(struct reader *reader, struct bytes line,
 			idmap_remove(&reader->places_by_line, text, reader->is_java);
 			return false;
 		}
-		*known = add_place(reader, &frame);
+		*known = perf_script_read_add_place(reader, &frame);
 	}
-	add_line(reader, *known);
+	perf_script_read_add_line(reader, *known);
 	return true;
 }
 
-/* The file and line of the last line's innermost function. */
-static void add_source(struct reader *reader, struct bytes file, uint32_t line)
+/* Sets the file and line of the last line's innermost function. */
+static void perf_script_read_add_source(struct perf_script_read_reader *reader, struct bytes file,
+					uint32_t line)
 {
 	struct profile_line *last;
 	struct profile_function function;
@@ -275,7 +286,7 @@ static void add_source(struct reader *reader, struct bytes file, uint32_t line)
 		return;
 	last = &reader->inlined[reader->inlined_count - reader->places[reader->last].count];
 	function = *profile_get_function(reader->profile, last->function);
-	function.file = intern(reader, file);
+	function.file = perf_script_read_intern(reader, file);
 	*last = (struct profile_line){
 		.function = profile_function(reader->profile, &function),
 		.line = line,
@@ -283,7 +294,7 @@ static void add_source(struct reader *reader, struct bytes file, uint32_t line)
 	reader->is_plain = false;
 }
 
-static void add_sample(struct reader *reader)
+static void perf_script_read_add_sample(struct perf_script_read_reader *reader)
 {
 	stack_id stack = STACK_EMPTY;
 
@@ -304,7 +315,7 @@ static void add_sample(struct reader *reader)
 	reader->in_sample = reader->is_single = reader->is_cut = false;
 }
 
-/* The kind of a weight with this event's name, as perf and prof call it. */
+/* Returns the kind of a weight by the event's name in perf and prof. */
 static enum value_kind kind_of_event(struct bytes name)
 {
 	static const struct {
@@ -325,7 +336,8 @@ static enum value_kind kind_of_event(struct bytes name)
 	return VALUE_COUNT;
 }
 
-static void choose_event(struct reader *reader, const struct script_head *head)
+static void perf_script_read_choose_event(struct perf_script_read_reader *reader,
+					  const struct script_head *head)
 {
 	struct bytes name = head->event;
 	uint32_t *event;
@@ -333,7 +345,7 @@ static void choose_event(struct reader *reader, const struct script_head *head)
 
 	if (!bytes_left(&name))
 		name = bytes_of("samples", strlen("samples"));
-	id = intern(reader, name);
+	id = perf_script_read_intern(reader, name);
 	event = idmap_put(&reader->events, id, 0);
 	if (*event == IDMAP_NONE) {
 		struct profile_event new = {.name = id, .one_value = !head->has_period};
@@ -350,7 +362,7 @@ static void choose_event(struct reader *reader, const struct script_head *head)
 				 : 1;
 }
 
-static void note_time(struct reader *reader, uint64_t time_ns)
+static void perf_script_read_note_time(struct perf_script_read_reader *reader, uint64_t time_ns)
 {
 	if (time_ns < reader->first_ns)
 		reader->first_ns = time_ns;
@@ -358,15 +370,15 @@ static void note_time(struct reader *reader, uint64_t time_ns)
 		reader->last_ns = time_ns;
 }
 
-static void begin_sample(struct reader *reader, const struct script_head *head)
+static void begin_sample(struct perf_script_read_reader *reader, const struct script_head *head)
 {
-	string_id name = intern(reader, head->comm);
+	string_id name = perf_script_read_intern(reader, head->comm);
 	const char *comm = profile_string(reader->profile, name);
 
-	add_sample(reader);
+	perf_script_read_add_sample(reader);
 	if (head->is_record)
 		return;
-	choose_event(reader, head);
+	perf_script_read_choose_event(reader, head);
 	reader->in_sample = true;
 	reader->is_java = bytes_begin(head->comm, "java");
 	reader->labels = profile_thread_labels(reader->profile, head->pid, head->tid, comm, comm);
@@ -376,20 +388,23 @@ static void begin_sample(struct reader *reader, const struct script_head *head)
 		.cpu = head->cpu,
 	};
 	if (head->has_time)
-		note_time(reader, head->time_ns);
-	/* The text of a tracepoint is no frame. */
+		perf_script_read_note_time(reader, head->time_ns);
+	/* The text of a tracepoint is not a frame. */
 	if (bytes_left(&head->rest))
-		reader->is_single = add_frame(reader, head->rest, script_frame_find);
+		reader->is_single = perf_script_read_add_frame(reader, head->rest,
+							       script_frame_find);
 }
 
-/* Whether the line may be about a sample rather than a frame: perf indents frames by a tab, and
- * aligns comms by spaces. */
-static bool may_be_head(const struct reader *reader, struct bytes line)
+/*
+ * Returns whether the line may be about a sample rather than a frame. perf
+ * indents frames with a tab and aligns comms with spaces.
+ */
+static bool may_be_head(const struct perf_script_read_reader *reader, struct bytes line)
 {
 	return !reader->in_sample || reader->is_single || *line.at != '\t';
 }
 
-static void read_line(struct reader *reader, struct bytes line)
+static void perf_script_read_line(struct perf_script_read_reader *reader, struct bytes line)
 {
 	struct script_head head;
 	struct bytes file;
@@ -398,19 +413,20 @@ static void read_line(struct reader *reader, struct bytes line)
 	bool is_sure = is_head && (head.has_time || head.has_cpu);
 	bool expects_frame = reader->in_sample && !reader->is_single;
 
-	if (!is_sure && expects_frame && add_frame(reader, line, script_frame_parse))
+	if (!is_sure && expects_frame &&
+	    perf_script_read_add_frame(reader, line, script_frame_parse))
 		return;
 	if (is_head)
 		begin_sample(reader, &head);
 	else if (reader->in_sample && script_is_branches(line))
 		reader->branches++;
 	else if (reader->last != IDMAP_NONE && script_source_parse(line, &file, &number))
-		add_source(reader, file, number);
+		perf_script_read_add_source(reader, file, number);
 	else
 		skip_line(reader);
 }
 
-/* "# hostname : web1" */
+/* Parses "# hostname : web1". */
 static void take_header(struct bytes line, const char *key, char **ret)
 {
 	const unsigned char *colon = memchr(line.at, ':', bytes_left(&line));
@@ -423,14 +439,14 @@ static void take_header(struct bytes line, const char *key, char **ret)
 	*ret = xasprintf("%.*s", (int)bytes_left(&line), (const char *)line.at);
 }
 
-static void read_comment(struct reader *reader, struct bytes line)
+static void perf_script_read_comment(struct perf_script_read_reader *reader, struct bytes line)
 {
 	take_header(line, "cmdline", &reader->command);
 	take_header(line, "hostname", &reader->host);
 	take_header(line, "os release", &reader->kernel);
 }
 
-static struct error *read_lines(struct reader *reader, FILE *in)
+static struct error *perf_script_read_lines(struct perf_script_read_reader *reader, FILE *in)
 {
 	CLEANUP(line_reader_deinit) struct line_reader lines;
 
@@ -444,23 +460,23 @@ static struct error *read_lines(struct reader *reader, FILE *in)
 		if (lines.is_cut)
 			skip_line(reader);
 		else if (bytes_begin(line, "#"))
-			read_comment(reader, line);
+			perf_script_read_comment(reader, line);
 		else if (bytes_left(&text))
-			read_line(reader, line);
+			perf_script_read_line(reader, line);
 		else
-			add_sample(reader);
+			perf_script_read_add_sample(reader);
 	}
-	add_sample(reader);
+	perf_script_read_add_sample(reader);
 	return ferror(in) ? error_errno(errno ? errno : EIO, "read") : NULL;
 }
 
-/* "s" for any number but one. */
-static const char *plural(uint64_t count)
+/* Returns "s" for any number except one. */
+static const char *perf_script_read_plural(uint64_t count)
 {
 	return count == 1 ? "" : "s";
 }
 
-static char *problems_of(const struct reader *reader)
+static char *perf_script_read_problems_of(const struct perf_script_read_reader *reader)
 {
 	char *text = NULL;
 	size_t len;
@@ -470,20 +486,22 @@ static char *problems_of(const struct reader *reader)
 		fprintf(out,
 			"skipped %" PRIu64 " line%s that perf script does not print, the first "
 			"is line %" PRIu64 "\n",
-			reader->unread, plural(reader->unread), reader->first_unread);
+			reader->unread, perf_script_read_plural(reader->unread),
+			reader->first_unread);
 	if (reader->branches)
 		fprintf(out, "skipped %" PRIu64 " line%s with branch stacks\n", reader->branches,
-			plural(reader->branches));
+			perf_script_read_plural(reader->branches));
 	if (reader->cut)
-		fprintf(out, "cut off the callers of %" PRIu64 " stack%s of more than %d frames\n",
-			reader->cut, plural(reader->cut), SCRIPT_DEPTH_MAX);
+		fprintf(out,
+			"dropped the outer callers of %" PRIu64 " stack%s of more than %d frames\n",
+			reader->cut, perf_script_read_plural(reader->cut), SCRIPT_DEPTH_MAX);
 	fclose(out);
 	return text;
 }
 
-static void set_info(struct reader *reader)
+static void perf_script_read_set_info(struct perf_script_read_reader *reader)
 {
-	CLEANUP(free_ptr) char *problems = problems_of(reader);
+	CLEANUP(free_ptr) char *problems = perf_script_read_problems_of(reader);
 	bool has_times = profile_timed_samples(reader->profile).count;
 	struct profile_info info = {
 		.command = reader->command,
@@ -499,8 +517,8 @@ static void set_info(struct reader *reader)
 
 struct error *perf_script_read(FILE *in, struct profile *profile)
 {
-	CLEANUP(reader_deinit)
-	struct reader reader = {
+	CLEANUP(perf_script_read_reader_deinit)
+	struct perf_script_read_reader reader = {
 		.profile = profile,
 		.lines = strtab_new(),
 		.last = IDMAP_NONE,
@@ -511,17 +529,20 @@ struct error *perf_script_read(FILE *in, struct profile *profile)
 	profile_keep_timestamps(profile);
 	profile_describe_module(profile, MODULE_NONE,
 				&(struct profile_module){.kind = PROFILE_MODULE_NONE});
-	err = read_lines(&reader, in);
+	err = perf_script_read_lines(&reader, in);
 	if (!err && !profile_samples(profile).count)
 		err = error_new("it contains no samples");
 	if (err)
 		return error_wrap(err, "read the text of perf script");
 	profile_sort_timed_samples(profile);
-	set_info(&reader);
+	perf_script_read_set_info(&reader);
 	return NULL;
 }
 
-/* Whether it starts with a line about a sample that has neither time nor CPU, and a frame. */
+/*
+ * Returns whether the text starts with a line about a sample that has neither
+ * time nor CPU, followed by a frame.
+ */
 static bool begins_untimed(struct bytes line, struct bytes next)
 {
 	struct script_head head;
@@ -531,7 +552,7 @@ static bool begins_untimed(struct bytes line, struct bytes next)
 	       bytes_left(&frame.module);
 }
 
-static struct bytes take_line(struct bytes *text)
+static struct bytes perf_script_read_take_line(struct bytes *text)
 {
 	const unsigned char *end = memchr(text->at, '\n', bytes_left(text));
 	struct bytes line = {.at = text->at, .end = end ? end : text->end};
@@ -547,11 +568,12 @@ bool perf_script_recognize(const unsigned char *first, size_t len)
 	if (bytes_begin(text, "# ========\n"))
 		return true;
 	while (bytes_left(&text)) {
-		struct bytes line = take_line(&text), rest = text;
+		struct bytes line = perf_script_read_take_line(&text), rest = text;
 
 		if (bytes_begin(line, "#"))
 			continue;
-		if (script_head_begins(line) || begins_untimed(line, take_line(&rest)))
+		if (script_head_begins(line) ||
+		    begins_untimed(line, perf_script_read_take_line(&rest)))
 			return true;
 	}
 	return false;

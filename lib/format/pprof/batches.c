@@ -9,20 +9,23 @@
 #include <stdlib.h>
 
 enum {
-	/* Longer lists are left out: the bound of memory is checked after a few samples. */
+	/*
+	 * Longer lists are omitted, because the memory limit is checked only
+	 * after a few samples.
+	 */
 	LIST_BYTES_MAX = 4096,
-	/* What takes far longer to decode than a thread to wake. */
+	/* Decoding takes far longer than waking a thread. */
 	BLOCK_BATCHES = 32,
 	/* A batch fits into the second half. */
 	BLOCK_FRAMES = 2 * PPROF_BATCH * LIST_BYTES_MAX,
-	/* A shorter message is not worth the start of a thread. */
+	/* For a shorter message, starting a thread does not pay. */
 	THREAD_BYTES_MIN = 256 * 1024,
 };
 
-/* Consecutive batches: what is decoded at once. */
+/* Consecutive batches that are decoded together. */
 struct block {
 	struct bytes rest; /* of the message */
-	bool goes_on;	   /* a sample was the last field before */
+	bool goes_on;	   /* a sample was the previous field */
 	struct pprof_batch batches[BLOCK_BATCHES];
 	size_t count, passed;
 	frame_id *frames; /* of all lists: BLOCK_FRAMES */
@@ -34,7 +37,7 @@ struct pprof_batches {
 	struct team *team;
 	struct block blocks[2];
 	struct block *block, *next;
-	bool is_begun; /* next is being decoded */
+	bool is_begun; /* decoding of `next` has started */
 };
 
 struct pprof_batches *pprof_batches_new(const struct id_table *frames)
@@ -75,7 +78,10 @@ bool pprof_decode_list(const struct id_table *frames, struct bytes list, frame_i
 	return bytes_ok(&list);
 }
 
-/* The locations of a sample, if they are one field, the first, as nearly always. */
+/*
+ * Returns the locations of a sample if they are one field, the first, which is
+ * the usual case.
+ */
 static bool plain_locations(struct bytes sample, struct bytes *ret)
 {
 	struct wire_field field, next;
@@ -86,8 +92,8 @@ static bool plain_locations(struct bytes sample, struct bytes *ret)
 	return !wire_next(&sample, &next) || next.number != PPROF_SAMPLE_LOCATION;
 }
 
-static void add_list(struct block *block, struct pprof_batch *batch, struct bytes list,
-		     const struct id_table *frames)
+static void batches_add_list(struct block *block, struct pprof_batch *batch, struct bytes list,
+			     const struct id_table *frames)
 {
 	struct pprof_list *next = &batch->lists[batch->count];
 	frame_id *room = block->frames + block->frame_count;
@@ -121,7 +127,7 @@ static void decode_batch(struct block *block, const struct id_table *frames)
 		batch->list_bytes += bytes_left(&list);
 		batch->fresh_bytes += bytes_left(&list) - wire_common_end(list, before);
 		before = list;
-		add_list(block, batch, list, frames);
+		batches_add_list(block, batch, list, frames);
 	}
 }
 
@@ -129,7 +135,10 @@ static void decode_block(void *context, size_t item, unsigned member)
 {
 	struct pprof_batches *batches = context;
 	struct block *block = batches->next;
-	/* Alone, the caller uses a batch while it is in the CPU's caches. */
+	/*
+	 * Without further threads, the caller uses a batch while it is in the
+	 * CPU caches.
+	 */
 	size_t most = team_size(batches->team) > 1 ? BLOCK_BATCHES : 1;
 
 	(void)item, (void)member;
@@ -139,15 +148,15 @@ static void decode_block(void *context, size_t item, unsigned member)
 	while (block->goes_on && block->count < most && block->frame_count <= BLOCK_FRAMES / 2);
 }
 
-static void begin(struct pprof_batches *batches, struct bytes rest)
+static void batches_begin(struct pprof_batches *batches, struct bytes rest)
 {
 	batches->next->rest = rest;
 	batches->is_begun = true;
 	team_begin(batches->team, 1, decode_block, batches);
 }
 
-/* Goes on to the next block. */
-static void finish(struct pprof_batches *batches)
+/* Proceeds to the next block. */
+static void batches_finish(struct pprof_batches *batches)
 {
 	struct block *block = batches->next;
 
@@ -156,11 +165,11 @@ static void finish(struct pprof_batches *batches)
 	batches->next = batches->block;
 	batches->block = block;
 	if (block->goes_on)
-		begin(batches, block->rest);
+		batches_begin(batches, block->rest);
 }
 
-/* Of the current block; NULL: it has none that begins there. */
-static const struct pprof_batch *find(struct block *block, const unsigned char *at)
+/* Returns the batch of the current block that starts there, or NULL. */
+static const struct pprof_batch *batches_find(struct block *block, const unsigned char *at)
 {
 	while (block->passed < block->count && block->batches[block->passed].at < at)
 		block->passed++;
@@ -176,10 +185,10 @@ const struct pprof_batch *pprof_batches_at(struct pprof_batches *batches, struct
 	if (!batches->team)
 		batches->team = team_new(
 			bytes_left(&rest) < THREAD_BYTES_MIN || affinity_cpu_count() < 2 ? 1 : 2);
-	while (!(batch = find(batches->block, rest.at))) {
+	while (!(batch = batches_find(batches->block, rest.at))) {
 		if (!batches->is_begun)
-			begin(batches, rest);
-		finish(batches);
+			batches_begin(batches, rest);
+		batches_finish(batches);
 	}
 	return batch;
 }

@@ -12,7 +12,7 @@ void pprof_events_deinit(struct pprof_events *events)
 	free(events->sums);
 }
 
-/* The type of counts with this name. */
+/* Returns the type of counts with this name. */
 static size_t find_counts(const struct pprof_events *events, const struct profile *profile,
 			  const char *name)
 {
@@ -26,7 +26,7 @@ static size_t find_counts(const struct pprof_events *events, const struct profil
 	return i;
 }
 
-static size_t count_shown(const struct pprof_events *events)
+static size_t events_count_shown(const struct pprof_events *events)
 {
 	size_t count = 0;
 
@@ -41,10 +41,10 @@ static size_t find_samples(const struct pprof_events *events, const struct profi
 
 	if (found == events->count)
 		found = find_counts(events, profile, "sample");
-	return count_shown(events) > 1 ? found : events->count;
+	return events_count_shown(events) > 1 ? found : events->count;
 }
 
-/* The event to show if only one can be shown. */
+/* Returns the event to show if only one can be shown. */
 static size_t main_type(const struct pprof_events *events)
 {
 	size_t last = 0;
@@ -59,8 +59,8 @@ static size_t main_type(const struct pprof_events *events)
 	return last;
 }
 
-static event_id add_event(const struct pprof_events *events, struct profile *profile, size_t index,
-			  bool is_main)
+static event_id events_add_event(const struct pprof_events *events, struct profile *profile,
+				 size_t index, bool is_main)
 {
 	const struct pprof_type *type = &events->types[index];
 	struct profile_event event = {
@@ -71,7 +71,7 @@ static event_id add_event(const struct pprof_events *events, struct profile *pro
 		.one_value = events->samples == events->count || !is_main,
 	};
 
-	/* A file has one period; it applies to events of the same unit. */
+	/* A file has one period. It applies to events with the same unit. */
 	if (type->unit == events->period_type.unit)
 		event.period = events->period;
 	return profile_add_event(profile, &event);
@@ -87,14 +87,14 @@ static struct error *check_types(struct pprof_events *events, struct profile *pr
 		if (!events->types[i].unit)
 			events->types[i].unit = strtab_add(profile_strings(profile), "count");
 	}
-	if (!count_shown(events))
+	if (!events_count_shown(events))
 		return error_hint(error_new("it has negative values, as the difference of two "
 					    "profiles"),
 				  "prof reads profiles, not their differences");
 	return NULL;
 }
 
-/* Whether values of a type are those of an event. */
+/* Returns whether values of a type are those of an event. */
 static bool is_event(const struct pprof_events *events, size_t type)
 {
 	return type != events->samples && !events->are_negative[type];
@@ -121,14 +121,14 @@ struct error *pprof_events_define(struct pprof_events *events, struct profile *p
 	events->ids = xcalloc(events->count, sizeof(*events->ids));
 	events->sums = xcalloc(events->count, sizeof(*events->sums));
 	main = main_type(events);
-	events->main = add_event(events, profile, main, true);
+	events->main = events_add_event(events, profile, main, true);
 	for (size_t i = 0; i < events->count; i++)
 		if (is_event(events, i))
-			events->ids[i] = add_event(events, profile, i, i == main);
+			events->ids[i] = events_add_event(events, profile, i, i == main);
 	return has_equal_types(events) ? error_new("it has two equal sample types") : NULL;
 }
 
-static struct error *check(struct pprof_events *events, const uint64_t *values, size_t count)
+static struct error *events_check(struct pprof_events *events, const uint64_t *values, size_t count)
 {
 	if (count != events->count)
 		return error_new("a sample has %zu values where the profile has %zu types", count,
@@ -147,7 +147,7 @@ struct error *pprof_events_add(struct pprof_events *events, struct profile *prof
 			       label_set_id labels, stack_id stack, const uint64_t *values,
 			       size_t count)
 {
-	struct error *err = check(events, values, count);
+	struct error *err = events_check(events, values, count);
 
 	for (size_t i = 0; !err && i < count; i++) {
 		event_id event = events->ids[i];

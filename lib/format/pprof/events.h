@@ -1,13 +1,14 @@
 /*
  * The values of a pprof sample: sample types, as events of a profile.
  *
- * If there are several types, a type "samples" is not an event but the number of samples of the
- * main event. Without such a type, each value is both the number of samples and their weight. The
- * main event is the type that pprof shows by default: default_sample_type, or else the last one. It
- * is event 0 of a profile that was empty.
+ * If there are several types, a type "samples" is not an event but the number
+ * of samples of the main event. Without such a type, each value is both the
+ * number of samples and their weight. The main event is the type that pprof
+ * shows by default: default_sample_type, or else the last one. It becomes event
+ * 0 of an empty profile.
  *
- * Types with negative values are omitted: those of a difference of two profiles. If all have some,
- * the file is refused.
+ * Types with negative values come from a difference of two profiles and are
+ * omitted. If all types have some, the file is refused.
  */
 #ifndef PROF_FORMAT_PPROF_EVENTS_H
 #define PROF_FORMAT_PPROF_EVENTS_H
@@ -24,7 +25,7 @@ struct pprof_type {
 struct pprof_events {
 	struct pprof_type *types; /* in the order of the values */
 	size_t count, room;
-	string_id default_type; /* "": none */
+	string_id default_type; /* "" if the file has none */
 	struct pprof_type period_type;
 	uint64_t period;
 	bool are_negative[PPROF_TYPES_MAX]; /* by type: it is omitted */
@@ -38,7 +39,10 @@ void pprof_events_deinit(struct pprof_events *events);
 
 /* Adds the events to the profile. */
 MUST_CHECK struct error *pprof_events_define(struct pprof_events *events, struct profile *profile);
-/* Adds the values of a sample, one per type. Fails if the sum of a type exceeds INT64_MAX. */
+/*
+ * Adds the values of a sample, one per type. Fails if the sum of a type exceeds
+ * INT64_MAX.
+ */
 MUST_CHECK struct error *pprof_events_add(struct pprof_events *events, struct profile *profile,
 					  label_set_id labels, stack_id stack,
 					  const uint64_t *values, size_t count);

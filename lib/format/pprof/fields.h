@@ -1,7 +1,7 @@
 /*
- * Field numbers of a pprof profile's messages, as far as prof reads or writes them. *_FIELDS is one
- * more than the last number.
- * Source: https://github.com/google/pprof/blob/main/proto/profile.proto
+ * Field numbers of a pprof profile's messages that prof reads or writes.
+ * *_FIELDS is one more than the last number. Source:
+ * https://github.com/google/pprof/blob/main/proto/profile.proto
  */
 #ifndef PROF_FORMAT_PPROF_FIELDS_H
 #define PROF_FORMAT_PPROF_FIELDS_H
@@ -24,9 +24,10 @@ enum pprof_profile_field {
 	PPROF_PROFILE_DOC_URL,
 	PPROF_PROFILE_FIELDS,
 	/*
-	 * An extension of prof's, as PPROF_SAMPLE_TIMES: the segments that the file was merged of,
-	 * as a packed list of the seconds in which they begin, the first one since 1970, the others
-	 * since the one before.
+	 * An extension of prof, like PPROF_SAMPLE_TIMES: the segments that were
+	 * merged into the file. It is a packed list of the seconds at which
+	 * they start. The first is relative to 1970, the others to the previous
+	 * one.
 	 */
 	PPROF_PROFILE_SEGMENTS = 1500
 };
@@ -39,9 +40,10 @@ enum pprof_sample_field {
 	PPROF_SAMPLE_VALUE,
 	PPROF_SAMPLE_LABEL,
 	/*
-	 * An extension of prof's, which other readers skip as protobuf says: when the samples were
-	 * taken that the first value counts, ascending, as a packed list of milliseconds, the first
-	 * one since the start of the profile, the others since the one before.
+	 * An extension of prof, which other readers skip according to the
+	 * protobuf specification: the times of the samples that the first value
+	 * counts, ascending. It is a packed list of milliseconds. The first is
+	 * relative to the start of the profile, the others to the previous one.
 	 */
 	PPROF_SAMPLE_TIMES = 1500
 };

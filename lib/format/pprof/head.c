@@ -8,7 +8,10 @@
 
 #include <stdlib.h>
 
-/* Sample types, times and the longest list of segments: a second is one byte, an hour are two. */
+/*
+ * Enough for the sample types, the times and the longest list of segments,
+ * which takes one or two bytes per segment.
+ */
 enum { HEAD_BYTES = 512 + 2 * PPROF_SEGMENTS_MAX };
 
 static bool take_segments(struct pprof_head *head, struct bytes list)
@@ -29,8 +32,8 @@ static bool take_segments(struct pprof_head *head, struct bytes list)
 	return bytes_ok(&list);
 }
 
-/* Up to the first field that the writer puts after them, a comment. */
-static bool take_fields(struct pprof_head *head, struct bytes message)
+/* Reads up to the first field that the writer puts after them, a comment. */
+static bool head_take_fields(struct pprof_head *head, struct bytes message)
 {
 	struct wire_field field;
 
@@ -53,7 +56,7 @@ bool pprof_head_read(FILE *in, struct pprof_head *ret)
 	size_t len = gzip ? fread(first, 1, sizeof(first), gzip) : 0;
 
 	*ret = (struct pprof_head){0};
-	if (take_fields(ret, bytes_of(first, len)))
+	if (head_take_fields(ret, bytes_of(first, len)))
 		return true;
 	free(ret->segments);
 	*ret = (struct pprof_head){0};

@@ -7,7 +7,7 @@
 
 void id_table_init(struct id_table *table, uint64_t count)
 {
-	*table = (struct id_table){.dense_count = count + 1}; /* ids begin at 1 */
+	*table = (struct id_table){.dense_count = count + 1}; /* ids start at 1 */
 	table->dense = xreallocarray(NULL, table->dense_count, sizeof(*table->dense));
 	for (uint64_t i = 0; i < table->dense_count; i++)
 		table->dense[i] = IDMAP_NONE;

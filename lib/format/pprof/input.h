@@ -1,4 +1,7 @@
-/* Reads the bytes of a pprof profile: usually compressed with gzip, plain from some producers. */
+/*
+ * Reads the bytes of a pprof profile, which is usually compressed with gzip.
+ * Some producers write it uncompressed.
+ */
 #ifndef PROF_FORMAT_PPROF_INPUT_H
 #define PROF_FORMAT_PPROF_INPUT_H
 
@@ -9,12 +12,13 @@
 struct pprof_input {
 	char *data; /* decompressed */
 	size_t len;
-	size_t file_bytes; /* as they were in the file */
+	size_t file_bytes; /* size in the file */
 };
 
 /*
- * Reads the rest of a file. The caller frees ret->data. More than 2 GiB, protobuf's limit for a
- * message, is an error, and so is a file that unpacks to more than limits.h allows.
+ * Reads the rest of a file. The caller frees ret->data. Fails for more than 2
+ * GiB, which is protobuf's limit for a message, and for a file that expands to
+ * more than limits.h allows.
  */
 MUST_CHECK struct error *pprof_input(FILE *in, struct pprof_input *ret);
 

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-static string_id intern(const struct pprof_strings *strings, const char *str)
+static string_id pprof_labels_intern(const struct pprof_strings *strings, const char *str)
 {
 	return strtab_add(profile_strings(strings->profile), str);
 }
@@ -17,11 +17,11 @@ void pprof_labels_init(struct pprof_labels *labels, struct pprof_strings *string
 {
 	*labels = (struct pprof_labels){
 		.strings = strings,
-		.comm = intern(strings, "comm"),
-		.thread = intern(strings, "thread"),
-		.pid = intern(strings, "pid"),
-		.tid = intern(strings, "tid"),
-		.id = intern(strings, "id"),
+		.comm = pprof_labels_intern(strings, COMM_LABEL),
+		.thread = pprof_labels_intern(strings, THREAD_LABEL),
+		.pid = pprof_labels_intern(strings, PID_LABEL),
+		.tid = pprof_labels_intern(strings, TID_LABEL),
+		.id = pprof_labels_intern(strings, "id"),
 	};
 }
 
@@ -31,7 +31,7 @@ void pprof_labels_deinit(struct pprof_labels *labels)
 }
 
 /* Keeps the first value of a key. */
-static bool take_name(string_id *name, const struct profile_label *label)
+static bool pprof_labels_take_name(string_id *name, const struct profile_label *label)
 {
 	if (*name || !label->text)
 		return false;
@@ -39,8 +39,8 @@ static bool take_name(string_id *name, const struct profile_label *label)
 	return true;
 }
 
-static bool take_pid(const struct pprof_labels *labels, pid_t *pid,
-		     const struct profile_label *label)
+static bool pprof_labels_take_pid(const struct pprof_labels *labels, pid_t *pid,
+				  const struct profile_label *label)
 {
 	bool is_id = !label->unit || label->unit == labels->id;
 
@@ -55,12 +55,12 @@ static bool take_label(const struct pprof_labels *labels, struct profile_thread 
 		       const struct profile_label *label)
 {
 	if (label->key == labels->comm)
-		return take_name(&thread->process, label);
+		return pprof_labels_take_name(&thread->process, label);
 	if (label->key == labels->thread)
-		return take_name(&thread->name, label);
+		return pprof_labels_take_name(&thread->name, label);
 	if (label->key == labels->pid)
-		return take_pid(labels, &thread->pid, label);
-	return label->key == labels->tid && take_pid(labels, &thread->tid, label);
+		return pprof_labels_take_pid(labels, &thread->pid, label);
+	return label->key == labels->tid && pprof_labels_take_pid(labels, &thread->tid, label);
 }
 
 static bool read_label(struct pprof_labels *labels, struct bytes message,
@@ -102,7 +102,7 @@ static bool read_labels(struct pprof_labels *labels, struct bytes message, label
 	return bytes_ok(&message);
 }
 
-static bool is_equal(struct bytes a, struct bytes b)
+static bool pprof_labels_is_equal(struct bytes a, struct bytes b)
 {
 	size_t len = bytes_left(&a);
 
@@ -114,7 +114,7 @@ bool pprof_labels_find(struct pprof_labels *labels, struct bytes message, label_
 	uint32_t hash = hash_bytes(message.at, bytes_left(&message));
 	struct pprof_recent_labels *recent = &labels->recent[hash % PPROF_RECENT_LABELS];
 
-	if (!is_equal(message, recent->labels)) {
+	if (!pprof_labels_is_equal(message, recent->labels)) {
 		if (!read_labels(labels, message, &recent->id))
 			return false;
 		recent->labels = message;

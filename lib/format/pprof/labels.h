@@ -1,6 +1,6 @@
 /*
- * The label sets of pprof samples. The labels "comm", "thread", "pid" and "tid", as prof writes
- * them, give the thread; all others are kept.
+ * The label sets of pprof samples. The labels "comm", "thread", "pid" and
+ * "tid", as prof writes them, define the thread. All others are kept.
  */
 #ifndef PROF_FORMAT_PPROF_LABELS_H
 #define PROF_FORMAT_PPROF_LABELS_H
@@ -29,8 +29,8 @@ void pprof_labels_init(struct pprof_labels *labels, struct pprof_strings *string
 void pprof_labels_deinit(struct pprof_labels *labels);
 
 /*
- * message: the part of a sample's message with all of its labels. It must stay valid until
- * pprof_labels_deinit(). Returns false if it is malformed.
+ * message: the part of a sample's message with all of its labels. It must stay
+ * valid until pprof_labels_deinit(). Returns false if it is malformed.
  */
 bool pprof_labels_find(struct pprof_labels *labels, struct bytes message, label_set_id *ret);
 

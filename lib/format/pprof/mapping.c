@@ -6,7 +6,7 @@
 
 #define PAGE_MASK UINT64_C(0xfff)
 
-/* All modules without a description share the last place. */
+/* All modules without a description share the last element. */
 static uint32_t module_index(const struct profile *profile, uint32_t module)
 {
 	uint32_t count = profile_module_count(profile);
@@ -14,14 +14,14 @@ static uint32_t module_index(const struct profile *profile, uint32_t module)
 	return module < count ? module : count;
 }
 
-static uint64_t page_end(uint64_t last)
+static uint64_t mapping_page_end(uint64_t last)
 {
 	return (last | PAGE_MASK) < UINT64_MAX ? (last | PAGE_MASK) + 1 : UINT64_MAX;
 }
 
 /*
- * The pages that the segment is loaded into. pprof does not symbolize mappings that are not page-
- * aligned.
+ * Returns the pages that the segment is loaded into. pprof does not symbolize
+ * mappings that are not page-aligned.
  */
 static struct pprof_mapping place_of_segment(uint32_t module, const struct profile_segment *segment)
 {
@@ -30,7 +30,7 @@ static struct pprof_mapping place_of_segment(uint32_t module, const struct profi
 	return (struct pprof_mapping){
 		.module = module,
 		.start = segment->vaddr - in_page,
-		.limit = page_end(segment->vaddr + segment->size_bytes - 1),
+		.limit = mapping_page_end(segment->vaddr + segment->size_bytes - 1),
 		.offset = segment->offset > in_page ? segment->offset - in_page : 0,
 	};
 }
@@ -65,8 +65,8 @@ static uint32_t make_places(struct pprof_mappings *mappings, const struct profil
 	return count;
 }
 
-static struct pprof_mapping *place_of(const struct pprof_mappings *mappings,
-				      const struct profile *profile, frame_id id)
+static struct pprof_mapping *mapping_place_of(const struct pprof_mappings *mappings,
+					      const struct profile *profile, frame_id id)
 {
 	struct profile_frame frame = profile_get_frame(profile, id);
 	const struct profile_module *module = profile_get_module(profile, frame.module);
@@ -81,15 +81,15 @@ static struct pprof_mapping *place_of(const struct pprof_mappings *mappings,
 }
 
 /*
- * Segments contain their frames. The mapping for other frames, whose address is their offset, is
- * extended to the pages in use.
+ * Segments contain their frames. The mapping for other frames, whose address is
+ * their offset, is extended to the pages in use.
  */
 static void cover(struct pprof_mapping *place, uint64_t address)
 {
 	if (address < place->start)
 		place->start = place->offset = address & ~PAGE_MASK;
 	if (address >= place->limit)
-		place->limit = page_end(address);
+		place->limit = mapping_page_end(address);
 }
 
 static void use_lines(struct pprof_mapping *place, const struct profile *profile, frame_id id)
@@ -112,7 +112,7 @@ static void use_places(struct pprof_mappings *mappings, const struct profile *pr
 
 		if (!is_placed(profile, i))
 			continue;
-		place = place_of(mappings, profile, i);
+		place = mapping_place_of(mappings, profile, i);
 		place->is_used = true;
 		cover(place, pprof_address(profile, i));
 		use_lines(place, profile, i);
@@ -158,13 +158,16 @@ const struct pprof_mapping *pprof_mapping_of(const struct pprof_mappings *mappin
 {
 	if (!is_placed(profile, frame))
 		return NULL;
-	return place_of(mappings, profile, frame);
+	return mapping_place_of(mappings, profile, frame);
 }
 
 uint64_t pprof_address(const struct profile *profile, frame_id frame)
 {
 	uint64_t address = profile_frame_address(profile, frame);
 
-	/* No mapping can contain the last byte of the address space: its limit would be 0. */
+	/*
+	 * No mapping can contain the last byte of the address space, because
+	 * its limit would be 0.
+	 */
 	return address < UINT64_MAX ? address : UINT64_MAX - 1;
 }

@@ -42,7 +42,10 @@ void pprof_modules_set_source_user(struct pprof_modules *modules, uint64_t id, u
 		transfer_share_module(modules->profile, mapping->outside, user);
 }
 
-/* A module without segments, for addresses outside of their mapping's range. */
+/*
+ * Returns a module without segments, for addresses outside their mapping's
+ * range.
+ */
 static uint32_t module_outside(struct pprof_modules *modules, struct pprof_source *mapping)
 {
 	struct profile_module module = *profile_get_module(modules->profile, mapping->module);
@@ -74,10 +77,13 @@ struct pprof_place pprof_modules_place(struct pprof_modules *modules, uint64_t m
 	return (struct pprof_place){mapping->module, address - mapping->start + mapping->offset};
 }
 
-/* "jit-PID.dump": what a JIT compiler writes of its code (proc/jitdump.h). */
+/*
+ * Returns whether the file is "jit-PID.dump", which a JIT compiler writes
+ * (proc/jitdump.h).
+ */
 static bool is_jitdump(const char *path)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *name = basename(path);
 	size_t digits;
 
 	if (strncmp(name, "jit-", 4) != 0)
@@ -111,24 +117,24 @@ static enum profile_module_kind module_kind(const char *path)
 	return *path ? PROFILE_MODULE_FILE : PROFILE_MODULE_UNKNOWN;
 }
 
-static bool is_same_file(const struct pprof_source *left, const struct pprof_source *right)
+static bool modules_is_same_file(const struct pprof_source *left, const struct pprof_source *right)
 {
 	return left->path == right->path && left->build_id == right->build_id;
 }
 
 /*
- * Whether two mappings are segments of one file, the second after the first. Linkers let two
- * segments share a page, which then is in two mappings at two addresses; but a module's offset has
- * one address.
+ * Returns whether two mappings are segments of one file, the second after the
+ * first. Linkers let two segments share a page, which then is in two mappings
+ * at two addresses. But an offset in a module has only one address.
  */
 static bool belongs_to(const struct pprof_source *second, const struct pprof_source *first)
 {
-	return is_same_file(second, first) && first->start < first->limit &&
+	return modules_is_same_file(second, first) && first->start < first->limit &&
 	       second->start < second->limit && second->offset > first->offset &&
 	       second->offset - first->offset >= first->limit - first->start;
 }
 
-static uint32_t describe(struct pprof_modules *modules, const struct profile_module *module)
+static uint32_t modules_describe(struct pprof_modules *modules, const struct profile_module *module)
 {
 	if (modules->shared)
 		return transfer_merge_module(modules->profile, modules->shared, module);
@@ -137,8 +143,9 @@ static uint32_t describe(struct pprof_modules *modules, const struct profile_mod
 }
 
 /*
- * Files are linked to addresses below this and loaded at others: a profile of a running process has
- * those, which differ from run to run. Then the address of a place is its offset in the file.
+ * Files are linked to addresses below this limit and loaded above it. A profile
+ * of a running process contains the load addresses, which differ from run to
+ * run. Then the address of a location is its offset in the file.
  */
 #define LINKED_BELOW (UINT64_C(1) << 32)
 
@@ -148,7 +155,7 @@ static uint64_t linked_at(const struct pprof_source *mapping, enum profile_modul
 									     : mapping->start;
 }
 
-static void add_module(struct pprof_modules *modules, uint32_t first, uint32_t end)
+static void modules_add_module(struct pprof_modules *modules, uint32_t first, uint32_t end)
 {
 	const struct pprof_source *source = &modules->mappings[first];
 	struct profile_module module = {
@@ -172,19 +179,19 @@ static void add_module(struct pprof_modules *modules, uint32_t first, uint32_t e
 	}
 	module.segments = segments;
 	module.is_main = module.kind == PROFILE_MODULE_FILE &&
-			 is_same_file(source, &modules->mappings[0]);
-	id = describe(modules, &module);
+			 modules_is_same_file(source, &modules->mappings[0]);
+	id = modules_describe(modules, &module);
 	for (uint32_t i = first; i < end; i++)
 		modules->mappings[i].module = id;
 }
 
 void pprof_modules_define(struct pprof_modules *modules)
 {
-	describe(modules, &(struct profile_module){.kind = PROFILE_MODULE_NONE});
+	modules_describe(modules, &(struct profile_module){.kind = PROFILE_MODULE_NONE});
 	for (uint32_t first = 0, end; first < modules->count; first = end) {
 		for (end = first + 1; end < modules->count; end++)
 			if (!belongs_to(&modules->mappings[end], &modules->mappings[end - 1]))
 				break;
-		add_module(modules, first, end);
+		modules_add_module(modules, first, end);
 	}
 }

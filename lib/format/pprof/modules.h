@@ -1,7 +1,7 @@
 /*
- * Converts the mappings of a pprof profile to modules. Consecutive mappings of one file are
- * segments of one module, unless they share a page. The file of the first mapping is the main
- * program.
+ * Converts the mappings of a pprof profile to modules. Consecutive mappings of
+ * one file are segments of one module, unless they share a page. The file of
+ * the first mapping is the main program.
  */
 #ifndef PROF_FORMAT_PPROF_MODULES_H
 #define PROF_FORMAT_PPROF_MODULES_H
@@ -12,13 +12,17 @@
 /* The module of locations without a mapping. */
 #define PPROF_NO_MAPPING 0
 
-/* A mapping of the file; the first members are its fields. */
+/* A mapping of the file. The first members are its fields. */
 struct pprof_source {
 	uint64_t start, limit, offset;
 	string_id path, build_id;
 	uint32_t module;
 	uint32_t
-		outside; /* the module of addresses not between start and limit, if there are any */
+		/*
+		 * The module of addresses that are not between start and limit,
+		 * if there are any.
+		 */
+		outside;
 };
 
 struct pprof_modules {
@@ -27,8 +31,11 @@ struct pprof_modules {
 	uint32_t count, room;
 	struct id_table ids; /* by id of the mapping */
 	uint32_t module_count;
-	struct idmap *shared; /* of a profile that others were added to (profile/transfer.h); or
-				 NULL */
+	/*
+	 * The modules of a profile that files are added to
+	 * (profile/transfer.h), or NULL.
+	 */
+	struct idmap *shared;
 };
 
 /* count: the expected number of mappings. profile and shared are borrowed. */
@@ -39,12 +46,17 @@ void pprof_modules_deinit(struct pprof_modules *modules);
 /* Returns false if a mapping with this id exists. */
 bool pprof_modules_add(struct pprof_modules *modules, uint64_t id,
 		       const struct pprof_source *mapping);
-/* Sets profile_module.source_user of the module of a mapping, if the mapping exists. */
+/*
+ * Sets profile_module.source_user of the module of a mapping, if the mapping
+ * exists.
+ */
 void pprof_modules_set_source_user(struct pprof_modules *modules, uint64_t id, uid_t user);
-/* Describes the modules in the profile; call after adding all mappings. */
+/* Describes the modules in the profile. Call it after adding all mappings. */
 void pprof_modules_define(struct pprof_modules *modules);
 
-/* The memory that they need in all, also in the profile once they are defined. */
+/*
+ * Returns the total size in bytes, including their descriptions in the profile.
+ */
 static inline size_t pprof_modules_memory_bytes(const struct pprof_modules *modules)
 {
 	return modules->count * (sizeof(*modules->mappings) + sizeof(struct profile_module) +
@@ -57,7 +69,10 @@ struct pprof_place {
 	uint64_t offset;
 };
 
-/* The module and offset of an address. An unknown mapping id means no mapping, as in pprof. */
+/*
+ * Returns the module and offset of an address. An unknown mapping id means no
+ * mapping, like in pprof.
+ */
 struct pprof_place pprof_modules_place(struct pprof_modules *modules, uint64_t mapping_id,
 				       uint64_t address);
 

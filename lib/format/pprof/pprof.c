@@ -18,8 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Function and location ids are the profile's ids plus one: 0 means none. */
-struct writer {
+/*
+ * Function and location ids are the profile's ids plus one, because 0 means
+ * none.
+ */
+struct pprof_writer {
 	struct pprof_stream stream;
 	struct wire_message message,
 		nested; /* scratch buffers, empty between two fields of the profile */
@@ -27,11 +30,12 @@ struct writer {
 	event_id event; /* the default sample type, whose samples are counted */
 	struct pprof_mappings mappings;
 	struct function_names names;
-	frame_id *first_of_function; /* by frame without lines: the first one of its function */
-	bool is_small;		     /* leaves out what readers know without it */
+	/* For each frame without lines, the first frame of its function. */
+	frame_id *first_of_function;
+	bool is_small; /* omit what readers know without it */
 };
 
-static uint64_t text(struct writer *writer, string_id id)
+static uint64_t pprof_text(struct pprof_writer *writer, string_id id)
 {
 	return pprof_string(&writer->stream, profile_string(writer->profile, id));
 }
@@ -41,7 +45,7 @@ struct value_type {
 	uint64_t type, unit;
 };
 
-static struct value_type type_of_event(struct writer *writer, event_id id)
+static struct value_type type_of_event(struct pprof_writer *writer, event_id id)
 {
 	struct value_type type;
 
@@ -50,7 +54,7 @@ static struct value_type type_of_event(struct writer *writer, event_id id)
 	return type;
 }
 
-static struct value_type type_of_samples(struct writer *writer)
+static struct value_type type_of_samples(struct pprof_writer *writer)
 {
 	return (struct value_type){
 		.type = pprof_string(&writer->stream, "samples"),
@@ -58,16 +62,19 @@ static struct value_type type_of_samples(struct writer *writer)
 	};
 }
 
-static void put_type(struct writer *writer, enum pprof_profile_field field, struct value_type type)
+static void pprof_put_type(struct pprof_writer *writer, enum pprof_profile_field field,
+			   struct value_type type)
 {
 	wire_put_number(&writer->message, PPROF_TYPE_TYPE, type.type);
 	wire_put_number(&writer->message, PPROF_TYPE_UNIT, type.unit);
 	pprof_put_message(&writer->stream, field, &writer->message);
 }
 
-/* Whether the first value of a sample counts the samples of the chosen event. Profiles of memory
- * have one value per event, as Go's have. */
-static bool has_samples(const struct writer *writer)
+/*
+ * Returns whether the first value of a sample counts the samples of the chosen
+ * event. Profiles of memory have one value per event, like in Go.
+ */
+static bool has_samples(const struct pprof_writer *writer)
 {
 	enum memory_event which;
 
@@ -76,23 +83,25 @@ static bool has_samples(const struct writer *writer)
 		 memory_event_of(writer->profile, writer->event, &which));
 }
 
-static void put_sample_types(struct writer *writer)
+static void put_sample_types(struct pprof_writer *writer)
 {
-	/* Its strings come first in the table, even if the type is not written. */
+	/*
+	 * Its strings come first in the table, even if the type is not written.
+	 */
 	struct value_type samples = type_of_samples(writer);
 	uint32_t count = profile_event_count(writer->profile);
 	CLEANUP(free_ptr) size_t *indexes = pprof_value_indexes(writer->profile);
 	CLEANUP(free_ptr) event_id *events = xcalloc(count, sizeof(*events));
 
 	if (has_samples(writer))
-		put_type(writer, PPROF_PROFILE_SAMPLE_TYPE, samples);
+		pprof_put_type(writer, PPROF_PROFILE_SAMPLE_TYPE, samples);
 	for (event_id i = 0; i < count; i++)
 		events[indexes[i]] = i;
 	for (uint32_t i = 0; i < count; i++)
-		put_type(writer, PPROF_PROFILE_SAMPLE_TYPE, type_of_event(writer, events[i]));
+		pprof_put_type(writer, PPROF_PROFILE_SAMPLE_TYPE, type_of_event(writer, events[i]));
 }
 
-static void put_times(struct writer *writer)
+static void pprof_put_times(struct pprof_writer *writer)
 {
 	const struct profile_info *info = profile_get_info(writer->profile);
 	struct value_type type = type_of_samples(writer);
@@ -103,13 +112,13 @@ static void put_times(struct writer *writer)
 	if (profile_event_count(writer->profile)) {
 		type = type_of_event(writer, writer->event);
 		period = pprof_type_period(writer->profile, writer->event);
-		put_type(writer, PPROF_PROFILE_PERIOD_TYPE, type);
+		pprof_put_type(writer, PPROF_PROFILE_PERIOD_TYPE, type);
 	}
 	pprof_put_number(&writer->stream, PPROF_PROFILE_PERIOD, period);
 	pprof_put_number(&writer->stream, PPROF_PROFILE_DEFAULT_TYPE, type.type);
 }
 
-static void put_segments(struct writer *writer, const struct format_options *options)
+static void put_segments(struct pprof_writer *writer, const struct pprof_options *options)
 {
 	uint64_t former = 0;
 
@@ -122,7 +131,7 @@ static void put_segments(struct writer *writer, const struct format_options *opt
 	pprof_put_message(&writer->stream, PPROF_PROFILE_SEGMENTS, &writer->message);
 }
 
-static void put_comment(struct writer *writer, const char *title, const char *content)
+static void put_comment(struct pprof_writer *writer, const char *title, const char *content)
 {
 	CLEANUP(free_ptr) char *comment = xasprintf("%s%s", title, content);
 
@@ -133,7 +142,7 @@ static void put_comment(struct writer *writer, const char *title, const char *co
 }
 
 /* Writes each line as a comment. */
-static void put_remarks(struct writer *writer, const char *line)
+static void put_remarks(struct pprof_writer *writer, const char *line)
 {
 	for (const char *end; (end = strchr(line, '\n')); line = end + 1) {
 		CLEANUP(free_ptr) char *comment = xstrndup(line, (size_t)(end - line));
@@ -142,7 +151,7 @@ static void put_remarks(struct writer *writer, const char *line)
 	}
 }
 
-/* The name of the sample type of the event that is called so. */
+/* Returns the name of the sample type of an event. */
 static const char *written_name(const struct profile *profile, const char *event)
 {
 	for (event_id i = 0; i < profile_event_count(profile); i++)
@@ -151,7 +160,7 @@ static const char *written_name(const struct profile *profile, const char *event
 	return event;
 }
 
-static void put_quality(struct writer *writer, const struct profile_quality *quality)
+static void pprof_put_quality(struct pprof_writer *writer, const struct profile_quality *quality)
 {
 	CLEANUP(free_ptr) char *waiting = quality_encode_waiting(&quality->waiting);
 	CLEANUP(free_ptr) char *stat = stat_counts_encode(&quality->stat);
@@ -173,7 +182,7 @@ static void put_quality(struct writer *writer, const struct profile_quality *qua
 	}
 }
 
-static void put_owners(struct writer *writer)
+static void put_owners(struct pprof_writer *writer)
 {
 	const struct pprof_mappings *mappings = &writer->mappings;
 	CLEANUP(free_ptr) char *owners = NULL;
@@ -192,7 +201,7 @@ static void put_owners(struct writer *writer)
 	put_comment(writer, PPROF_OWNERS, owners);
 }
 
-static void put_polls(struct writer *writer)
+static void pprof_put_polls(struct pprof_writer *writer)
 {
 	uint32_t count = profile_polls_count(writer->profile);
 
@@ -206,26 +215,27 @@ static void put_polls(struct writer *writer)
 	}
 }
 
-static void put_comments(struct writer *writer)
+static void put_comments(struct pprof_writer *writer)
 {
 	const struct profile_info *info = profile_get_info(writer->profile);
 
+	put_comment(writer, PPROF_TITLE, info->title);
 	put_comment(writer, "command: ", info->command);
 	put_comment(writer, "host: ", info->host);
 	put_comment(writer, "kernel: ", info->kernel);
 	put_comment(writer, "", info->is_run ? PPROF_RUN : "");
 	put_comment(writer, "", info->headline);
-	put_quality(writer, &info->quality);
+	pprof_put_quality(writer, &info->quality);
 	put_owners(writer);
-	put_polls(writer);
+	pprof_put_polls(writer);
 	put_remarks(writer, info->remarks);
 }
 
-static void put_mapping(struct writer *writer, const struct pprof_mapping *mapping)
+static void pprof_put_mapping(struct pprof_writer *writer, const struct pprof_mapping *mapping)
 {
 	const struct profile_module *module = profile_get_module(writer->profile, mapping->module);
 	struct wire_message *message = &writer->message;
-	uint64_t filename = module->path ? text(writer, module->path)
+	uint64_t filename = module->path ? pprof_text(writer, module->path)
 					 : pprof_string(&writer->stream, "[unknown]");
 
 	wire_put_number(message, PPROF_MAPPING_ID, mapping->id);
@@ -233,7 +243,7 @@ static void put_mapping(struct writer *writer, const struct pprof_mapping *mappi
 	wire_put_number(message, PPROF_MAPPING_LIMIT, mapping->limit);
 	wire_put_number(message, PPROF_MAPPING_OFFSET, mapping->offset);
 	wire_put_number(message, PPROF_MAPPING_FILENAME, filename);
-	wire_put_number(message, PPROF_MAPPING_BUILD_ID, text(writer, module->build_id));
+	wire_put_number(message, PPROF_MAPPING_BUILD_ID, pprof_text(writer, module->build_id));
 	wire_put_number(message, PPROF_MAPPING_HAS_FUNCTIONS, mapping->has_functions);
 	wire_put_number(message, PPROF_MAPPING_HAS_FILENAMES, mapping->has_filenames);
 	wire_put_number(message, PPROF_MAPPING_HAS_LINE_NUMBERS, mapping->has_line_numbers);
@@ -241,15 +251,15 @@ static void put_mapping(struct writer *writer, const struct pprof_mapping *mappi
 	pprof_put_message(&writer->stream, PPROF_PROFILE_MAPPING, message);
 }
 
-static void put_mappings(struct writer *writer)
+static void pprof_put_mappings(struct pprof_writer *writer)
 {
 	const struct pprof_mappings *mappings = &writer->mappings;
 
 	for (uint32_t i = 0; i < mappings->count; i++)
-		put_mapping(writer, &mappings->places[mappings->in_order[i]]);
+		pprof_put_mapping(writer, &mappings->places[mappings->in_order[i]]);
 }
 
-static void put_function(struct writer *writer, function_id id)
+static void pprof_put_function(struct pprof_writer *writer, function_id id)
 {
 	const struct profile_function *function = profile_get_function(writer->profile, id);
 	struct wire_message *message = &writer->message;
@@ -259,19 +269,19 @@ static void put_function(struct writer *writer, function_id id)
 			pprof_string(&writer->stream, function_names_get(&writer->names, id)));
 	if (!writer->is_small || function->system_name != function->name)
 		wire_put_number(message, PPROF_FUNCTION_SYSTEM_NAME,
-				text(writer, function->system_name));
-	wire_put_number(message, PPROF_FUNCTION_FILENAME, text(writer, function->file));
+				pprof_text(writer, function->system_name));
+	wire_put_number(message, PPROF_FUNCTION_FILENAME, pprof_text(writer, function->file));
 	wire_put_number(message, PPROF_FUNCTION_START_LINE, function->start_line);
 	pprof_put_message(&writer->stream, PPROF_PROFILE_FUNCTION, message);
 }
 
-static void put_functions(struct writer *writer)
+static void pprof_put_functions(struct pprof_writer *writer)
 {
 	for (function_id i = 0; i < profile_function_count(writer->profile); i++)
-		put_function(writer, i);
+		pprof_put_function(writer, i);
 }
 
-static void group_addresses(struct writer *writer)
+static void group_addresses(struct pprof_writer *writer)
 {
 	const struct profile *profile = writer->profile;
 	uint32_t count = profile_frame_count(profile);
@@ -292,17 +302,17 @@ static void group_addresses(struct writer *writer)
 }
 
 /*
- * The function of an unknown frame gets its address as name: many readers show nothing for a
- * location without a function. `go tool pprof` still looks for the real name, since has_functions
- * is false.
+ * Gives the function of an unsymbolized frame its address as name, because many
+ * readers show nothing for a location without a function. `go tool pprof` still
+ * looks up the real name, because has_functions is false.
  */
-static uint64_t function_of_address(const struct writer *writer, frame_id frame)
+static uint64_t function_of_address(const struct pprof_writer *writer, frame_id frame)
 {
 	return (uint64_t)profile_function_count(writer->profile) + 1 +
 	       writer->first_of_function[frame];
 }
 
-static void put_function_of_address(struct writer *writer, frame_id frame)
+static void put_function_of_address(struct pprof_writer *writer, frame_id frame)
 {
 	CLEANUP(free_ptr) char *address = profile_frame_address_name(writer->profile, frame);
 	uint64_t name = pprof_string(&writer->stream, address);
@@ -314,7 +324,7 @@ static void put_function_of_address(struct writer *writer, frame_id frame)
 	pprof_put_message(&writer->stream, PPROF_PROFILE_FUNCTION, message);
 }
 
-static void put_functions_of_addresses(struct writer *writer)
+static void put_functions_of_addresses(struct pprof_writer *writer)
 {
 	for (frame_id i = 0; i < profile_frame_count(writer->profile); i++)
 		if (!profile_get_frame(writer->profile, i).line_count &&
@@ -322,7 +332,7 @@ static void put_functions_of_addresses(struct writer *writer)
 			put_function_of_address(writer, i);
 }
 
-static void add_line(struct writer *writer, uint64_t function, uint32_t line)
+static void pprof_add_line(struct pprof_writer *writer, uint64_t function, uint32_t line)
 {
 	writer->nested.len = 0;
 	wire_put_number(&writer->nested, PPROF_LINE_FUNCTION, function);
@@ -330,7 +340,7 @@ static void add_line(struct writer *writer, uint64_t function, uint32_t line)
 	wire_put_message(&writer->message, PPROF_LOCATION_LINE, &writer->nested);
 }
 
-static void put_location(struct writer *writer, frame_id id)
+static void pprof_put_location(struct pprof_writer *writer, frame_id id)
 {
 	struct profile_frame frame = profile_get_frame(writer->profile, id);
 	const struct pprof_mapping *mapping = pprof_mapping_of(&writer->mappings, writer->profile,
@@ -344,16 +354,16 @@ static void put_location(struct writer *writer, frame_id id)
 		wire_put_number(message, PPROF_LOCATION_ADDRESS,
 				pprof_address(writer->profile, id));
 	for (unsigned i = 0; i < frame.line_count; i++)
-		add_line(writer, (uint64_t)frame.lines[i].function + 1, frame.lines[i].line);
+		pprof_add_line(writer, (uint64_t)frame.lines[i].function + 1, frame.lines[i].line);
 	if (!frame.line_count)
-		add_line(writer, function_of_address(writer, id), 0);
+		pprof_add_line(writer, function_of_address(writer, id), 0);
 	pprof_put_message(&writer->stream, PPROF_PROFILE_LOCATION, message);
 }
 
-static void put_locations(struct writer *writer)
+static void pprof_put_locations(struct pprof_writer *writer)
 {
 	for (frame_id i = 0; i < profile_frame_count(writer->profile); i++)
-		put_location(writer, i);
+		pprof_put_location(writer, i);
 }
 
 static int write_message(const struct profile *profile, const struct format_options *options,
@@ -361,7 +371,8 @@ static int write_message(const struct profile *profile, const struct format_opti
 {
 	event_id event = options->event_only ? options->event
 					     : memory_default_type(profile, options->event);
-	struct writer writer = {.profile = profile, .event = event, .is_small = options->small};
+	struct pprof_writer writer = {
+		.profile = profile, .event = event, .is_small = options->pprof.small};
 	int error;
 
 	pprof_stream_init(&writer.stream, out);
@@ -369,14 +380,15 @@ static int write_message(const struct profile *profile, const struct format_opti
 	function_names_init(&writer.names, profile, options->names);
 	group_addresses(&writer);
 	put_sample_types(&writer);
-	put_times(&writer);
-	put_segments(&writer, options);
+	pprof_put_times(&writer);
+	put_segments(&writer, &options->pprof);
 	put_comments(&writer);
-	put_mappings(&writer);
-	put_functions(&writer);
+	pprof_put_mappings(&writer);
+	pprof_put_functions(&writer);
 	put_functions_of_addresses(&writer);
-	put_locations(&writer);
-	pprof_put_samples(&writer.stream, profile, event, has_samples(&writer), options->times);
+	pprof_put_locations(&writer);
+	pprof_put_samples(&writer.stream, profile, event, has_samples(&writer),
+			  options->pprof.times);
 	error = pprof_stream_finish(&writer.stream);
 	pprof_mappings_deinit(&writer.mappings);
 	function_names_deinit(&writer.names);
@@ -395,7 +407,7 @@ static struct error *pprof_write(const struct profile *profile,
 
 	if (!pprof_values_fit(profile))
 		return error_new("pprof profiles cannot hold counts of 2^63 or more");
-	gzip = options->small ? gzip_small_writer(out) : gzip_writer(out);
+	gzip = options->pprof.small ? gzip_small_writer(out) : gzip_writer(out);
 	if (!gzip)
 		return error_errno(errno, "compress the profile");
 	error = write_message(profile, options, gzip);
@@ -413,6 +425,8 @@ const struct format format_pprof = {
 	.viewer = "prof report FILE",
 	.binary = true,
 	.write = pprof_write,
+	.media_type = "application/octet-stream",
+	.download = "profile",
 	.recognize = pprof_recognize,
 	.read = pprof_read,
 };

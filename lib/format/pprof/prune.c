@@ -12,12 +12,15 @@
 #include <string.h>
 
 /*
- * An expression is compiled again after so much text: glibc keeps a state of some kB for each
- * distinct place that it has reached.
+ * An expression is compiled again after this much text, because glibc keeps a
+ * state of some kB for each distinct position that it has reached.
  */
 enum { BYTES_PER_COMPILATION = 4096 };
 
-/* Whether the product of the largest numbers in all {} is within the bound. */
+/*
+ * Returns whether the product of the largest numbers in all {} is within the
+ * limit.
+ */
 static bool has_few_repetitions(const char *text)
 {
 	unsigned long all = 1;
@@ -53,19 +56,22 @@ static bool has_back_reference(const char *text)
 	return false;
 }
 
-/* The end of a set of characters that begins here. */
+/* Returns the end of the set of characters that starts here. */
 static const char *set_end(const char *text)
 {
 	text += text[1] == '^' ? 2 : 1;
 	if (*text)
-		text++; /* also a ']' */
+		text++; /* the first character may be a ']' */
 	while (*text && *text != ']')
 		text += *text == '\\' && text[1] ? 2 : 1;
 	return text;
 }
 
-/* As in "a+*", which is an error in Go's syntax; but a '?' makes a repetition lazy. To glibc each
- * one doubles what it compiles. */
+/*
+ * Returns whether a repetition is repeated, as in "a+*". This is an error in
+ * Go's syntax, except that '?' makes a repetition lazy. Each one doubles the
+ * size of glibc's compiled expression.
+ */
 static bool has_repeated_repetition(const char *text)
 {
 	enum { NONE, REPETITION, LAZY } before = NONE;
@@ -101,7 +107,7 @@ static const char *why_not(const char *text)
 	return has_back_reference(text) ? "back references" : NULL;
 }
 
-/* Go's syntax as POSIX's. */
+/* Translates Go's syntax to POSIX syntax. */
 static char *translate(const char *text)
 {
 	size_t room = 5 * strlen(text) + 5, len = 0;
@@ -130,7 +136,7 @@ static char *translate(const char *text)
 	return to;
 }
 
-static bool compile(struct pprof_expression *expression)
+static bool prune_compile(struct pprof_expression *expression)
 {
 	return regcomp(&expression->regex, expression->text, REG_EXTENDED | REG_NOSUB) == 0;
 }
@@ -150,7 +156,7 @@ static const char *expression_init(struct pprof_expression *expression, const ch
 	if (why || !*text)
 		return why;
 	expression->text = translate(text);
-	if (compile(expression))
+	if (prune_compile(expression))
 		return NULL;
 	free(STEAL(expression->text));
 	return "unknown syntax";
@@ -180,7 +186,7 @@ void pprof_prune_deinit(struct pprof_prune *prune)
 	expression_deinit(&prune->keep);
 }
 
-static bool matches(struct pprof_expression *expression, const char *name, size_t len)
+static bool prune_matches(struct pprof_expression *expression, const char *name, size_t len)
 {
 	if (!expression->text)
 		return false;
@@ -188,7 +194,7 @@ static bool matches(struct pprof_expression *expression, const char *name, size_
 	if (expression->matched_bytes > BYTES_PER_COMPILATION) {
 		regfree(&expression->regex);
 		expression->matched_bytes = len;
-		if (!compile(expression)) {
+		if (!prune_compile(expression)) {
 			free(STEAL(expression->text));
 			return false;
 		}
@@ -196,7 +202,7 @@ static bool matches(struct pprof_expression *expression, const char *name, size_
 	return regexec(&expression->regex, name, 0, NULL, 0) == 0;
 }
 
-/* The length of a name without its arguments. */
+/* Returns the length of a name without its arguments. */
 static size_t simple_length(const char *name)
 {
 	static const char *const no_arguments[] = {"(anonymous namespace)", "operator()"};
@@ -227,7 +233,8 @@ bool pprof_prune_matches(struct pprof_prune *prune, const char *name)
 		return false;
 	memcpy(simple, name, len);
 	simple[len] = '\0';
-	return matches(&prune->drop, simple, len) && !matches(&prune->keep, simple, len);
+	return prune_matches(&prune->drop, simple, len) &&
+	       !prune_matches(&prune->keep, simple, len);
 }
 
 void pprof_prune_stack(const struct pprof_prune *prune, struct bytes *locations)

@@ -1,15 +1,17 @@
 /*
- * drop_frames and keep_frames of a pprof file, as `go tool pprof` applies them: both are regular
- * expressions for the whole name of a function. A frame whose name matches drop_frames but not
- * keep_frames is removed, and with it all that it calls. Frames before the first one that stays are
- * kept, so that no stack is emptied. Source: profile.proto; prune.go of pprof.
+ * Applies drop_frames and keep_frames of a pprof file like `go tool pprof`.
+ * Both are regular expressions for the whole name of a function. A frame whose
+ * name matches drop_frames but not keep_frames is removed together with
+ * everything that it calls. Frames before the first one that stays are kept, so
+ * that no stack becomes empty. Source: profile.proto; prune.go of pprof.
  *
- * A name is matched without the '.' before it and the arguments from the first '(' on, where
- * "(anonymous namespace)" and "operator()" are not arguments.
+ * A name is matched without a leading '.' and without the arguments from the
+ * first '(' on. "(anonymous namespace)" and "operator()" are not arguments.
  *
- * Expressions are matched as POSIX extended ones. "(?:", lazy repetition and \d of Go's syntax are
- * translated. Hostile files can have expensive expressions, so they are bounded: in bytes, in
- * repetitions, without back references, and in the time that they take. Longer names do not match.
+ * Expressions are matched as POSIX extended ones. "(?:", lazy repetition and \d
+ * of Go's syntax are translated. Malicious files can contain expensive
+ * expressions, so these are limited in size, in repetitions and in matching
+ * time, and must not have back references. Longer names do not match.
  */
 #ifndef PROF_FORMAT_PPROF_PRUNE_H
 #define PROF_FORMAT_PPROF_PRUNE_H
@@ -25,7 +27,7 @@ enum {
 	PPROF_EXPRESSION_BYTES_MAX = 2048,
 	/* The product of all {N} in an expression. */
 	PPROF_REPETITIONS_MAX = 100,
-	/* Groups that are repeated: each doubles the time in which glibc compiles. */
+	/* Repeated groups. Each doubles glibc's compile time. */
 	PPROF_REPEATED_GROUPS_MAX = 4,
 	PPROF_PRUNED_NAME_BYTES_MAX = 1024,
 };
@@ -34,7 +36,7 @@ enum {
 #define PPROF_PRUNE_NS (5 * UINT64_C(1000000000))
 
 struct pprof_expression {
-	char *text; /* NULL: none */
+	char *text; /* NULL if there is no expression */
 	regex_t regex;
 	size_t matched_bytes; /* since it was compiled */
 };
@@ -43,17 +45,18 @@ struct pprof_prune {
 	struct pprof_expression drop, keep; /* without drop, nothing is pruned */
 	struct id_table locations;	    /* enum pprof_pruned, by location */
 	uint64_t started_ns;		    /* in CPU time of this thread */
-	bool is_late;			    /* further names do not match */
+	bool is_late;			    /* the time is used up; further names do not match */
 };
 
 enum pprof_pruned {
-	PPROF_PRUNED = 1,   /* the location goes */
-	PPROF_PRUNED_BELOW, /* what it calls goes, and some functions inlined into it */
+	PPROF_PRUNED = 1,   /* the location is removed */
+	PPROF_PRUNED_BELOW, /* its callees are removed, and some functions inlined into it */
 };
 
 /*
- * Without a text ("") there is no expression. count: of locations. Returns NULL, or why the
- * expressions cannot be used; then nothing is pruned.
+ * An empty text ("") means no expression. count: the number of locations.
+ * Returns NULL, or the reason why the expressions cannot be used; then nothing
+ * is pruned.
  */
 const char *pprof_prune_init(struct pprof_prune *prune, const char *drop, const char *keep,
 			     uint64_t count);
@@ -64,9 +67,11 @@ static inline bool pprof_prunes(const struct pprof_prune *prune)
 	return prune->drop.text;
 }
 
-/* Whether a function of this name is dropped. */
+/* Returns whether a function with this name is dropped. */
 bool pprof_prune_matches(struct pprof_prune *prune, const char *name);
-/* Removes what is dropped from a list of complete packed numbers, leaf first. */
+/*
+ * Removes dropped locations from a list of complete packed numbers, leaf first.
+ */
 void pprof_prune_stack(const struct pprof_prune *prune, struct bytes *locations);
 
 #endif

@@ -21,10 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct function {
+struct pprof_read_function {
 	struct profile_function of;
-	function_id id;	 /* IDMAP_NONE: not used yet */
-	bool is_dropped; /* by drop_frames, once it is used */
+	function_id id;	 /* IDMAP_NONE if not used yet */
+	bool is_dropped; /* by drop_frames; valid if the function is used */
 };
 
 /* The current sample. */
@@ -37,9 +37,9 @@ struct sample {
 	size_t list_len, list_room;
 };
 
-struct reader {
+struct pprof_read_reader {
 	struct profile *profile;
-	const struct pprof_sum *sum; /* NULL: the profile was empty */
+	const struct pprof_sum *sum; /* NULL if the profile was empty */
 	struct bytes message;
 	struct bytes samples; /* the longest run of consecutive samples */
 	size_t memory_max;    /* of the profile and all tables below */
@@ -50,25 +50,26 @@ struct reader {
 	struct pprof_modules modules;
 	struct pprof_labels labels;
 	struct pprof_stacks stacks;
-	struct pprof_batches *batches; /* NULL: never looked ahead */
+	struct pprof_batches *batches; /* NULL if no parallel lookup has been made */
 	struct wire_numbers comments;
-	struct event_quality *qualities; /* out of the comments */
+	struct event_quality *qualities; /* parsed from the comments */
 	uint32_t quality_count, quality_room;
 
-	struct function *functions;
+	struct pprof_read_function *functions;
 	uint32_t function_count, function_room;
 	struct id_table function_ids;
 	struct id_table frames; /* by location */
 
 	struct profile_line *lines; /* of the current location */
 	uint32_t line_count, line_room;
-	uint32_t dropped_count; /* of these lines, innermost ones */
+	uint32_t dropped_count; /* number of these lines that are dropped, innermost first */
 	struct pprof_prune prune;
-	const char *not_pruned; /* why; NULL: it is, or has nothing to prune */
+	/* reason; NULL if the profile is pruned or has nothing to prune. */
+	const char *not_pruned;
 	struct sample sample;
 };
 
-static void reader_deinit(struct reader *reader)
+static void pprof_read_reader_deinit(struct pprof_read_reader *reader)
 {
 	pprof_strings_deinit(&reader->strings);
 	pprof_events_deinit(&reader->events);
@@ -86,12 +87,12 @@ static void reader_deinit(struct reader *reader)
 	free(reader->sample.list);
 }
 
-static const char *string(const struct reader *reader, string_id id)
+static const char *string(const struct pprof_read_reader *reader, string_id id)
 {
 	return profile_string(reader->profile, id);
 }
 
-static string_id text(struct reader *reader, uint64_t index)
+static string_id pprof_read_text(struct pprof_read_reader *reader, uint64_t index)
 {
 	return pprof_strings_get(&reader->strings, index);
 }
@@ -106,7 +107,7 @@ static MUST_CHECK struct error *no_such_string(void)
 	return error_new("it refers to a string that does not exist");
 }
 
-static size_t memory_bytes(const struct reader *reader)
+static size_t memory_bytes(const struct pprof_read_reader *reader)
 {
 	return profile_memory_bytes(reader->profile) +
 	       profile_timed_samples(reader->profile).count * sizeof(struct profile_timed_sample) +
@@ -118,31 +119,32 @@ static size_t memory_bytes(const struct reader *reader)
 	       id_table_memory_bytes(&reader->prune.locations);
 }
 
-static struct error *too_large(const struct reader *reader)
+static struct error *too_large(const struct pprof_read_reader *reader)
 {
 	return error_new("it needs more than %zu MB of memory, too much for a file of its size",
 			 reader->memory_max >> 20);
 }
 
-static struct error *read_string(struct reader *reader, const struct wire_field *field)
+static struct error *read_string(struct pprof_read_reader *reader, const struct wire_field *field)
 {
 	pprof_strings_add(&reader->strings, field->bytes);
 	return NULL;
 }
 
-static struct error *decode_type(struct reader *reader, const struct wire_field *message,
+static struct error *decode_type(struct pprof_read_reader *reader, const struct wire_field *message,
 				 struct pprof_type *ret)
 {
 	uint64_t field[PPROF_TYPE_FIELDS] = {0};
 
 	if (!wire_scalars(message->bytes, field, PPROF_TYPE_FIELDS))
 		return damaged();
-	ret->name = text(reader, field[PPROF_TYPE_TYPE]);
-	ret->unit = text(reader, field[PPROF_TYPE_UNIT]);
+	ret->name = pprof_read_text(reader, field[PPROF_TYPE_TYPE]);
+	ret->unit = pprof_read_text(reader, field[PPROF_TYPE_UNIT]);
 	return NULL;
 }
 
-static struct error *read_sample_type(struct reader *reader, const struct wire_field *message)
+static struct error *read_sample_type(struct pprof_read_reader *reader,
+				      const struct wire_field *message)
 {
 	struct pprof_events *events = &reader->events;
 
@@ -152,23 +154,27 @@ static struct error *read_sample_type(struct reader *reader, const struct wire_f
 	return decode_type(reader, message, &events->types[events->count++]);
 }
 
-static struct error *read_period_type(struct reader *reader, const struct wire_field *message)
+static struct error *read_period_type(struct pprof_read_reader *reader,
+				      const struct wire_field *message)
 {
 	return decode_type(reader, message, &reader->events.period_type);
 }
 
-static struct error *read_number(struct reader *reader, const struct wire_field *field)
+static struct error *pprof_read_number(struct pprof_read_reader *reader,
+				       const struct wire_field *field)
 {
 	reader->numbers[field->number] = field->value;
 	return NULL;
 }
 
-static struct error *read_comment(struct reader *reader, const struct wire_field *field)
+static struct error *pprof_read_comment(struct pprof_read_reader *reader,
+					const struct wire_field *field)
 {
 	return wire_numbers_add(&reader->comments, field, PPROF_COMMENTS_MAX) ? NULL : damaged();
 }
 
-static struct error *read_mapping(struct reader *reader, const struct wire_field *message)
+static struct error *read_mapping(struct pprof_read_reader *reader,
+				  const struct wire_field *message)
 {
 	uint64_t field[PPROF_MAPPING_FIELDS] = {0};
 	struct pprof_source mapping;
@@ -179,21 +185,22 @@ static struct error *read_mapping(struct reader *reader, const struct wire_field
 		.start = field[PPROF_MAPPING_START],
 		.limit = field[PPROF_MAPPING_LIMIT],
 		.offset = field[PPROF_MAPPING_OFFSET],
-		.path = text(reader, field[PPROF_MAPPING_FILENAME]),
-		.build_id = text(reader, field[PPROF_MAPPING_BUILD_ID]),
+		.path = pprof_read_text(reader, field[PPROF_MAPPING_FILENAME]),
+		.build_id = pprof_read_text(reader, field[PPROF_MAPPING_BUILD_ID]),
 	};
 	if (!pprof_modules_add(&reader->modules, field[PPROF_MAPPING_ID], &mapping))
 		return error_new("two mappings have the id %" PRIu64, field[PPROF_MAPPING_ID]);
 	return NULL;
 }
 
-/* 0 (unknown) for an invalid line number. */
+/* Returns 0 (unknown) for an invalid line number. */
 static uint32_t line_number(uint64_t value)
 {
 	return value <= INT32_MAX ? (uint32_t)value : 0;
 }
 
-static struct error *read_function(struct reader *reader, const struct wire_field *message)
+static struct error *pprof_read_one_function(struct pprof_read_reader *reader,
+					     const struct wire_field *message)
 {
 	uint64_t field[PPROF_FUNCTION_FIELDS] = {0};
 	struct profile_function function;
@@ -203,9 +210,9 @@ static struct error *read_function(struct reader *reader, const struct wire_fiel
 	if (!id_table_put(&reader->function_ids, field[PPROF_FUNCTION_ID], reader->function_count))
 		return error_new("two functions have the id %" PRIu64, field[PPROF_FUNCTION_ID]);
 	function = (struct profile_function){
-		.name = text(reader, field[PPROF_FUNCTION_NAME]),
-		.system_name = text(reader, field[PPROF_FUNCTION_SYSTEM_NAME]),
-		.file = text(reader, field[PPROF_FUNCTION_FILENAME]),
+		.name = pprof_read_text(reader, field[PPROF_FUNCTION_NAME]),
+		.system_name = pprof_read_text(reader, field[PPROF_FUNCTION_SYSTEM_NAME]),
+		.file = pprof_read_text(reader, field[PPROF_FUNCTION_FILENAME]),
 		.start_line = line_number(field[PPROF_FUNCTION_START_LINE]),
 	};
 	if (!function.name)
@@ -213,16 +220,20 @@ static struct error *read_function(struct reader *reader, const struct wire_fiel
 	if (!function.system_name)
 		function.system_name = function.name;
 	GROW(reader->functions, reader->function_count, reader->function_room);
-	reader->functions[reader->function_count++] = (struct function){.of = function,
-									.id = IDMAP_NONE};
+	reader->functions[reader->function_count++] =
+		(struct pprof_read_function){.of = function, .id = IDMAP_NONE};
 	return NULL;
 }
 
-/* Functions that no location uses are not added to the profile, nor those without a name. */
-static struct error *add_line(struct reader *reader, uint64_t id, uint64_t line)
+/*
+ * Functions without a name, and those that no location uses, are not added to
+ * the profile.
+ */
+static struct error *pprof_read_add_line(struct pprof_read_reader *reader, uint64_t id,
+					 uint64_t line)
 {
 	uint32_t index = id_table_get(&reader->function_ids, id);
-	struct function *function;
+	struct pprof_read_function *function;
 
 	if (!id)
 		return NULL;
@@ -248,18 +259,19 @@ static struct error *add_line(struct reader *reader, uint64_t id, uint64_t line)
 	return NULL;
 }
 
-static struct error *read_line(struct reader *reader, struct bytes message)
+static struct error *pprof_read_line(struct pprof_read_reader *reader, struct bytes message)
 {
 	uint64_t field[PPROF_LINE_FIELDS] = {0};
 
 	if (!wire_scalars(message, field, PPROF_LINE_FIELDS))
 		return damaged();
-	return add_line(reader, field[PPROF_LINE_FUNCTION], field[PPROF_LINE_LINE]);
+	return pprof_read_add_line(reader, field[PPROF_LINE_FUNCTION], field[PPROF_LINE_LINE]);
 }
 
 /*
- * "[libfoo.so+0x1a2b]" is what writers put for an unknown name: the address, or that of the start
- * of its function. It is treated as unknown. Returns false if the name is another one.
+ * Recognizes "[libfoo.so+0x1a2b]", which writers use for an unknown name: the
+ * address, or the start of its function. The name is then treated as unknown.
+ * Returns false for any other name.
  */
 static bool is_address_name(const char *name, uint64_t address, uint64_t *start)
 {
@@ -273,9 +285,9 @@ static bool is_address_name(const char *name, uint64_t address, uint64_t *start)
 	return !strcmp(end, "]") && *start <= address;
 }
 
-/* start: of its function; the address if that is unknown. */
-static frame_id add_address(struct reader *reader, struct pprof_place place, uint64_t address,
-			    uint64_t start)
+/* start: of its function, or the address if that is unknown. */
+static frame_id pprof_read_add_address(struct pprof_read_reader *reader, struct pprof_place place,
+				       uint64_t address, uint64_t start)
 {
 	frame_id frame = profile_frame(reader->profile, place.module, place.offset, false);
 
@@ -284,12 +296,13 @@ static frame_id add_address(struct reader *reader, struct pprof_place place, uin
 	return frame;
 }
 
-static bool is_note(const char *name)
+static bool pprof_read_is_note(const char *name)
 {
 	return name[0] == '[' && name[strlen(name) - 1] == ']';
 }
 
-static frame_id add_frame(struct reader *reader, uint64_t mapping_id, uint64_t address)
+static frame_id pprof_read_add_frame(struct pprof_read_reader *reader, uint64_t mapping_id,
+				     uint64_t address)
 {
 	struct pprof_place place = pprof_modules_place(&reader->modules, mapping_id, address);
 	uint64_t start = address;
@@ -301,14 +314,14 @@ static frame_id add_frame(struct reader *reader, uint64_t mapping_id, uint64_t a
 		name = string(reader, profile_get_function(reader->profile, function)->name);
 	}
 	if (!reader->line_count || is_address_name(name, address, &start))
-		return add_address(reader, place, address, start);
-	if (place.module == PPROF_NO_MAPPING && !address && is_note(name))
+		return pprof_read_add_address(reader, place, address, start);
+	if (place.module == PPROF_NO_MAPPING && !address && pprof_read_is_note(name))
 		return profile_synthetic_frame(reader->profile, name);
 	return profile_named_frame(reader->profile, place.module, place.offset, reader->lines,
 				   reader->line_count);
 }
 
-static struct error *read_lines(struct reader *reader, struct bytes location)
+static struct error *pprof_read_lines(struct pprof_read_reader *reader, struct bytes location)
 {
 	struct wire_field field;
 
@@ -317,15 +330,18 @@ static struct error *read_lines(struct reader *reader, struct bytes location)
 		struct error *err = NULL;
 
 		if (field.number == PPROF_LOCATION_LINE)
-			err = read_line(reader, field.bytes);
+			err = pprof_read_line(reader, field.bytes);
 		if (err)
 			return err;
 	}
 	return NULL;
 }
 
-/* Removes inlined functions that are dropped; if all are, the stacks lack the location. */
-static void prune_lines(struct reader *reader, uint64_t location)
+/*
+ * Removes inlined functions that are dropped. If all are, the stacks lack the
+ * location.
+ */
+static void prune_lines(struct pprof_read_reader *reader, uint64_t location)
 {
 	bool is_all = reader->dropped_count == reader->line_count;
 
@@ -340,20 +356,21 @@ static void prune_lines(struct reader *reader, uint64_t location)
 		reader->line_count * sizeof(*reader->lines));
 }
 
-static struct error *read_location(struct reader *reader, const struct wire_field *message)
+static struct error *read_location(struct pprof_read_reader *reader,
+				   const struct wire_field *message)
 {
 	uint64_t field[PPROF_LOCATION_FIELDS] = {0};
 	struct error *err;
 
 	if (!wire_scalars(message->bytes, field, PPROF_LOCATION_FIELDS))
 		return damaged();
-	err = read_lines(reader, message->bytes);
+	err = pprof_read_lines(reader, message->bytes);
 	if (err)
 		return err;
 	prune_lines(reader, field[PPROF_LOCATION_ID]);
 	if (!id_table_put(&reader->frames, field[PPROF_LOCATION_ID],
-			  add_frame(reader, field[PPROF_LOCATION_MAPPING],
-				    field[PPROF_LOCATION_ADDRESS])))
+			  pprof_read_add_frame(reader, field[PPROF_LOCATION_MAPPING],
+					       field[PPROF_LOCATION_ADDRESS])))
 		return error_new("two locations have the id %" PRIu64, field[PPROF_LOCATION_ID]);
 	return NULL;
 }
@@ -370,8 +387,11 @@ static void append_locations(struct sample *sample, struct bytes more)
 	sample->list_len = len;
 }
 
-/* Concatenates the location fields of a sample. Returns false if the last number is cut off. */
-static bool add_locations(struct sample *sample, struct bytes more)
+/*
+ * Concatenates the location fields of a sample. Returns false if the last
+ * number is truncated.
+ */
+static bool pprof_read_add_locations(struct sample *sample, struct bytes more)
 {
 	if (!bytes_left(&more))
 		return true;
@@ -388,8 +408,12 @@ static bool add_locations(struct sample *sample, struct bytes more)
 	return true;
 }
 
-/* Extends the range that contains all labels, including other fields between them. */
-static void add_label(struct sample *sample, const unsigned char *from, const unsigned char *end)
+/*
+ * Extends the range that contains all labels, including other fields between
+ * them.
+ */
+static void pprof_read_add_label(struct sample *sample, const unsigned char *from,
+				 const unsigned char *end)
 {
 	if (!sample->labels.at)
 		sample->labels.at = from;
@@ -404,13 +428,14 @@ static bool read_sample_fields(struct sample *sample, struct bytes message)
 	sample->locations = sample->labels = sample->times = (struct bytes){0};
 	sample->values.count = sample->list_len = 0;
 	while (wire_next(&rest, &field)) {
-		if (field.number == PPROF_SAMPLE_LOCATION && !add_locations(sample, field.bytes))
+		if (field.number == PPROF_SAMPLE_LOCATION &&
+		    !pprof_read_add_locations(sample, field.bytes))
 			return false;
 		if (field.number == PPROF_SAMPLE_VALUE &&
 		    !wire_numbers_add(&sample->values, &field, PPROF_TYPES_MAX))
 			return false;
 		if (field.number == PPROF_SAMPLE_LABEL)
-			add_label(sample, message.at, rest.at);
+			pprof_read_add_label(sample, message.at, rest.at);
 		if (field.number == PPROF_SAMPLE_TIMES)
 			sample->times = field.bytes;
 		message.at = rest.at;
@@ -418,8 +443,12 @@ static bool read_sample_fields(struct sample *sample, struct bytes message)
 	return bytes_ok(&rest);
 }
 
-/* Of the main event, whose samples are counted. Their clock is the real time. */
-static bool add_times(struct reader *reader, label_set_id labels, stack_id stack)
+/*
+ * Adds the times of the main event, whose samples are counted. Their clock is
+ * real time.
+ */
+static bool pprof_read_add_times(struct pprof_read_reader *reader, label_set_id labels,
+				 stack_id stack)
 {
 	struct profile *profile = reader->profile;
 	struct profile_timed_sample timed = {.time_ns = reader->numbers[PPROF_PROFILE_TIME]};
@@ -438,12 +467,12 @@ static bool add_times(struct reader *reader, label_set_id labels, stack_id stack
 	return bytes_ok(&times);
 }
 
-static bool wants_times(const struct reader *reader)
+static bool wants_times(const struct pprof_read_reader *reader)
 {
 	return !reader->sum || profile_keeps_timestamps(reader->profile);
 }
 
-static struct error *read_sample(struct reader *reader, const struct wire_field *message)
+static struct error *read_sample(struct pprof_read_reader *reader, const struct wire_field *message)
 {
 	struct sample *sample = &reader->sample;
 	stack_id stack = STACK_EMPTY;
@@ -461,48 +490,52 @@ static struct error *read_sample(struct reader *reader, const struct wire_field 
 	err = pprof_events_add(&reader->events, reader->profile, labels, stack,
 			       sample->values.items, sample->values.count);
 	if (!err && bytes_left(&sample->times) && wants_times(reader) &&
-	    (!profile_event_count(reader->profile) || !add_times(reader, labels, stack)))
+	    (!profile_event_count(reader->profile) || !pprof_read_add_times(reader, labels, stack)))
 		err = damaged();
 	return err;
 }
 
 /*
- * Fields can be in any order, often with the strings last. Each is read in a pass after the passes
- * of the fields that it refers to.
+ * Fields can be in any order, often with the strings last. Each is read in a
+ * pass after the passes of the fields that it refers to.
  */
-enum pass { PASS_STRINGS, PASS_TABLES, PASS_LOCATIONS, PASS_SAMPLES };
+enum pprof_read_pass { PASS_STRINGS, PASS_TABLES, PASS_LOCATIONS, PASS_SAMPLES };
 
 static const struct {
-	enum pass pass;
+	enum pprof_read_pass pass;
 	enum wire_type type;
-	struct error *(*read)(struct reader *reader, const struct wire_field *field);
-} fields[PPROF_PROFILE_FIELDS] = {
+	struct error *(*read)(struct pprof_read_reader *reader, const struct wire_field *field);
+} pprof_read_fields[PPROF_PROFILE_FIELDS] = {
 	[PPROF_PROFILE_SAMPLE_TYPE] = {PASS_TABLES, WIRE_BYTES, read_sample_type},
 	[PPROF_PROFILE_SAMPLE] = {PASS_SAMPLES, WIRE_BYTES, read_sample},
 	[PPROF_PROFILE_MAPPING] = {PASS_TABLES, WIRE_BYTES, read_mapping},
 	[PPROF_PROFILE_LOCATION] = {PASS_LOCATIONS, WIRE_BYTES, read_location},
-	[PPROF_PROFILE_FUNCTION] = {PASS_TABLES, WIRE_BYTES, read_function},
+	[PPROF_PROFILE_FUNCTION] = {PASS_TABLES, WIRE_BYTES, pprof_read_one_function},
 	[PPROF_PROFILE_STRING] = {PASS_STRINGS, WIRE_BYTES, read_string},
-	[PPROF_PROFILE_DROP_FRAMES] = {PASS_TABLES, WIRE_VARINT, read_number},
-	[PPROF_PROFILE_KEEP_FRAMES] = {PASS_TABLES, WIRE_VARINT, read_number},
-	[PPROF_PROFILE_TIME] = {PASS_TABLES, WIRE_VARINT, read_number},
-	[PPROF_PROFILE_DURATION] = {PASS_TABLES, WIRE_VARINT, read_number},
+	[PPROF_PROFILE_DROP_FRAMES] = {PASS_TABLES, WIRE_VARINT, pprof_read_number},
+	[PPROF_PROFILE_KEEP_FRAMES] = {PASS_TABLES, WIRE_VARINT, pprof_read_number},
+	[PPROF_PROFILE_TIME] = {PASS_TABLES, WIRE_VARINT, pprof_read_number},
+	[PPROF_PROFILE_DURATION] = {PASS_TABLES, WIRE_VARINT, pprof_read_number},
 	[PPROF_PROFILE_PERIOD_TYPE] = {PASS_TABLES, WIRE_BYTES, read_period_type},
-	[PPROF_PROFILE_PERIOD] = {PASS_TABLES, WIRE_VARINT, read_number},
-	[PPROF_PROFILE_COMMENT] = {PASS_TABLES, WIRE_BYTES, read_comment},
-	[PPROF_PROFILE_DEFAULT_TYPE] = {PASS_TABLES, WIRE_VARINT, read_number},
-	[PPROF_PROFILE_DOC_URL] = {PASS_TABLES, WIRE_VARINT, read_number},
+	[PPROF_PROFILE_PERIOD] = {PASS_TABLES, WIRE_VARINT, pprof_read_number},
+	[PPROF_PROFILE_COMMENT] = {PASS_TABLES, WIRE_BYTES, pprof_read_comment},
+	[PPROF_PROFILE_DEFAULT_TYPE] = {PASS_TABLES, WIRE_VARINT, pprof_read_number},
+	[PPROF_PROFILE_DOC_URL] = {PASS_TABLES, WIRE_VARINT, pprof_read_number},
 };
 
-/* A field with an unexpected wire type counts as unknown. Comments may be packed or not. */
-static bool is_known(const struct wire_field *field)
+/*
+ * A field with an unexpected wire type counts as unknown. Comments may be
+ * packed or not.
+ */
+static bool pprof_read_is_known(const struct wire_field *field)
 {
-	if (field->number >= PPROF_PROFILE_FIELDS || !fields[field->number].read)
+	if (field->number >= PPROF_PROFILE_FIELDS || !pprof_read_fields[field->number].read)
 		return false;
-	return field->type == fields[field->number].type || field->number == PPROF_PROFILE_COMMENT;
+	return field->type == pprof_read_fields[field->number].type ||
+	       field->number == PPROF_PROFILE_COMMENT;
 }
 
-static void look_ahead(struct reader *reader, struct bytes rest)
+static void look_ahead(struct pprof_read_reader *reader, struct bytes rest)
 {
 	if (!reader->batches)
 		reader->batches = pprof_batches_new(&reader->frames);
@@ -512,7 +545,7 @@ static void look_ahead(struct reader *reader, struct bytes rest)
 /* One field adds a few MB at most: a stack of PPROF_DEPTH_MAX frames. */
 enum { FIELDS_PER_CHECK = 8 };
 
-static struct error *read_pass(struct reader *reader, enum pass pass)
+static struct error *read_pass(struct pprof_read_reader *reader, enum pprof_read_pass pass)
 {
 	struct bytes message = reader->message;
 	struct wire_field field;
@@ -528,8 +561,8 @@ static struct error *read_pass(struct reader *reader, enum pass pass)
 			look_ahead(reader, message);
 		if (!wire_next(&message, &field))
 			break;
-		if (is_known(&field) && fields[field.number].pass == pass) {
-			err = fields[field.number].read(reader, &field);
+		if (pprof_read_is_known(&field) && pprof_read_fields[field.number].pass == pass) {
+			err = pprof_read_fields[field.number].read(reader, &field);
 			if (!err && known++ % FIELDS_PER_CHECK == 0 &&
 			    memory_bytes(reader) > reader->memory_max)
 				err = too_large(reader);
@@ -542,8 +575,10 @@ static struct error *read_pass(struct reader *reader, enum pass pass)
 	return bytes_ok(&message) ? NULL : damaged();
 }
 
-/* Which types a difference of two profiles has negative values of. */
-static void note_negative(struct reader *reader, struct bytes sample)
+/*
+ * Records which types have negative values, as in a difference of two profiles.
+ */
+static void note_negative(struct pprof_read_reader *reader, struct bytes sample)
 {
 	struct wire_field field;
 
@@ -558,10 +593,10 @@ static void note_negative(struct reader *reader, struct bytes sample)
 }
 
 /*
- * Counts the fields by number, and finds the longest run of samples: nearly the whole file, which
- * the first passes can skip.
+ * Counts the fields by number and finds the longest run of samples, which the
+ * first passes can skip because it is nearly the whole file.
  */
-static struct error *survey(struct reader *reader, uint64_t counts[PPROF_PROFILE_FIELDS])
+static struct error *survey(struct pprof_read_reader *reader, uint64_t counts[PPROF_PROFILE_FIELDS])
 {
 	struct bytes message = reader->message, samples = {0};
 	const unsigned char *at = message.at;
@@ -584,7 +619,7 @@ static struct error *survey(struct reader *reader, uint64_t counts[PPROF_PROFILE
 	return bytes_ok(&message) ? NULL : damaged();
 }
 
-static struct error *make_id_tables(struct reader *reader,
+static struct error *make_id_tables(struct pprof_read_reader *reader,
 				    const uint64_t counts[PPROF_PROFILE_FIELDS])
 {
 	uint64_t ids = counts[PPROF_PROFILE_MAPPING] + 2 * counts[PPROF_PROFILE_LOCATION] +
@@ -596,13 +631,19 @@ static struct error *make_id_tables(struct reader *reader,
 			   reader->sum ? reader->sum->modules : NULL,
 			   counts[PPROF_PROFILE_MAPPING]);
 	id_table_init(&reader->frames, counts[PPROF_PROFILE_LOCATION]);
-	/* prof numbers the functions of unknown frames by location, after the others. */
+	/*
+	 * prof numbers the functions of unsymbolized frames by location, after
+	 * the others.
+	 */
 	id_table_init(&reader->function_ids,
 		      counts[PPROF_PROFILE_FUNCTION] + counts[PPROF_PROFILE_LOCATION]);
 	return NULL;
 }
 
-/* The text after the title in a comment written by prof; NULL for other comments. */
+/*
+ * Returns the text after the title in a comment written by prof, or NULL for
+ * other comments.
+ */
 static const char *titled(const char *comment, const char *title)
 {
 	size_t len = strlen(title);
@@ -610,7 +651,7 @@ static const char *titled(const char *comment, const char *title)
 	return strncmp(comment, title, len) ? NULL : comment + len;
 }
 
-static bool add_event_quality(struct reader *reader, const char *comment)
+static bool add_event_quality(struct pprof_read_reader *reader, const char *comment)
 {
 	struct event_quality quality;
 
@@ -621,8 +662,11 @@ static bool add_event_quality(struct reader *reader, const char *comment)
 	return true;
 }
 
-/* The first comment of this form is the quality of the profile, the others are of its events. */
-static bool take_quality(struct reader *reader, struct profile_quality *quality,
+/*
+ * The first comment of this form is the quality of the profile. The others are
+ * those of its events.
+ */
+static bool take_quality(struct pprof_read_reader *reader, struct profile_quality *quality,
 			 const char *comment)
 {
 	if (!quality->waiting.threads && quality_decode_waiting(comment, &quality->waiting))
@@ -633,7 +677,7 @@ static bool take_quality(struct reader *reader, struct profile_quality *quality,
 				 : quality_decode(comment, quality);
 }
 
-static void set_owners(struct reader *reader, const char *owners)
+static void set_owners(struct pprof_read_reader *reader, const char *owners)
 {
 	while (isdigit((unsigned char)*owners)) {
 		char *at;
@@ -646,7 +690,7 @@ static void set_owners(struct reader *reader, const char *owners)
 	}
 }
 
-static void set_polls(struct reader *reader, const char *text)
+static void set_polls(struct pprof_read_reader *reader, const char *text)
 {
 	char *name;
 	uint64_t polls = strtoull(text, &name, 10);
@@ -655,12 +699,14 @@ static void set_polls(struct reader *reader, const char *text)
 		profile_add_polls(reader->profile, name + 1, polls);
 }
 
-static void add_comment(struct reader *reader, struct profile_info *info, const char *comment,
-			FILE *remarks)
+static void add_comment(struct pprof_read_reader *reader, struct profile_info *info,
+			const char *comment, FILE *remarks)
 {
 	const char *rest;
 
-	if (!info->command && (rest = titled(comment, "command: ")))
+	if (!info->title && (rest = titled(comment, PPROF_TITLE)))
+		info->title = rest;
+	else if (!info->command && (rest = titled(comment, "command: ")))
 		info->command = rest;
 	else if (!info->host && (rest = titled(comment, "host: ")))
 		info->host = rest;
@@ -677,7 +723,7 @@ static void add_comment(struct reader *reader, struct profile_info *info, const 
 		fprintf(remarks, "%s\n", comment);
 }
 
-static void set_info(struct profile *profile, struct profile_info *info)
+static void pprof_read_set_info(struct profile *profile, struct profile_info *info)
 {
 	if (profile_keeps_timestamps(profile)) {
 		info->start_ns = info->start_unix_ns;
@@ -686,8 +732,8 @@ static void set_info(struct profile *profile, struct profile_info *info)
 	profile_set_info(profile, info);
 }
 
-/* To be freed. */
-static char *problems_of(const struct reader *reader)
+/* The caller frees the result. */
+static char *pprof_read_problems_of(const struct pprof_read_reader *reader)
 {
 	const struct pprof_events *events = &reader->events;
 	const char *comma = "";
@@ -713,21 +759,23 @@ static char *problems_of(const struct reader *reader)
 	return problems;
 }
 
-static void add_info(struct reader *reader)
+static void pprof_read_add_info(struct pprof_read_reader *reader)
 {
 	struct profile_info info = {
 		.start_unix_ns = reader->numbers[PPROF_PROFILE_TIME],
 		.duration_ns = reader->numbers[PPROF_PROFILE_DURATION],
 	};
-	CLEANUP(free_ptr) char *remarks = NULL, *problems = problems_of(reader);
+	CLEANUP(free_ptr) char *remarks = NULL, *problems = pprof_read_problems_of(reader);
 	size_t len;
 	FILE *out = open_memstream(&remarks, &len);
 
 	for (size_t i = 0; i < reader->comments.count; i++)
-		add_comment(reader, &info, string(reader, text(reader, reader->comments.items[i])),
+		add_comment(reader, &info,
+			    string(reader, pprof_read_text(reader, reader->comments.items[i])),
 			    out);
 	if (reader->stacks.cut_count)
-		fprintf(out, "cut off the callers of %" PRIu64 " stacks of more than %d frames\n",
+		fprintf(out,
+			"dropped the outer callers of %" PRIu64 " stacks of more than %d frames\n",
 			reader->stacks.cut_count, PPROF_DEPTH_MAX);
 	fclose(out);
 	info.remarks = remarks;
@@ -737,34 +785,36 @@ static void add_info(struct reader *reader)
 	if (reader->sum)
 		reader->sum->add_info(reader->sum->user, &info);
 	else
-		set_info(reader->profile, &info);
+		pprof_read_set_info(reader->profile, &info);
 }
 
-static struct error *add_events(struct reader *reader)
+static struct error *pprof_read_add_events(struct pprof_read_reader *reader)
 {
 	reader->events.period = reader->numbers[PPROF_PROFILE_PERIOD];
-	reader->events.default_type = text(reader, reader->numbers[PPROF_PROFILE_DEFAULT_TYPE]);
+	reader->events.default_type = pprof_read_text(reader,
+						      reader->numbers[PPROF_PROFILE_DEFAULT_TYPE]);
 	return pprof_events_define(&reader->events, reader->profile);
 }
 
-static void prepare_pruning(struct reader *reader)
+static void prepare_pruning(struct pprof_read_reader *reader)
 {
 	const uint64_t *numbers = reader->numbers;
 
 	reader->not_pruned = pprof_prune_init(
-		&reader->prune, string(reader, text(reader, numbers[PPROF_PROFILE_DROP_FRAMES])),
-		string(reader, text(reader, numbers[PPROF_PROFILE_KEEP_FRAMES])),
+		&reader->prune,
+		string(reader, pprof_read_text(reader, numbers[PPROF_PROFILE_DROP_FRAMES])),
+		string(reader, pprof_read_text(reader, numbers[PPROF_PROFILE_KEEP_FRAMES])),
 		reader->frames.dense_count);
 }
 
-static struct error *read_tables(struct reader *reader)
+static struct error *pprof_read_tables(struct pprof_read_reader *reader)
 {
 	struct error *err = read_pass(reader, PASS_STRINGS);
 
 	if (!err)
 		err = read_pass(reader, PASS_TABLES);
 	if (!err)
-		err = add_events(reader);
+		err = pprof_read_add_events(reader);
 	if (err)
 		return err;
 	prepare_pruning(reader);
@@ -772,7 +822,7 @@ static struct error *read_tables(struct reader *reader)
 	return read_pass(reader, PASS_LOCATIONS);
 }
 
-static struct error *read_message(struct reader *reader)
+static struct error *read_message(struct pprof_read_reader *reader)
 {
 	uint64_t counts[PPROF_PROFILE_FIELDS] = {0};
 	struct error *err = survey(reader, counts);
@@ -780,21 +830,22 @@ static struct error *read_message(struct reader *reader)
 	if (!err)
 		err = make_id_tables(reader, counts);
 	if (!err)
-		err = read_tables(reader);
+		err = pprof_read_tables(reader);
 	if (!err)
 		err = read_pass(reader, PASS_SAMPLES);
 	/* Its thread still reads the message. */
 	pprof_batches_free(STEAL(reader->batches));
 	if (err)
 		return err;
-	add_info(reader);
+	pprof_read_add_info(reader);
 	return reader->strings.is_missing ? no_such_string() : NULL;
 }
 
-static struct error *read_file(FILE *in, struct profile *profile, const struct pprof_sum *sum)
+static struct error *pprof_read_file(FILE *in, struct profile *profile, const struct pprof_sum *sum)
 {
-	CLEANUP(reader_deinit)
-	struct reader reader = {.profile = profile, .sum = sum, .strings = {.profile = profile}};
+	CLEANUP(pprof_read_reader_deinit)
+	struct pprof_read_reader reader = {
+		.profile = profile, .sum = sum, .strings = {.profile = profile}};
 	struct pprof_input input = {0};
 	struct error *err = pprof_input(in, &input);
 
@@ -812,17 +863,17 @@ static struct error *read_file(FILE *in, struct profile *profile, const struct p
 
 struct error *pprof_read(FILE *in, struct profile *profile)
 {
-	return read_file(in, profile, NULL);
+	return pprof_read_file(in, profile, NULL);
 }
 
 struct error *pprof_add(FILE *in, const struct pprof_sum *sum)
 {
-	return read_file(in, sum->profile, sum);
+	return pprof_read_file(in, sum->profile, sum);
 }
 
 /*
- * An uncompressed message has no magic number. It is recognized by not being text and by having
- * known fields only.
+ * An uncompressed message has no magic number. It is recognized because it is
+ * not text and has only known fields.
  */
 static bool may_be_message(struct bytes first)
 {
@@ -831,9 +882,9 @@ static bool may_be_message(struct bytes first)
 	if (utf8_is_text(first))
 		return false;
 	while (wire_next(&first, &field))
-		if (!is_known(&field) && field.number != PPROF_PROFILE_SEGMENTS)
+		if (!pprof_read_is_known(&field) && field.number != PPROF_PROFILE_SEGMENTS)
 			return false;
-	return is_known(&field) || field.number == PPROF_PROFILE_SEGMENTS;
+	return pprof_read_is_known(&field) || field.number == PPROF_PROFILE_SEGMENTS;
 }
 
 bool pprof_recognize(const unsigned char *first, size_t len)

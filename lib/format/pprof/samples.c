@@ -15,15 +15,17 @@ struct samples {
 	struct wire_message *labels;	   /* by label set: encoded on first use */
 	struct wire_message list, message; /* scratch */
 	int64_t *values;		   /* number of samples (of `counted`), then the weights */
-	size_t *indexes;		   /* by event: of its weight among these */
-	uint64_t *times;		   /* of timed samples, by sample, then by time … */
-	uint32_t *first_time; /* … those of sample i begin here, and end where the next ones do */
-	uint32_t counted;     /* index of the sample that the first value counts; … */
-	bool has_counted;     /* … if there is one */
+	size_t *indexes;		   /* by event: index of its weight in `values` */
+	uint64_t *times;		   /* of timed samples, ordered by sample, then by time */
+	/* Sample i's times are from first_time[i] to first_time[i + 1]. */
+	uint32_t *first_time;
+	/* Index of the sample that the first value counts, if has_counted. */
+	uint32_t counted;
+	bool has_counted; /* there is such a sample */
 };
 
-static void add_text(struct samples *samples, struct wire_message *labels, const char *key,
-		     string_id value)
+static void samples_add_text(struct samples *samples, struct wire_message *labels, const char *key,
+			     string_id value)
 {
 	struct wire_message *label = &samples->list;
 
@@ -36,8 +38,8 @@ static void add_text(struct samples *samples, struct wire_message *labels, const
 	wire_put_message(labels, PPROF_SAMPLE_LABEL, label);
 }
 
-static void add_id(struct samples *samples, struct wire_message *labels, const char *key,
-		   pid_t value)
+static void samples_add_id(struct samples *samples, struct wire_message *labels, const char *key,
+			   pid_t value)
 {
 	struct wire_message *label = &samples->list;
 
@@ -50,8 +52,8 @@ static void add_id(struct samples *samples, struct wire_message *labels, const c
 	wire_put_message(labels, PPROF_SAMPLE_LABEL, label);
 }
 
-static void add_label(struct samples *samples, struct wire_message *labels,
-		      const struct profile_label *label)
+static void samples_add_label(struct samples *samples, struct wire_message *labels,
+			      const struct profile_label *label)
 {
 	struct pprof_stream *stream = samples->stream;
 	const struct profile *profile = samples->profile;
@@ -68,7 +70,7 @@ static void add_label(struct samples *samples, struct wire_message *labels,
 	wire_put_message(labels, PPROF_SAMPLE_LABEL, message);
 }
 
-static const struct wire_message *labels_of(struct samples *samples, label_set_id id)
+static const struct wire_message *samples_labels_of(struct samples *samples, label_set_id id)
 {
 	const struct profile_label_set *set = profile_get_label_set(samples->profile, id);
 	const struct profile_thread *thread = profile_get_thread(samples->profile, set->thread);
@@ -76,17 +78,17 @@ static const struct wire_message *labels_of(struct samples *samples, label_set_i
 
 	if (labels->bytes)
 		return labels;
-	add_text(samples, labels, "comm", thread->process);
-	add_text(samples, labels, "thread", thread->name);
-	add_id(samples, labels, "pid", thread->pid);
-	add_id(samples, labels, "tid", thread->tid);
+	samples_add_text(samples, labels, COMM_LABEL, thread->process);
+	samples_add_text(samples, labels, THREAD_LABEL, thread->name);
+	samples_add_id(samples, labels, PID_LABEL, thread->pid);
+	samples_add_id(samples, labels, TID_LABEL, thread->tid);
 	for (uint32_t i = 0; i < set->count; i++)
-		add_label(samples, labels, &set->labels[i]);
+		samples_add_label(samples, labels, &set->labels[i]);
 	return labels;
 }
 
 /* Appends the locations of a stack, leaf first. */
-static void add_locations(struct samples *samples, stack_id id)
+static void samples_add_locations(struct samples *samples, stack_id id)
 {
 	const struct profile_stacks stacks = profile_stacks(samples->profile);
 	struct wire_message *list = &samples->list;
@@ -98,7 +100,7 @@ static void add_locations(struct samples *samples, stack_id id)
 	wire_put_message(&samples->message, PPROF_SAMPLE_LOCATION, list);
 }
 
-static void add_values(struct samples *samples)
+static void samples_add_values(struct samples *samples)
 {
 	size_t count = profile_event_count(samples->profile) + 1;
 	struct wire_message *list = &samples->list;
@@ -114,14 +116,14 @@ static uint32_t sample_of_time(const void *profile, uint32_t timed)
 	return profile_timed_samples(profile).items[timed].sample;
 }
 
-static int compare_times(const void *a, const void *b)
+static int samples_compare_times(const void *a, const void *b)
 {
 	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
 
 	return (left > right) - (left < right);
 }
 
-/* In milliseconds since the start. */
+/* Converts times to milliseconds since the start. */
 static void sort_times(struct samples *samples)
 {
 	const struct profile *profile = samples->profile;
@@ -138,15 +140,15 @@ static void sort_times(struct samples *samples)
 
 		samples->times[i] = time_ns > start_ns ? (time_ns - start_ns) / NS_PER_MS : 0;
 	}
-	/* Records of several CPUs differ in order by microseconds. */
+	/* The order of records from several CPUs differs by microseconds. */
 	for (uint32_t i = 0; i < count; i++)
 		if (samples->first_time[i + 1] - samples->first_time[i] > 1)
 			qsort(samples->times + samples->first_time[i],
 			      samples->first_time[i + 1] - samples->first_time[i],
-			      sizeof(*samples->times), compare_times);
+			      sizeof(*samples->times), samples_compare_times);
 }
 
-static void add_times(struct samples *samples)
+static void samples_add_times(struct samples *samples)
 {
 	struct wire_message *list = &samples->list;
 	uint32_t i = samples->first_time[samples->counted];
@@ -161,21 +163,21 @@ static void add_times(struct samples *samples)
 		wire_put_message(&samples->message, PPROF_SAMPLE_TIMES, list);
 }
 
-static void put_sample(struct samples *samples, const struct profile_sample *sample)
+static void samples_put_sample(struct samples *samples, const struct profile_sample *sample)
 {
-	const struct wire_message *labels = labels_of(samples, sample->labels);
+	const struct wire_message *labels = samples_labels_of(samples, sample->labels);
 
-	add_locations(samples, sample->stack);
-	add_values(samples);
+	samples_add_locations(samples, sample->stack);
+	samples_add_values(samples);
 	wire_append(&samples->message, labels->bytes, labels->len);
 	if (samples->times && samples->has_counted)
-		add_times(samples);
+		samples_add_times(samples);
 	pprof_put_message(samples->stream, PPROF_PROFILE_SAMPLE, &samples->message);
 }
 
 /*
- * The position of each stack in a preorder walk of the call tree. A parent's id is lower than its
- * children's, and children keep their order.
+ * Returns the position of each stack in a preorder walk of the call tree. A
+ * parent's id is lower than its children's, and children keep their order.
  */
 static uint32_t *rank_stacks(const struct profile *profile)
 {
@@ -222,7 +224,7 @@ static uint32_t rank_of_sample(const void *context, uint32_t sample)
 }
 
 /* Sorts samples by the rank of their stacks, then by label set and event. */
-static uint32_t *sort_samples(const struct profile *profile)
+static uint32_t *samples_sort(const struct profile *profile)
 {
 	uint32_t stacks = profile_stacks(profile).count;
 	CLEANUP(free_ptr) uint32_t *rank = rank_stacks(profile);
@@ -274,7 +276,7 @@ void pprof_put_samples(struct pprof_stream *stream, const struct profile *profil
 		       bool counts_samples, bool times)
 {
 	const struct profile_samples all_samples = profile_samples(profile);
-	CLEANUP(free_ptr) uint32_t *order = sort_samples(profile);
+	CLEANUP(free_ptr) uint32_t *order = samples_sort(profile);
 	size_t types = profile_event_count(profile) + 1;
 	uint64_t count = all_samples.count;
 	CLEANUP(samples_deinit)
@@ -302,7 +304,7 @@ void pprof_put_samples(struct pprof_stream *stream, const struct profile *profil
 		samples.values[1 + samples.indexes[sample->event]] = (int64_t)sample->weight;
 		if (next && next->stack == sample->stack && next->labels == sample->labels)
 			continue;
-		put_sample(&samples, sample);
+		samples_put_sample(&samples, sample);
 		memset(samples.values, 0, types * sizeof(*samples.values));
 		samples.has_counted = false;
 	}

@@ -25,7 +25,7 @@ static bool begins_number(struct bytes list, const unsigned char *at)
 	return at == list.at || !(at[-1] & WIRE_GOES_ON);
 }
 
-/* The same, but at the boundary of a number. */
+/* Like wire_common_end(), but stops at the boundary of a number. */
 static size_t common_numbers(struct bytes a, struct bytes b)
 {
 	size_t same = wire_common_end(a, b);
@@ -86,13 +86,15 @@ static stack_id push_fresh(struct pprof_stacks *stacks, size_t depth)
 	return stack;
 }
 
-/* Keeps the first PPROF_DEPTH_MAX numbers; false if there are no more. */
-static bool cut_deep(struct bytes *list)
+/*
+ * Keeps the first PPROF_DEPTH_MAX numbers. Returns false if there are not more.
+ */
+static bool stacks_cut_deep(struct bytes *list)
 {
 	const unsigned char *at = list->at;
 	size_t left = PPROF_DEPTH_MAX;
 
-	if (bytes_left(list) <= PPROF_DEPTH_MAX) /* of one byte at least */
+	if (bytes_left(list) <= PPROF_DEPTH_MAX) /* each takes at least one byte */
 		return false;
 	for (; at < list->end && left; at++)
 		left -= !(*at & WIRE_GOES_ON);
@@ -133,7 +135,7 @@ struct error *pprof_stacks_find(struct pprof_stacks *stacks, struct bytes locati
 
 	if (take_ahead(stacks, locations, ret))
 		return NULL;
-	if (cut_deep(&locations))
+	if (stacks_cut_deep(&locations))
 		return find_cut(stacks, locations, ret);
 	same = common_numbers(locations, before);
 	stacks->list_bytes += bytes_left(&locations);

@@ -26,7 +26,7 @@ uint64_t pprof_string(struct pprof_stream *stream, const char *str)
 	return id;
 }
 
-static void write_piece(struct pprof_stream *stream)
+static void stream_write_piece(struct pprof_stream *stream)
 {
 	struct wire_message *piece = &stream->piece;
 
@@ -39,21 +39,21 @@ static void write_piece(struct pprof_stream *stream)
 void pprof_put_number(struct pprof_stream *stream, enum pprof_profile_field field, uint64_t number)
 {
 	wire_put_number(&stream->piece, field, number);
-	write_piece(stream);
+	stream_write_piece(stream);
 }
 
 void pprof_put_string(struct pprof_stream *stream, enum pprof_profile_field field, const char *str,
 		      size_t len)
 {
 	wire_put_bytes(&stream->piece, field, str, len);
-	write_piece(stream);
+	stream_write_piece(stream);
 }
 
 void pprof_put_message(struct pprof_stream *stream, enum pprof_profile_field field,
 		       struct wire_message *message)
 {
 	wire_put_message(&stream->piece, field, message);
-	write_piece(stream);
+	stream_write_piece(stream);
 	message->len = 0;
 }
 

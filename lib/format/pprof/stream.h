@@ -1,8 +1,9 @@
 /*
- * A pprof profile that is written piece by piece. Concatenated protobuf messages are one message
- * with the repeated fields of all of them (protobuf's encoding guide, "Last One Wins"). So each
- * field of the Profile is written as soon as it is complete, and only the string table, which comes
- * last, is kept in memory.
+ * Writes a pprof profile piece by piece. Concatenated protobuf messages are one
+ * message with the repeated fields of all of them (protobuf's encoding guide,
+ * "Last One Wins"). Therefore each field of the Profile is written as soon as
+ * it is complete, and only the string table, which comes last, is kept in
+ * memory.
  */
 #ifndef PROF_FORMAT_PPROF_STREAM_H
 #define PROF_FORMAT_PPROF_STREAM_H
@@ -24,18 +25,26 @@ struct pprof_stream {
 void pprof_stream_init(struct pprof_stream *stream, FILE *out);
 void pprof_stream_deinit(struct pprof_stream *stream);
 
-/* The index of a string in the string table. Invalid UTF-8 is replaced. */
+/*
+ * Returns the index of a string in the string table. Invalid UTF-8 is replaced.
+ */
 uint64_t pprof_string(struct pprof_stream *stream, const char *str);
 
-/* Writes a field of the Profile: a number (not 0), a string, or a message or packed list. */
+/*
+ * Write a field of the Profile: a number (not 0), a string, or a message or
+ * packed list.
+ */
 void pprof_put_number(struct pprof_stream *stream, enum pprof_profile_field field, uint64_t number);
 void pprof_put_string(struct pprof_stream *stream, enum pprof_profile_field field, const char *str,
 		      size_t len);
-/* Also empties the message for the next one. */
+/* Empties the message for the next one, too. */
 void pprof_put_message(struct pprof_stream *stream, enum pprof_profile_field field,
 		       struct wire_message *message);
 
-/* Writes the string table. Returns 0 or the errno of the first write that failed. */
+/*
+ * Writes the string table. Returns 0 or the errno of the first write that
+ * failed.
+ */
 int pprof_stream_finish(struct pprof_stream *stream);
 
 #endif

@@ -1,4 +1,6 @@
-/* The string table of a pprof profile, to which other messages refer by index. */
+/*
+ * The string table of a pprof profile, to which other messages refer by index.
+ */
 #ifndef PROF_FORMAT_PPROF_STRINGS_H
 #define PROF_FORMAT_PPROF_STRINGS_H
 
@@ -9,7 +11,7 @@ struct pprof_strings {
 	struct profile *profile; /* gets the strings; borrowed */
 	string_id *items;
 	size_t count, room;
-	bool is_missing; /* an index was outside of the table */
+	bool is_missing; /* an index was outside the table */
 };
 
 void pprof_strings_deinit(struct pprof_strings *strings);
@@ -18,8 +20,8 @@ void pprof_strings_deinit(struct pprof_strings *strings);
 void pprof_strings_add(struct pprof_strings *strings, struct bytes text);
 
 /*
- * The string at an index. An index outside of the table gives "" and sets is_missing, which the
- * caller checks after reading a message.
+ * Returns the string at an index. Returns "" and sets is_missing for an index
+ * outside the table; the caller checks is_missing after reading a message.
  */
 static inline string_id pprof_strings_get(struct pprof_strings *strings, uint64_t index)
 {

@@ -46,7 +46,7 @@ bool wire_scalars(struct bytes message, uint64_t *values, size_t count)
 	return bytes_ok(&message);
 }
 
-static bool add_number(struct wire_numbers *numbers, uint64_t number, size_t max)
+static bool wire_add_number(struct wire_numbers *numbers, uint64_t number, size_t max)
 {
 	if (numbers->count >= max)
 		return false;
@@ -60,9 +60,9 @@ bool wire_numbers_add(struct wire_numbers *numbers, const struct wire_field *fie
 	struct bytes packed = field->bytes;
 
 	if (field->type != WIRE_BYTES)
-		return add_number(numbers, field->value, max);
+		return wire_add_number(numbers, field->value, max);
 	while (bytes_left(&packed))
-		if (!add_number(numbers, bytes_uleb(&packed), max))
+		if (!wire_add_number(numbers, bytes_uleb(&packed), max))
 			return false;
 	return bytes_ok(&packed);
 }

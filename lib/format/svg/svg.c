@@ -1,7 +1,9 @@
 /*
- * Writes a flame graph as one SVG file, in the layout of flamegraph.pl: roots at the bottom,
- * siblings sorted by name. The file is complete without its script, which adds zoom, search and
- * fitting to the window's width. Source: SVG 1.1; https://www.brendangregg.com/flamegraphs.html.
+ * Writes a flame graph as one SVG file: roots at the top, as in the HTML
+ * report, siblings sorted by name. The header and the legend come first, so
+ * that a viewer opens on them and on the widest frames. The file is complete
+ * without its script, which adds zoom, search and fitting to the window's
+ * width. Source: SVG 1.1; https://www.brendangregg.com/flamegraphs.html.
  */
 #include "format/format.h"
 
@@ -11,11 +13,11 @@
 #include "base/printable.h"
 #include "base/utf8.h"
 #include "format/tracks.h"
-#include "profile/unsampled.h"
 #include "report/call_tree.h"
 #include "report/process_names.h"
 #include "report/quality_text.h"
 #include "report/shorten.h"
+#include "report/title.h"
 #include "report/waiting.h"
 #include "web/svg_files.h"
 
@@ -24,12 +26,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In pixels, unless a comment says otherwise. */
+/* Sizes are in pixels, unless a comment states otherwise. */
 enum {
 	WIDTH = 1200,
 	MARGIN = 10,
-	HEAD = 84,
-	FOOT = 48,
+	HEAD = 76,
+	FOOT = 10,
+	NARROW_LINE = 16, /* the line about frames that are too narrow */
 	ROW = 16,
 	CANVAS = WIDTH - 2 * MARGIN,
 	COLUMN_TENTHS = 72, /* width of a character, in tenths */
@@ -37,7 +40,7 @@ enum {
 	LEAST_COLUMNS = 4,
 	EDGED = 4,		 /* minimum width of frames with an edge */
 	NARROWEST = CANVAS * 10, /* frames narrower than 1/NARROWEST are omitted */
-	NAME_COLUMNS = 1000,	 /* in longer names the text in brackets is shortened */
+	SVG_NAME_COLUMNS = 1000, /* in longer names the text in brackets is shortened */
 	TITLE_COLUMNS = 115,
 };
 
@@ -48,20 +51,20 @@ struct svg {
 	struct call_tree tree;
 	struct process_names processes; /* the groups of the tree */
 	enum name_style names;
-	event_id event, beside; /* that are drawn: format_event_beside() */
+	event_id event, beside; /* the shown events: see format_event_beside() */
 	const char *counted;	/* what samples count; NULL: time is shown instead */
-	uint64_t all;		/* weight */
-	uint64_t *widths;	/* by node, in units of weight; of what was not sampled less */
+	uint64_t all;		/* total weight */
+	uint64_t *widths;	/* by node, in units of weight; less for unsampled weight */
 	unsigned rows;
 	unsigned height;
 	uint32_t narrow;
-	uint64_t *starts; /* by depth: where the current frame begins */
+	uint64_t *starts; /* by depth: where the current frame starts */
 	size_t start_room;
 };
 
 #define NO_CODE (CODE_NOTE + 1)
 
-/* The colours mean the same as on the HTML page (web/page/colours.js). */
+/* Colours match those of the HTML report (web/page/colours.js). */
 static const struct {
 	const char *class, *text;
 } kinds[] = {
@@ -70,16 +73,16 @@ static const struct {
 	[CODE_KERNEL] = {"kernel", "kernel"},
 	[CODE_JIT] = {"jit", "JIT"},
 	[CODE_INTERPRETED] = {"interpreted", "interpreted"},
-	[CODE_NAMELESS] = {"nameless", "no name"},
-	[CODE_NOTE] = {"note", NULL},
+	[CODE_NAMELESS] = {"nameless", "unsymbolized"},
+	[CODE_NOTE] = {"note", "note"},
 	[NO_CODE] = {"process", NULL},
 };
 
 /*
- * XML cannot represent control characters. Characters that change the text direction would change
- * the rest of the line.
+ * XML cannot represent control characters. Characters that change the text
+ * direction would change the rest of the line.
  */
-static bool is_written(uint32_t c)
+static bool svg_is_written(uint32_t c)
 {
 	return !printable_is_control(c) && c != 0xfffe && c != 0xffff;
 }
@@ -93,12 +96,14 @@ static const char *entity_of(uint32_t c)
 		return "&gt;";
 	case '&':
 		return "&amp;";
+	case '"':
+		return "&quot;";
 	default:
 		return NULL;
 	}
 }
 
-static void put_text(struct svg *svg, const char *str)
+static void svg_put_text(struct svg *svg, const char *str)
 {
 	struct bytes text = bytes_of(str, strlen(str));
 
@@ -107,7 +112,7 @@ static void put_text(struct svg *svg, const char *str)
 		uint32_t c = utf8_next(&text);
 		const char *entity = entity_of(c);
 
-		if (c == UTF8_BAD || !is_written(c))
+		if (c == UTF8_BAD || !svg_is_written(c))
 			fputs_unlocked(UTF8_REPLACEMENT, svg->out);
 		else if (entity)
 			fputs_unlocked(entity, svg->out);
@@ -116,8 +121,8 @@ static void put_text(struct svg *svg, const char *str)
 	}
 }
 
-/* 1,234,567 */
-static void put_count(struct svg *svg, uint64_t count)
+/* Writes "1,234,567". */
+static void svg_put_count(struct svg *svg, uint64_t count)
 {
 	char digits[24];
 	int len = snprintf(digits, sizeof(digits), "%" PRIu64, count);
@@ -129,7 +134,7 @@ static void put_count(struct svg *svg, uint64_t count)
 	}
 }
 
-/* part / all in percent, correctly rounded. */
+/* Writes part / all in percent, correctly rounded. */
 static void put_percent(struct svg *svg, uint64_t part, uint64_t all, unsigned digits)
 {
 	unsigned scale = digits == 2 ? 100 : 10000;
@@ -139,12 +144,14 @@ static void put_percent(struct svg *svg, uint64_t part, uint64_t all, unsigned d
 		(unsigned)(share % scale));
 }
 
-static const char *name_of(const struct svg *svg, const struct call_tree_node *node)
+/* Returns the name in the box of a node, or its full name. */
+static const char *svg_name_of(const struct svg *svg, const struct call_tree_node *node, bool full)
 {
 	const char *name;
 
 	if (node->label != CALL_TREE_NO_LABEL)
-		name = svg->labels.items[node->label].shown;
+		name = full ? svg->labels.items[node->label].name
+			    : svg->labels.items[node->label].shown;
 	else if (node->depth == 0)
 		return "all";
 	else
@@ -152,8 +159,8 @@ static const char *name_of(const struct svg *svg, const struct call_tree_node *n
 	return *name ? name : "[unnamed]";
 }
 
-/* The class of a frame's code; NO_CODE for a process. */
-static enum code_kind kind_of(const struct svg *svg, const struct call_tree_node *node)
+/* Returns the class of a frame's code, or NO_CODE for a process. */
+static enum code_kind svg_kind_of(const struct svg *svg, const struct call_tree_node *node)
 {
 	return node->label == CALL_TREE_NO_LABEL
 		       ? NO_CODE
@@ -161,10 +168,10 @@ static enum code_kind kind_of(const struct svg *svg, const struct call_tree_node
 }
 
 /*
- * Adds the event's samples by process; samples without a process come last, with their frames as
- * roots.
+ * Adds the event's samples by process. Samples without a process come last,
+ * with their frames as roots.
  */
-static void add_samples(struct svg *svg)
+static void svg_add_samples(struct svg *svg)
 {
 	uint32_t processes = svg->processes.count;
 	CLEANUP(tracks_deinit) struct tracks tracks;
@@ -189,9 +196,18 @@ static void add_samples(struct svg *svg)
 /* Unsampled weight gets at most this share of the canvas, in percent. */
 enum { BAND = 4 };
 
-static bool is_unsampled(const struct svg *svg, const struct call_tree_node *node)
+static bool is_unsampled(const struct call_tree *tree, const struct call_tree_node *node)
 {
-	return kind_of(svg, node) == CODE_NOTE && unsampled_is_name(name_of(svg, node));
+	return node->label != CALL_TREE_NO_LABEL &&
+	       display_labels_is_unsampled(tree->labels, node->label);
+}
+
+/* By name, and unsampled weight last, next to the samples. */
+static int svg_order(const struct call_tree *tree, uint32_t a, uint32_t b)
+{
+	int order = is_unsampled(tree, &tree->nodes[a]) - is_unsampled(tree, &tree->nodes[b]);
+
+	return order ? order : call_tree_by_name(tree, a, b);
 }
 
 static void make_narrower(struct svg *svg, uint32_t node, uint64_t by)
@@ -204,8 +220,8 @@ static void make_narrower(struct svg *svg, uint32_t node, uint64_t by)
 }
 
 /*
- * Widths are weights, but what was not sampled is one frame, without anything to read above it: it
- * gets a band next to the samples.
+ * Widths are weights, except that unsampled weight is one frame without
+ * details, in a band next to the samples.
  */
 static void find_widths(struct svg *svg)
 {
@@ -215,11 +231,11 @@ static void find_widths(struct svg *svg)
 	svg->widths = xcalloc(svg->tree.count, sizeof(*svg->widths));
 	for (uint32_t i = 0; i < svg->tree.count; i++) {
 		svg->widths[i] = nodes[i].total.weight;
-		unsampled += is_unsampled(svg, &nodes[i]) ? nodes[i].total.weight : 0;
+		unsampled += is_unsampled(&svg->tree, &nodes[i]) ? nodes[i].total.weight : 0;
 	}
 	most = (svg->all - unsampled) / (100 - BAND) * BAND;
 	for (uint32_t i = 0; most && unsampled > most && i < svg->tree.count; i++)
-		if (is_unsampled(svg, &nodes[i]))
+		if (is_unsampled(&svg->tree, &nodes[i]))
 			make_narrower(svg, i,
 				      (uint64_t)((hash_wide)nodes[i].total.weight *
 						 (unsampled - most) / unsampled));
@@ -229,10 +245,11 @@ static void lay_out(struct svg *svg)
 {
 	uint64_t least;
 
-	display_labels_init_named(&svg->labels, svg->profile, svg->names);
+	display_labels_init_named(&svg->labels, svg->profile,
+				  svg->names == NAMES_FULL ? NAMES_SHORT : svg->names);
 	process_names_init(&svg->processes, svg->profile);
 	call_tree_init(&svg->tree, &svg->labels);
-	add_samples(svg);
+	svg_add_samples(svg);
 	call_tree_sum_up(&svg->tree);
 	svg->all = svg->tree.nodes[CALL_TREE_TOP].total.weight;
 	find_widths(svg);
@@ -240,55 +257,56 @@ static void lay_out(struct svg *svg)
 		(svg->widths[CALL_TREE_TOP] % NARROWEST != 0);
 	svg->narrow = call_tree_prune(&svg->tree, least);
 	/*
-	 * Sorted by name, so that two recordings side by side have the same frames in the same
-	 * places.
+	 * Sorting by name gives two recordings side by side the same frames at
+	 * the same positions.
 	 */
-	call_tree_sort(&svg->tree, call_tree_by_name);
+	call_tree_sort(&svg->tree, svg_order);
 	for (uint32_t i = 0; i < svg->tree.count; i++)
 		if (svg->tree.nodes[i].total.weight >= least &&
 		    svg->tree.nodes[i].depth >= svg->rows)
 			svg->rows = svg->tree.nodes[i].depth + 1;
-	svg->height = HEAD + svg->rows * ROW + FOOT;
+	svg->height = HEAD + svg->rows * ROW + FOOT + (svg->narrow ? NARROW_LINE : 0);
 }
 
 static void put_amount(struct svg *svg, struct sum sum)
 {
 	if (!svg->counted) {
-		put_text(svg, humanize_time(sum.weight).text);
+		svg_put_text(svg, humanize_time(sum.weight).text);
 		return;
 	}
-	put_count(svg, sum.samples);
+	svg_put_count(svg, sum.samples);
 	fputs_unlocked(" ", svg->out);
-	put_text(svg, svg->counted);
+	svg_put_text(svg, svg->counted);
 }
 
 static void put_title(struct svg *svg, const struct call_tree_node *node, const char *name)
 {
-	const char *kind = kinds[kind_of(svg, node)].text;
+	enum code_kind code = svg_kind_of(svg, node);
+	const char *kind = code == CODE_USER || code == CODE_NOTE ? NULL : kinds[code].text;
 
 	fputs_unlocked("<title>", svg->out);
-	put_text(svg, name);
+	svg_put_text(svg, name);
 	fputs_unlocked(" (", svg->out);
 	put_amount(svg, node->total);
 	fputs_unlocked(", ", svg->out);
 	put_percent(svg, node->total.weight, svg->all, 2);
-	if (kind && kind != kinds[CODE_USER].text)
+	if (kind)
 		fprintf(svg->out, ", %s", kind);
 	fputs_unlocked(")</title>", svg->out);
 }
 
-static void put_place(struct svg *svg, uint64_t width)
+static void svg_put_place(struct svg *svg, uint64_t width)
 {
 	put_percent(svg, width, svg->widths[CALL_TREE_TOP], 4);
 }
 
-static unsigned frame_y(const struct svg *svg, const struct call_tree_node *node)
+static unsigned frame_y(const struct call_tree_node *node)
 {
-	return (svg->rows - 1 - node->depth) * ROW;
+	return node->depth * ROW;
 }
 
-static void put_name(struct svg *svg, const struct call_tree_node *node, uint64_t start,
-		     uint64_t pixels, const char *name)
+static void svg_put_name(struct svg *svg, const struct call_tree_node *node, uint64_t start,
+			 uint64_t pixels, const char *name)
 {
 	CLEANUP(free_ptr) char *shown = NULL;
 
@@ -296,13 +314,16 @@ static void put_name(struct svg *svg, const struct call_tree_node *node, uint64_
 		return;
 	shown = shorten(name, (size_t)(pixels - TEXT_ROOM) * 10 / COLUMN_TENTHS);
 	fputs_unlocked("<text x=\"", svg->out);
-	put_place(svg, start);
-	fprintf(svg->out, "\" y=\"%u\" dx=\"3\">", frame_y(svg, node) + 11);
-	put_text(svg, shown);
+	svg_put_place(svg, start);
+	fprintf(svg->out, "\" y=\"%u\" dx=\"3\">", frame_y(node) + 11);
+	svg_put_text(svg, shown);
 	fputs_unlocked("</text>", svg->out);
 }
 
-/* Neighbours of one kind differ in shade; a function has the same shade everywhere. */
+/*
+ * Adjacent frames of one kind differ in shade. A function has the same shade
+ * everywhere.
+ */
 static const char *shade_of(const char *name)
 {
 	static const char *const shades[] = {"", " b", " c"};
@@ -310,25 +331,41 @@ static const char *shade_of(const char *name)
 	return shades[hash_bytes(name, strlen(name)) % ARRAY_SIZE(shades)];
 }
 
-static void put_frame(struct svg *svg, const struct call_tree_node *node, uint64_t start)
+/* Starts a frame. Its script needs the name in the box if that is not the full name. */
+static void svg_put_group(struct svg *svg, const char *full, const char *name)
+{
+	if (!strcmp(full, name)) {
+		fputs_unlocked("<g>", svg->out);
+		return;
+	}
+	fputs_unlocked("<g data-name=\"", svg->out);
+	svg_put_text(svg, name);
+	fputs_unlocked("\">", svg->out);
+}
+
+static void svg_put_frame(struct svg *svg, const struct call_tree_node *node, uint64_t start)
 {
 	uint64_t width = svg->widths[node - svg->tree.nodes];
 	uint64_t pixels = (uint64_t)((hash_wide)width * CANVAS / svg->widths[CALL_TREE_TOP]);
-	CLEANUP(free_ptr) char *name = shorten(name_of(svg, node), NAME_COLUMNS);
+	CLEANUP(free_ptr) char *full = shorten(svg_name_of(svg, node, true), SVG_NAME_COLUMNS);
+	CLEANUP(free_ptr) char *name = shorten(svg_name_of(svg, node, false), SVG_NAME_COLUMNS);
 
-	fputs_unlocked("<g>", svg->out);
-	put_title(svg, node, name);
-	fprintf(svg->out, "<rect class=\"%s%s%s\" x=\"", kinds[kind_of(svg, node)].class,
+	svg_put_group(svg, full, name);
+	put_title(svg, node, full);
+	fprintf(svg->out, "<rect class=\"%s%s%s\" x=\"", kinds[svg_kind_of(svg, node)].class,
 		shade_of(name), pixels < EDGED ? "" : " edged");
-	put_place(svg, start);
-	fprintf(svg->out, "\" y=\"%u\" width=\"", frame_y(svg, node));
-	put_place(svg, width);
+	svg_put_place(svg, start);
+	fprintf(svg->out, "\" y=\"%u\" width=\"", frame_y(node));
+	svg_put_place(svg, width);
 	fprintf(svg->out, "\" height=\"%u\"/>", ROW - 1);
-	put_name(svg, node, start, pixels, name);
+	svg_put_name(svg, node, start, pixels, name);
 	fputs_unlocked("</g>\n", svg->out);
 }
 
-/* The next node of the walk from the roots up, and where it begins. */
+/*
+ * Returns the next node of the walk from the roots up, and sets where it
+ * starts.
+ */
 static uint32_t next_node(struct svg *svg, uint32_t at)
 {
 	const struct call_tree_node *nodes = svg->tree.nodes;
@@ -346,7 +383,7 @@ static uint32_t next_node(struct svg *svg, uint32_t at)
 	return CALL_TREE_TOP;
 }
 
-static void put_frames(struct svg *svg)
+static void svg_put_frames(struct svg *svg)
 {
 	uint32_t at = CALL_TREE_TOP;
 
@@ -355,43 +392,47 @@ static void put_frames(struct svg *svg)
 		MARGIN, HEAD, CANVAS, svg->rows * ROW,
 		svg->widths[CALL_TREE_TOP] < svg->all ? " data-scale=\"other\"" : "");
 	do {
-		put_frame(svg, &svg->tree.nodes[at], svg->starts[svg->tree.nodes[at].depth]);
+		svg_put_frame(svg, &svg->tree.nodes[at], svg->starts[svg->tree.nodes[at].depth]);
 		at = next_node(svg, at);
 	} while (at != CALL_TREE_TOP);
 	fputs_unlocked("</svg>\n", svg->out);
 }
 
-/* The legend: each kind of code that occurs, with its colour and name. */
-static void put_legend(struct svg *svg)
+/*
+ * Writes the legend: each kind of code that occurs, with its colour and name.
+ */
+static void svg_put_legend(struct svg *svg)
 {
 	bool is_there[ARRAY_SIZE(kinds)] = {false};
 	unsigned x = MARGIN;
 
 	for (uint32_t i = 0; i < svg->tree.count; i++)
-		is_there[kind_of(svg, &svg->tree.nodes[i])] = true;
+		is_there[svg_kind_of(svg, &svg->tree.nodes[i])] = true;
 	fputs_unlocked("<g id=\"legend\">", svg->out);
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		if (!is_there[i] || !kinds[i].text)
 			continue;
 		fprintf(svg->out,
-			"<rect class=\"%s\" x=\"%u\" y=\"%u\" width=\"11\" height=\"11\"/>"
-			"<text x=\"%u\" y=\"%u\">%s</text>",
-			kinds[i].class, x, svg->height - 19, x + 16, svg->height - 9,
-			kinds[i].text);
+			"<rect class=\"%s\" x=\"%u\" y=\"53\" width=\"11\" height=\"11\"/>"
+			"<text x=\"%u\" y=\"63\">%s</text>",
+			kinds[i].class, x, x + 16, kinds[i].text);
 		x += 16 + (unsigned)strlen(kinds[i].text) * COLUMN_TENTHS / 10 + 18;
 	}
 	fputs_unlocked("</g>\n", svg->out);
-	if (svg->narrow) {
-		fprintf(svg->out,
-			"<text id=\"narrow\" class=\"end\" x=\"100%%\" dx=\"-10\" y=\"%u\">",
-			svg->height - 9);
-		put_count(svg, svg->narrow);
-		fprintf(svg->out, " frame%s too narrow to draw</text>\n",
-			svg->narrow == 1 ? "" : "s");
-	}
 }
 
-/* Of CPU time and waiting together: where the time of the threads went. */
+static void svg_put_narrow(struct svg *svg)
+{
+	fprintf(svg->out, "<text id=\"narrow\" class=\"end\" x=\"100%%\" dx=\"-10\" y=\"%u\">",
+		svg->height - 9);
+	svg_put_count(svg, svg->narrow);
+	fprintf(svg->out, " frame%s too narrow to draw</text>\n", svg->narrow == 1 ? "" : "s");
+}
+
+/*
+ * For CPU time and off-CPU time together, it shows where the time of the
+ * threads went.
+ */
 static char *headline(const struct svg *svg)
 {
 	struct waiting_quality sums;
@@ -406,24 +447,27 @@ static void put_subtitle(struct svg *svg)
 	CLEANUP(free_ptr) char *quality = headline(svg);
 
 	fprintf(svg->out, "<text id=\"subtitle\" x=\"%d\" y=\"43\">", MARGIN);
-	put_text(svg, quality);
+	svg_put_text(svg, quality);
 	fputs_unlocked("</text>\n", svg->out);
 }
 
-/* The header: what was recorded, and its quality. Long commands keep their beginning. */
-static void put_heading(struct svg *svg)
+/*
+ * Writes the header: what was recorded, and its quality. Long titles keep
+ * their start.
+ */
+static void svg_put_heading(struct svg *svg)
 {
-	const struct profile_info *info = profile_get_info(svg->profile);
+	CLEANUP(free_ptr) char *title = title_of(svg->profile);
 	size_t columns = 0;
-	const char *end = info->command;
+	const char *end = title;
 
 	for (; *end && columns < TITLE_COLUMNS; columns++)
 		while ((*++end & 0xc0) == 0x80)
 			continue;
-	CLEANUP(free_ptr) char *command = xstrndup(info->command, (size_t)(end - info->command));
+	CLEANUP(free_ptr) char *shown = xstrndup(title, (size_t)(end - title));
 
 	fprintf(svg->out, "<text id=\"title\" x=\"%d\" y=\"25\">", MARGIN);
-	put_text(svg, *command ? command : "Flame graph");
+	svg_put_text(svg, *shown ? shown : "Flame graph");
 	fprintf(svg->out, "%s</text>\n", *end ? "…" : "");
 	put_subtitle(svg);
 }
@@ -436,12 +480,12 @@ static void put_head(struct svg *svg)
 		"viewBox=\"0 0 %d %u\">\n<style>\n%s</style>\n"
 		"<rect id=\"paper\" width=\"100%%\" height=\"100%%\"/>\n",
 		WIDTH, svg->height, WIDTH, svg->height, svg_style);
-	put_heading(svg);
+	svg_put_heading(svg);
 	fprintf(svg->out,
-		"<text id=\"reset\" class=\"button hidden\" x=\"%d\" y=\"67\">reset zoom</text>\n"
-		"<text id=\"matched\" class=\"end\" x=\"100%%\" dx=\"-10\" y=\"67\"></text>\n"
-		"<text id=\"details\" x=\"%d\" y=\"%u\"> </text>\n",
-		MARGIN, MARGIN, svg->height - FOOT + 18);
+		"<text id=\"details\" x=\"%d\" y=\"43\"></text>\n"
+		"<text id=\"reset\" class=\"button hidden\" x=\"%d\" y=\"%d\">reset zoom</text>\n"
+		"<text id=\"matched\" y=\"%d\"></text>\n",
+		MARGIN, MARGIN, HEAD + 12, HEAD + 12);
 }
 
 static void svg_deinit(struct svg *svg)
@@ -453,8 +497,11 @@ static void svg_deinit(struct svg *svg)
 	free(svg->widths);
 }
 
-/* A file without numbers of samples has weights only: "bytes", "objects", "contentions". NULL: the
- * number of waits says nothing. */
+/*
+ * Returns what samples count. A file without numbers of samples has only
+ * weights: "bytes", "objects", "contentions". Returns NULL for off-CPU time,
+ * because the number of waits is not informative.
+ */
 static const char *counted(const struct profile *profile, event_id id)
 {
 	const struct profile_event *event;
@@ -484,13 +531,15 @@ static struct error *svg_write(const struct profile *profile, const struct forma
 
 	lay_out(&svg);
 	put_head(&svg);
+	svg_put_legend(&svg);
 	if (svg.all)
-		put_frames(&svg);
+		svg_put_frames(&svg);
 	else
 		fprintf(out,
 			"<text x=\"%d\" y=\"%d\">No samples: there is nothing to draw.</text>\n",
 			MARGIN, HEAD);
-	put_legend(&svg);
+	if (svg.narrow)
+		svg_put_narrow(&svg);
 	fprintf(out, "<script><![CDATA[\n%s]]></script>\n</svg>\n", svg.all ? svg_script : "");
 	if (fflush(out) || ferror(out))
 		return error_errno(errno, "write the flame graph");
@@ -500,7 +549,8 @@ static struct error *svg_write(const struct profile *profile, const struct forma
 const struct format format_svg = {
 	.name = "svg",
 	.extensions = (const char *const[]){".svg", NULL},
-	.summary = "a flame graph as flamegraph.pl draws it, for browsers, mails and wikis",
+	.summary = "flame graph for browsers, e-mail and wikis",
 	.viewer = "xdg-open FILE",
 	.write = svg_write,
+	.media_type = "image/svg+xml",
 };

@@ -1,12 +1,13 @@
 /*
- * What programs call. Each hook leads to the next definition of its name (RTLD_NEXT): that of the
- * allocator that the program would have used. What is not sampled jumps there: no frame, no work
- * after it.
+ * The functions that programs call. Each hook calls the next definition of its
+ * name (RTLD_NEXT), that of the allocator that the program would have used.
+ * Calls that are not sampled jump there, without a frame or work afterwards.
  *
- * C++'s operators are hooked for allocators that define them themselves; those of C++ libraries
- * call malloc(), which is sampled then. A program that defines one of these functions itself never
- * gets here, nor does one that has its allocator linked in. jemalloc's mallocx() and its kin are
- * not hooked: programs test whether they are defined, and would believe jemalloc to be there.
+ * C++ operators are hooked for allocators that define them. Those of C++
+ * libraries call malloc(), which is then sampled. The hooks are not called if a
+ * program defines one of these functions itself or has its allocator linked in.
+ * jemalloc's mallocx() and related functions are not hooked, because programs
+ * take their presence as a sign of jemalloc.
  */
 #include "inside.h"
 
@@ -24,24 +25,28 @@
 
 /* ---- The real functions ---- */
 
-/* Of each hook; in a section of their own, where resolve() finds all. */
+/*
+ * One per hook, in a section of their own where hooks_resolve() finds all of
+ * them.
+ */
 struct hook {
 	void **real;
 	const char *name;
 	void *found;
 };
 
-/* Aligned as in an array, not wider. */
+/* Aligned as in an array, with no padding in between. */
 #define HOOK_SECTION __attribute__((used, section("hooks"), aligned(sizeof(void *))))
 
 extern struct hook __start_hooks[] __attribute__((visibility("hidden")));
 extern struct hook __stop_hooks[] __attribute__((visibility("hidden")));
 
 /*
- * All at once: until then dlsym() gets no memory, which it can do without, and cannot enter an
- * allocator that calls the others. Threads may do it at once.
+ * Resolves all hooks at once. Until then dlsym() gets no memory, which it
+ * tolerates, and cannot enter an allocator that calls the others. Several
+ * threads may do this at the same time.
  */
-static void resolve(void)
+static void hooks_resolve(void)
 {
 	int saved_errno = errno;
 
@@ -57,8 +62,11 @@ static void resolve(void)
 	errno = saved_errno;
 }
 
-/* real_NAME leads to the real function, and at first to one that finds it, so that hooks need not
- * ask. What is not to be found gives 0. */
+/*
+ * real_NAME is the real function. Initially it is one that finds the real
+ * function, so that hooks need no check. A function that cannot be found
+ * returns 0.
+ */
 #define REAL(type, name, parameters, arguments)                                                    \
 	FIND(type, name, #name, parameters, arguments)                                             \
 	EXPORT type name parameters;                                                               \
@@ -70,11 +78,11 @@ static void resolve(void)
 	static struct hook hook_##name HOOK_SECTION = {(void **)&real_##name, symbol, NULL};       \
 	static type first_##name parameters                                                        \
 	{                                                                                          \
-		resolve();                                                                         \
+		hooks_resolve();                                                                   \
 		return real_##name == first_##name ? (type)0 : real_##name arguments;              \
 	}
 
-/* ---- malloc() and its kin ---- */
+/* ---- malloc() and related functions ---- */
 
 #define ALLOCATES(name, bytes, parameters, arguments)                                              \
 	REAL(void *, name, parameters, arguments)                                                  \
@@ -112,8 +120,11 @@ REAL(void *, realloc, (void *block, size_t bytes), (block, bytes))
 	return realloc_sampled(block, bytes, is_due);
 }
 
-/* The former block ends first: its address may be another block's before the real function returns.
- * If that fails, a sampled block counts as given back though it is still there. */
+/*
+ * Ends the old block first, because its address may be reused before the real
+ * function returns. If realloc() fails, a sampled block counts as freed
+ * although it still exists.
+ */
 static __attribute__((noinline)) void *realloc_sampled(void *block, size_t bytes, bool is_due)
 {
 	sample_end(block, 0);
@@ -137,7 +148,7 @@ static struct hook hook_free HOOK_SECTION = {(void **)&real_free, "free", NULL};
 
 static void first_free(void *block)
 {
-	resolve();
+	hooks_resolve();
 	if (real_free != first_free)
 		real_free(block);
 }
@@ -149,11 +160,11 @@ EXPORT void free(void *block)
 	real_free(block);
 }
 
-/* ---- C++'s operators ---- */
+/* ---- C++ operators ---- */
 
 /*
- * Where a plugin alone has loaded the C++ library (dlopen(3) with RTLD_LOCAL), only the plugin
- * leads to it. It stays loaded then.
+ * If only a plugin has loaded the C++ library (dlopen(3) with RTLD_LOCAL), it
+ * can only be found through the plugin. The library then stays loaded.
  */
 static void *find_of_caller(const char *name, const void *caller)
 {
@@ -169,7 +180,10 @@ static void *find_of_caller(const char *name, const void *caller)
 	return found;
 }
 
-/* *counts: it is of the allocator itself, so that malloc() has not seen the block. */
+/*
+ * *counts is set if the operator is the allocator's own, so that malloc() does
+ * not see the block.
+ */
 static bool find_operator(void **real, const char *name, bool *counts, const void *caller)
 {
 	int saved_errno = errno;
@@ -179,7 +193,7 @@ static bool find_operator(void **real, const char *name, bool *counts, const voi
 	if (!found)
 		found = find_of_caller(name, caller);
 	if (real_malloc == first_malloc)
-		resolve();
+		hooks_resolve();
 	*counts = dladdr(found, &own) && dladdr(*(void **)&real_malloc, &of_malloc) &&
 		  own.dli_fbase == of_malloc.dli_fbase;
 	if (found)
@@ -188,8 +202,11 @@ static bool find_operator(void **real, const char *name, bool *counts, const voi
 	return found;
 }
 
-/* Three arguments are as many as any operator has: where there are fewer, what is in the registers
- * is passed on. The first is the size of an operator new, the block of an operator delete. */
+/*
+ * No operator has more than three arguments. If one has fewer, the contents of
+ * the other registers are passed on. The first argument is the size for
+ * operator new, and the block for operator delete.
+ */
 typedef void *operator_function(uintptr_t first, uintptr_t second, uintptr_t third);
 
 static __attribute__((noinline)) void *delete_sampled(operator_function *real, uintptr_t first,
@@ -199,7 +216,7 @@ static __attribute__((noinline)) void *delete_sampled(operator_function *real, u
 	return real(first, second, third);
 }
 
-/* instead: what is done if there is none. */
+/* `instead` is what to do if there is no real operator. */
 #define OPERATOR(name, instead)                                                                    \
 	static operator_function first_##name, *real_##name = first_##name;                        \
 	static bool counts_##name;                                                                 \
@@ -229,7 +246,7 @@ static __attribute__((noinline)) void *delete_sampled(operator_function *real, u
 		return delete_sampled(real_##name, first, second, third);                          \
 	}
 
-/* The names of the Itanium C++ ABI: m is size_t. */
+/* The names of the Itanium C++ ABI. m is size_t. */
 NEW(_Znwm)
 NEW(_Znam)
 NEW(_ZnwmRKSt9nothrow_t)
@@ -251,7 +268,7 @@ DELETE(_ZdaPvmSt11align_val_t)
 DELETE(_ZdlPvSt11align_val_tRKSt9nothrow_t)
 DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t)
 
-/* ---- Mappings, as an option ---- */
+/* ---- Mappings: executable ones, and optionally all ---- */
 
 REAL(void *, mmap, (void *at, size_t bytes, int protection, int flags, int fd, off_t offset),
      (at, bytes, protection, flags, fd, offset))
@@ -262,6 +279,8 @@ REAL(void *, mmap, (void *at, size_t bytes, int protection, int flags, int fd, o
 	    mapped != MAP_FAILED && flags & MAP_ANONYMOUS && protection & PROT_WRITE &&
 	    sample_is_due(bytes))
 		sample_begin(mapped, bytes, INSIDE_ALLOC_MAPPING);
+	if (unlikely(protection & PROT_EXEC) && mapped != MAP_FAILED)
+		process_note_code(mapped, bytes);
 	return mapped;
 }
 
@@ -271,10 +290,45 @@ REAL(int, munmap, (void *at, size_t bytes), (at, bytes))
 {
 	if (unlikely(shared && (uintptr_t)at < (uintptr_t)shared + INSIDE_FILE_BYTES &&
 		     (uintptr_t)at + bytes > (uintptr_t)shared))
-		return 0; /* the hooks read it */
+		return 0; /* the hooks use this memory */
 	if (unlikely(__atomic_load_n(&control->alloc_maps, __ATOMIC_RELAXED)) && has_sampled)
 		sample_end(at, bytes);
 	return real_munmap(at, bytes);
+}
+
+REAL(int, mprotect, (void *at, size_t bytes, int protection), (at, bytes, protection))
+{
+	int failure = real_mprotect(at, bytes, protection);
+
+	if (unlikely(protection & PROT_EXEC) && !failure)
+		process_note_code(at, bytes);
+	return failure;
+}
+
+/* ---- Libraries that bypass the hooks ---- */
+
+/*
+ * With RTLD_DEEPBIND, or in another namespace, a library finds the C library's
+ * functions before these hooks. dlopen(3) uses the RUNPATH and the namespace of
+ * its caller, so these hooks must not become the caller. They jump to the real
+ * function and cannot see whether it succeeds.
+ */
+static void note_load(bool is_unhooked, const char *file, int flags)
+{
+	if (unlikely(is_unhooked) && shared && file && *file && !(flags & RTLD_NOLOAD))
+		__atomic_fetch_add(&control->unhooked_loads, 1, __ATOMIC_RELAXED);
+}
+
+REAL(void *, dlopen, (const char *file, int flags), (file, flags))
+{
+	note_load(flags & RTLD_DEEPBIND, file, flags);
+	return real_dlopen(file, flags);
+}
+
+REAL(void *, dlmopen, (Lmid_t namespace, const char *file, int flags), (namespace, file, flags))
+{
+	note_load(namespace != LM_ID_BASE || flags & RTLD_DEEPBIND, file, flags);
+	return real_dlmopen(namespace, file, flags);
 }
 
 /* ---- Threads ---- */
@@ -299,8 +353,9 @@ REAL(int, pthread_create,
 /* ---- Confinement ---- */
 
 /*
- * What a thread is about to forbid: system calls, and with them or alone the time-stamp counter
- * (seccomp(2), PR_SET_TSC of prctl(2)). Libraries confine themselves by these functions, too.
+ * Handles what a thread is about to forbid: system calls, the time-stamp
+ * counter, or both (seccomp(2), PR_SET_TSC of prctl(2)). Libraries also call
+ * these functions to confine themselves.
  */
 static void confine(bool forbids_tsc, bool forbids_calls)
 {
@@ -327,7 +382,9 @@ REAL(int, prctl, (int option, word a, word b, word c, word d), (option, a, b, c,
 	return real_prctl(option, a, b, c, d);
 }
 
-/* Its declaration has an ellipsis. It returns to the caller itself: a child may have another stack.
+/*
+ * The declaration of syscall() has an ellipsis. The real function must return
+ * to the caller itself, because a child may have another stack.
  */
 FIND(long, any_call, "syscall", (long number, word a, word b, word c, word d, word e, word f),
      (number, a, b, c, d, e, f))
@@ -342,19 +399,22 @@ EXPORT long any_call(long number, word a, word b, word c, word d, word e, word f
 	return real_any_call(number, a, b, c, d, e, f);
 }
 
-/* ---- The signal of the timers ---- */
+/* ---- The timer signal ---- */
 
 /*
- * Programs may set all signals to their defaults, install handlers for all, block all, or wait for
- * all. The timers' signal stays unblocked and with its handler, which passes on what no timer has
- * sent (process.c).
+ * Programs may reset all signals, install handlers for all, block all, or wait
+ * for all. The timer signal stays unblocked and keeps its handler, which
+ * forwards signals that no timer has sent (process.c).
  */
 static bool is_of_timers(int number)
 {
 	return unlikely(timer_signal) && number == timer_signal;
 }
 
-/* A handler on a stack of its own is not interrupted: that stack may have room for one only. */
+/*
+ * A handler on an alternate stack must not be interrupted, because that stack
+ * may have room for only one frame.
+ */
 static const struct sigaction *blocking_timers(const struct sigaction *action,
 					       struct sigaction *copy)
 {
@@ -403,7 +463,7 @@ static const sigset_t *without_timers(const sigset_t *set, sigset_t *copy)
 	return copy;
 }
 
-/* Functions that take a set, whose timers' signal they do not get. */
+/* Functions that take a signal set, from which the timer signal is removed. */
 #define TAKES_SET(name, parameters, arguments)                                                     \
 	REAL(int, name, parameters, arguments)                                                     \
 	{                                                                                          \

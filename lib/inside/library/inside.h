@@ -1,20 +1,27 @@
 /*
- * libprof-inside.so: a library that prof has a program load (LD_PRELOAD), which records sampled
- * allocations and CPU time into memory shared with prof (inside/layout.h). prof unwinds and names
- * the stacks.
+ * libprof-inside.so: the library that prof preloads into a program
+ * (LD_PRELOAD). It records sampled allocations and CPU time into memory that it
+ * shares with prof (inside/layout.h). prof unwinds and symbolizes the stacks.
  *
- * It must not change what the program does. So: a hook calls the real function and nothing else of
- * the C library, except for clock_gettime(2), which needs no system call; samples need no memory,
- * no lock that is waited for, and no system call, so that any signal handler may allocate and any
- * filter of system calls may be in place; errno stays. What needs more is done once per process or
- * thread, in its first moments (process.c). Under a filter that the program has installed itself,
- * threads and children start without system calls of this library, and so without CPU timers.
- * Without the shared memory, or while nobody records, a hook costs one load of a flag.
+ * The library must not change what the program does:
  *
- *     hooks.c    what programs call: functions of the allocator, of threads, of signals and of
- *                confinement
- *     sample.c   which allocations are sampled, the sampled blocks, and the records
- *     process.c  beginnings of the process, its children and its threads; CPU timers
+ * - A hook calls the real function and nothing else of the C library, except
+ *   for clock_gettime(2), which needs no system call.
+ * - A sample needs no memory, no lock that it waits for, and no system call. So
+ *   any signal handler may allocate, and any seccomp filter may be installed.
+ * - errno is preserved.
+ *
+ * Work that needs more is done once per process or thread, when it starts
+ * (process.c). After the program has installed a seccomp filter, the library
+ * makes no system calls for new threads and children, so they have no CPU
+ * timers. Without the shared memory, or while prof does not record, a hook
+ * costs one load of a flag.
+ *
+ *     hooks.c    the functions that programs call: allocator, loader, threads,
+ *                signals and confinement
+ *     sample.c   selects the allocations to sample, keeps the sampled blocks,
+ *                writes the records
+ *     process.c  starts of the process, its children and its threads; CPU timers
  */
 #ifndef PROF_INSIDE_LIBRARY_INSIDE_H
 #define PROF_INSIDE_LIBRARY_INSIDE_H
@@ -32,52 +39,63 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* So that no access goes through the global offset table. */
+/* Hidden symbols need no access through the global offset table. */
 #pragma GCC visibility push(hidden)
 
-/* Initial-exec: reading it needs no call. 56 of the bytes that the loader has to spare for that. */
+/*
+ * Initial-exec TLS, because accesses then need no call. It uses 56 bytes of the
+ * loader's static TLS surplus.
+ */
 struct thread_state {
-	uint64_t left;	       /* until the next sample, in units of INSIDE_SCALE */
-	uint64_t random;       /* 0: the thread has not allocated yet */
-	uintptr_t low, end;    /* of its stack; 0: unknown */
-	uintptr_t lane_sp;     /* where its stack was when it took the lane */
-	int32_t timer;	       /* its CPU timer's number; negative: none */
-	uint32_t tid;	       /* 0: not asked for yet */
-	uint32_t lane;	       /* 1 + the number of the lane that it has taken; 0: none */
-	uint32_t is_resolving; /* it asks for the real functions */
+	uint64_t left;		 /* until the next sample, in units of INSIDE_SCALE */
+	uint64_t random;	 /* 0 before the thread's first allocation */
+	uintptr_t low, end;	 /* bounds of its stack; 0 if unknown */
+	uintptr_t agent_ring_sp; /* its stack pointer when it took the ring */
+	int32_t timer;		 /* its CPU timer's id; negative if none */
+	uint32_t tid;		 /* 0 if not known yet */
+	uint32_t ring;		 /* 1 + the index of the ring that it has taken; 0 if none */
+	uint32_t is_resolving;	 /* it is resolving the real functions */
 };
 
 extern _Thread_local struct thread_state thread_state __attribute__((tls_model("initial-exec")));
 
-extern struct inside_control *control; /* the shared one, or zeros: nobody records */
+/* The shared structure, or zeros while nothing is recorded. */
+extern struct inside_control *control;
 extern uint64_t time_offset_ns;
 extern bool has_no_tsc;	      /* a thread may not read the time-stamp counter */
-extern unsigned char *shared; /* all of the file; NULL: none */
+extern unsigned char *shared; /* the whole file; NULL if none */
 
 /* ---- sample.c ---- */
 
 /*
- * How many sampled blocks each window of addresses holds: most blocks are looked up here alone.
- * Neighbours in memory are neighbours here, 1 KiB of blocks in one line of the cache. Addresses
- * that are far apart are mixed, so that large blocks, which begin at pages, spread.
+ * The number of sampled blocks per window of addresses. Most blocks need only
+ * this lookup. Adjacent blocks in memory have adjacent windows, so a cache line
+ * covers 1 KiB of blocks. The hash also mixes higher bits, so that large
+ * blocks, which start at pages, spread over the table.
  */
 enum { WINDOWS = 1 << 15 };
 extern uint8_t sampled_blocks[WINDOWS];
-extern bool has_sampled; /* a block at least */
+extern bool has_sampled; /* at least one block was sampled */
 
 static inline size_t sample_window(const void *block)
 {
 	return ((uintptr_t)block >> 4 ^ (uintptr_t)block >> 16) % WINDOWS;
 }
 
-/* Whether the block has been sampled, or one in the same window. It then ends by sample_end(). */
+/*
+ * Returns whether the block, or another one in the same window, was sampled. If
+ * so, call sample_end() before it is freed.
+ */
 static inline bool sample_may_have(const void *block)
 {
 	return unlikely(__atomic_load_n(&has_sampled, __ATOMIC_RELAXED)) &&
 	       unlikely(__atomic_load_n(&sampled_blocks[sample_window(block)], __ATOMIC_RELAXED));
 }
 
-/* Whether an allocation is to be sampled. Sizes that make no sense are, too: they fail. */
+/*
+ * Returns whether an allocation must be sampled. This includes invalid sizes,
+ * for which the allocation fails.
+ */
 static inline bool sample_is_due(size_t bytes)
 {
 	int64_t scale = (int64_t)__atomic_load_n(&control->alloc_scale, __ATOMIC_RELAXED), cost;
@@ -87,44 +105,63 @@ static inline bool sample_is_due(size_t bytes)
 								  &thread_state.left));
 }
 
-/* NULL: the process is not recorded (any more). */
+/* Uses the shared memory from now on. NULL stops recording in this process. */
 void sample_use(unsigned char *file);
-/* Samples what was due; NULL: it failed. Returns the block. flags: of struct inside_alloc. */
+/*
+ * Samples an allocation that was due, and returns the block. A NULL block is a
+ * failed allocation. `flags` are those of struct inside_alloc.
+ */
 void *sample_begin(void *block, size_t bytes, unsigned flags);
-/* The block is about to be given back. mapping_bytes: of a part of a mapping; else 0. */
+/*
+ * Call this before the block is freed. `mapping_bytes` is the size of the
+ * unmapped part of a mapping, otherwise 0.
+ */
 void sample_end(void *block, size_t mapping_bytes);
-/* CPU time; context: the ucontext_t of a signal handler. */
+/* Records a CPU sample. `context` is the ucontext_t of a signal handler. */
 void sample_cpu(uint64_t period_ns, const void *context);
 /*
- * Writes a record of three parts; the first begins with its struct inside_header, which this fills.
- * False: it is lost, and counted. A signal handler may write one in the middle of another.
+ * Writes a record with three parts. The first starts with its struct
+ * inside_header, which this function fills. Returns false if the record was
+ * lost, and counts it. Safe in a signal handler that interrupts another
+ * sample_write().
  */
 bool sample_write(unsigned type, unsigned flags, const struct iovec parts[3]);
 
 /* ---- process.c ---- */
 
-/* 0 in a child that the C library's fork() has not made: it is not recorded. */
+/* Records that memory has become executable, which JIT compilers do. */
+void process_note_code(const void *at, size_t bytes);
+/*
+ * Returns 0 in a child that was not created by the C library's fork(), and is
+ * not recorded.
+ */
 uint32_t process_id(void);
-/* The calling thread's ID, without a system call. */
+/* Returns the calling thread's tid without a system call. */
 uint32_t process_tid(void);
-/* The process is about to install a filter of system calls: from now on, this library makes none
- * that the program would not make without it. */
+/*
+ * Call this before the process installs a seccomp filter. From then on, the
+ * library makes no system call that the program would not make without it.
+ */
 void process_expect_filter(void);
-/* The signal of the CPU timers; 0: none. */
+/* signal of the CPU timers; 0 if none */
 extern int timer_signal;
-/* What the program has set for it. */
+/* the program's own action for that signal */
 extern struct sigaction program_action;
-/* How a thread begins. */
+/* The function that a new thread runs, and its argument. */
 struct start {
 	void *(*run)(void *argument);
 	void *argument;
 	size_t stack_bytes;
-	struct start *next; /* of those that have ended */
+	struct start *next; /* list of those that have ended */
 };
-/* NULL: there is no memory. attributes: of pthread_create(3), which is to run … */
+/*
+ * Returns the argument of process_run_thread() for a thread with these
+ * attributes of pthread_create(3), or NULL if memory is exhausted. The caller
+ * sets run and argument.
+ */
 struct start *process_new_start(const pthread_attr_t *attributes);
 void process_end_start(struct start *start);
-/* … this, with the start. */
+/* The start routine of the thread. */
 void *process_run_thread(void *start);
 
 #pragma GCC visibility pop

@@ -1,6 +1,6 @@
 /*
- * Beginnings: of the process (a constructor), of its children by fork() and of its threads. These
- * are ordinary places, where the C library may be called.
+ * Runs at the start of the process (a constructor), of its children by fork()
+ * and of its threads. The C library may be called here.
  */
 #include "inside.h"
 
@@ -21,23 +21,30 @@
 int timer_signal;
 struct sigaction program_action;
 
-/* In a page that a child of the kernel's fork finds empty (MADV_WIPEONFORK); 64 KiB is the largest
- * page of a machine. */
+/*
+ * In pages that are zero in a child of the kernel's fork (MADV_WIPEONFORK). 64
+ * KiB is the largest page size.
+ */
 static uint32_t own_process[(64 << 10) / sizeof(uint32_t)] __attribute__((aligned(64 << 10)));
 
 static pthread_key_t thread_key; /* its destructor deletes a thread's timer */
 
-/* What pthread_atfork(3) calls. Only glibc has it; in a program of another C library, which a
- * command may well start, this library stays idle. */
+/*
+ * The function behind pthread_atfork(3), which only glibc has. In a program
+ * with another C library, which a command may start, this library stays idle.
+ */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
 			     void *object) __attribute__((weak));
 
-/* ---- Filters of system calls ---- */
+/* ---- seccomp filters ---- */
 
-static bool is_filtered, has_foreign_children;
-static uint32_t known_process; /* stays in a child that fork() has made */
+static bool is_filtered, has_untrusted_children;
+static uint32_t known_process; /* unchanged in a child of fork() */
 
-/* The C library knows it; the clock's ID is made of it (clock_getcpuclockid(3), kernel's ABI). */
+/*
+ * The C library knows the tid. A thread's CPU clock id contains it
+ * (clock_getcpuclockid(3), kernel ABI).
+ */
 uint32_t process_tid(void)
 {
 	clockid_t clock;
@@ -51,8 +58,8 @@ void process_expect_filter(void)
 
 	if (__atomic_exchange_n(&is_filtered, true, __ATOMIC_RELAXED) || !shared)
 		return;
-	has_foreign_children = !stat("/proc/self/ns/pid_for_children", &status) &&
-			       (uint32_t)status.st_ino != control->pid_namespace;
+	has_untrusted_children = !stat("/proc/self/ns/pid_for_children", &status) &&
+				 (uint32_t)status.st_ino != control->pid_namespace;
 }
 
 /* ---- CPU timers ---- */
@@ -66,9 +73,12 @@ static void delete_timer(void *thread)
 	*timer = -1;
 }
 
-/* A signal that no timer of ours has sent. By default it would end the process; here it does not,
- * because a program that waits for it (sigwait(3)) does not get it either. */
-static void pass_on(int number, siginfo_t *info, void *context)
+/*
+ * Handles a signal that none of our timers has sent. Its default action would
+ * end the process. That is not done here, because a program that waits for the
+ * signal (sigwait(3)) does not get it either.
+ */
+static void process_pass_on(int number, siginfo_t *info, void *context)
 {
 	struct sigaction action = program_action;
 
@@ -89,7 +99,7 @@ static void on_timer(int number, siginfo_t *info, void *context)
 	uint32_t hz = cpu_hz();
 
 	if (info->si_code != SI_TIMER || info->si_value.sival_ptr != &timer_signal)
-		pass_on(number, info, context);
+		process_pass_on(number, info, context);
 	else if (hz)
 		sample_cpu(UINT64_C(1000000000) / hz * (1 + (unsigned)info->si_overrun), context);
 	errno = saved_errno;
@@ -118,7 +128,10 @@ static void start_timer(void)
 	pthread_setspecific(thread_key, thread);
 }
 
-/* A real-time signal that has no handler: SIGPROF may be the program's. */
+/*
+ * Takes a real-time signal without a handler, because the program may use
+ * SIGPROF.
+ */
 static void take_signal(void)
 {
 	struct sigaction action = {.sa_sigaction = on_timer,
@@ -142,9 +155,10 @@ static void take_signal(void)
 /* ---- Threads ---- */
 
 /*
- * Starts of threads that have begun, to be freed by the next thread that creates one. A new thread
- * may not call the allocator: where the program itself intercepts pthread_create(), as with
- * ThreadSanitizer, this library's function runs before the one that prepares the thread for it.
+ * The starts of threads that have started, which the next thread that creates
+ * one frees. A new thread may not call the allocator: if the program itself
+ * intercepts pthread_create(), as with ThreadSanitizer, this library's function
+ * runs before the one that prepares the thread for it.
  */
 static struct start *ended;
 
@@ -156,7 +170,10 @@ void process_end_start(struct start *start)
 		;
 }
 
-/* The C library puts a guard and, at the end, the thread's own data into these bytes. */
+/*
+ * The C library uses part of these bytes for a guard and, at the end, for the
+ * thread's own data.
+ */
 static size_t usable_bytes(const pthread_attr_t *attributes)
 {
 	size_t all = 0, guard = 0;
@@ -203,7 +220,7 @@ void *process_run_thread(void *argument)
 	return start.run(start.argument);
 }
 
-/* The environment lies above the first function's frame. */
+/* The environment is above the frame of the first function. */
 static void measure_main_stack(void)
 {
 	uintptr_t sp = (uintptr_t)__builtin_frame_address(0), end = (uintptr_t)environ;
@@ -219,7 +236,7 @@ static void measure_main_stack(void)
 
 /* ---- Processes ---- */
 
-static void write_start(unsigned flags, uint32_t parent)
+static void process_write_start(unsigned flags, uint32_t parent)
 {
 	struct inside_start record = {.parent_pid = parent};
 
@@ -229,7 +246,7 @@ static void write_start(unsigned flags, uint32_t parent)
 		sample_write(INSIDE_START, flags, (struct iovec[3]){{&record, sizeof(record)}});
 }
 
-/* The executable ones, line by line. */
+/* Writes the executable mappings, line by line. */
 static void write_mappings(void)
 {
 	FILE *maps = __atomic_load_n(&control->records_mappings, __ATOMIC_RELAXED)
@@ -248,23 +265,45 @@ static void write_mappings(void)
 		fclose(maps);
 }
 
+static void put_hex(char digits[16], uintptr_t value)
+{
+	for (int i = 15; i >= 0; i--, value >>= 4)
+		digits[i] = "0123456789abcdef"[value & 15];
+}
+
+void process_note_code(const void *at, size_t bytes)
+{
+	char line[] = "0000000000000000-0000000000000000 r-xp 00000000 00:00 0\n";
+	struct inside_maps record = {.text_bytes = sizeof(line) - 1};
+	size_t pages = (bytes + INSIDE_PAGE_BYTES - 1) / INSIDE_PAGE_BYTES;
+
+	if (!__atomic_load_n(&control->records_mappings, __ATOMIC_RELAXED))
+		return;
+	put_hex(line, (uintptr_t)at);
+	put_hex(line + 17, (uintptr_t)at + pages * INSIDE_PAGE_BYTES);
+	sample_write(INSIDE_MAPS, 0,
+		     (struct iovec[3]){{&record, sizeof(record)}, {line, record.text_bytes}});
+}
+
 uint32_t process_id(void)
 {
 	return *own_process;
 }
 
-/* Pids mean other processes in another namespace. */
+/* In another namespace, pids refer to other processes. */
 static bool is_of_this_namespace(struct inside_control *found)
 {
 	struct stat status;
 
 	if (!stat("/proc/self/ns/pid", &status) && (uint32_t)status.st_ino == found->pid_namespace)
 		return true;
-	__atomic_fetch_add(&found->foreign, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&found->other_namespace, 1, __ATOMIC_RELAXED);
 	return false;
 }
 
-/* "monotonic      100000         0": seconds, which may be negative, and nanoseconds. 0: unknown.
+/*
+ * Example: "monotonic      100000         0", which is seconds, possibly negative,
+ * and nanoseconds. Returns 0 if unknown.
  */
 static uint64_t own_time_offset(void)
 {
@@ -282,7 +321,10 @@ static uint64_t own_time_offset(void)
 	return offset_ns + (uint64_t)strtoll(at, NULL, 10);
 }
 
-/* Records have the time of the first time namespace, as those of the kernel have. */
+/*
+ * Records use the time of the initial time namespace, like the kernel's
+ * records.
+ */
 static void adjust_clock(const struct inside_control *found)
 {
 	struct stat status;
@@ -301,23 +343,23 @@ static void begin_child(void)
 	uint32_t parent = known_process;
 
 	*own_process = known_process = thread->tid = process_tid();
-	thread->lane = 0;
+	thread->ring = 0;
 	thread->timer = -1;
-	/* Else it would draw what its parent draws. */
+	/* Otherwise it would draw the same random numbers as its parent. */
 	if (thread->random)
 		thread->random ^= (uint64_t)thread->tid << 32 | thread->tid;
-	if (shared && (is_filtered ? has_foreign_children : !is_of_this_namespace(control)))
+	if (shared && (is_filtered ? has_untrusted_children : !is_of_this_namespace(control)))
 		sample_use(NULL);
 	if (shared && !is_filtered)
 		adjust_clock(control);
 	if (shared) {
-		write_start(0, parent);
+		process_write_start(0, parent);
 		start_timer();
 	}
 }
 
-/* -1: there is none, or it is another one. */
-static int open_file(const char *process, int fd)
+/* Returns -1 if there is no file, or it is another one. */
+static int process_open_file(const char *process, int fd)
 {
 	char path[64];
 	struct stat status;
@@ -341,9 +383,9 @@ static unsigned char *map_file(void)
 
 	if (!__register_atfork || !value || sscanf(value, "%d:%15[0-9]", &number, owner) != 2)
 		return NULL;
-	fd = open_file("self", number);
+	fd = process_open_file("self", number);
 	if (fd < 0)
-		fd = open_file(owner, number);
+		fd = process_open_file(owner, number);
 	if (fd < 0)
 		return NULL;
 	found = mmap(NULL, INSIDE_FILE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -363,7 +405,7 @@ __attribute__((constructor)) static void begin_process(void)
 	unsigned char *file = map_file();
 
 	if (file) {
-		thread_state.left = INT64_MAX; /* what follows is not the program's */
+		thread_state.left = INT64_MAX; /* do not sample this library's own allocations */
 		madvise(own_process, sizeof(own_process), MADV_WIPEONFORK);
 		*own_process = known_process = thread_state.tid = process_tid();
 		measure_main_stack();
@@ -373,7 +415,7 @@ __attribute__((constructor)) static void begin_process(void)
 		if (cpu_hz())
 			take_signal();
 		__register_atfork(NULL, NULL, begin_child, NULL);
-		write_start(INSIDE_START_EXEC, (uint32_t)getppid());
+		process_write_start(INSIDE_START_EXEC, (uint32_t)getppid());
 		write_mappings();
 		thread_state.left = 0;
 		start_timer();

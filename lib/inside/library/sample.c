@@ -5,7 +5,10 @@
 #include <time.h>
 #include <ucontext.h>
 
-/* OpenTelemetry's probes of memory profiling, which other agents can attach to. */
+/*
+ * OpenTelemetry's probes for memory profiling, to which other agents can
+ * attach.
+ */
 #if __has_include(<sys/sdt.h>)
 #include <sys/sdt.h>
 #ifdef __clang__
@@ -20,11 +23,11 @@
 
 _Thread_local struct thread_state thread_state = {.timer = -1};
 
-static struct inside_control idle; /* of no file: nobody records */
+static struct inside_control idle; /* not in a file: recording is off */
 struct inside_control *control = &idle;
 unsigned char *shared;
 
-/* By how much this process's clock is ahead. */
+/* How far this process's clock is ahead. */
 uint64_t time_offset_ns;
 
 void sample_use(unsigned char *file)
@@ -36,8 +39,9 @@ void sample_use(unsigned char *file)
 bool has_no_tsc;
 
 /*
- * Without the time-stamp counter the C library's clock ends the program, but the coarse one is a
- * word that the kernel writes at each tick. Times still grow strictly within the process.
+ * If the time-stamp counter is forbidden, the C library's clock would end the
+ * program. The coarse clock is only a word that the kernel writes at each tick.
+ * The returned times still increase strictly within the process.
  */
 static uint64_t now_ns(void)
 {
@@ -70,11 +74,12 @@ static uint64_t next_random(struct thread_state *thread)
 }
 
 /*
- * The distance to the next event of a Poisson process, in units of INSIDE_SCALE: of a mean of one,
- * so that it holds for any mean that is set later. By comparisons alone (von Neumann, 1951): of
- * uniform numbers in falling order an odd count comes with probability exp(-first).
+ * Returns the distance to the next event of a Poisson process with a mean of
+ * one, in units of INSIDE_SCALE, so it is valid for any mean that is set later.
+ * Uses only comparisons (von Neumann, 1951): a falling sequence of uniform
+ * numbers has odd length with probability exp(-first).
  */
-static uint64_t distance(struct thread_state *thread)
+static uint64_t sample_distance(struct thread_state *thread)
 {
 	for (uint64_t whole = 0;; whole += INSIDE_SCALE) {
 		uint64_t first = next_random(thread), last = first, next;
@@ -87,12 +92,12 @@ static uint64_t distance(struct thread_state *thread)
 	}
 }
 
-/* ---- The blocks that were sampled ---- */
+/* ---- The sampled blocks ---- */
 
 uint8_t sampled_blocks[WINDOWS];
 bool has_sampled;
 
-/* The blocks of a window are in one line of the cache. */
+/* The blocks of a window are in one cache line. */
 enum { WINDOW = 8 };
 static uintptr_t blocks[WINDOWS][WINDOW] __attribute__((aligned(64)));
 
@@ -136,11 +141,11 @@ static bool remove_block(const void *block)
 	return is_known;
 }
 
-/* ---- Lanes ---- */
+/* ---- Rings ---- */
 
-static struct inside_lane *lane_at(uint32_t number)
+static struct inside_ring *agent_ring_at(uint32_t number)
 {
-	return (struct inside_lane *)(shared + (size_t)(1 + number) * INSIDE_PAGE_BYTES);
+	return (struct inside_ring *)(shared + (size_t)(1 + number) * INSIDE_PAGE_BYTES);
 }
 
 static uint32_t own_tid(struct thread_state *thread)
@@ -150,60 +155,65 @@ static uint32_t own_tid(struct thread_state *thread)
 	return thread->tid;
 }
 
-static void leave_lane(struct thread_state *thread)
+static void leave_agent_ring(struct thread_state *thread)
 {
-	if (thread->lane)
-		__atomic_store_n(&lane_at(thread->lane - 1)->owner, 0, __ATOMIC_RELEASE);
-	thread->lane = 0;
+	if (thread->ring)
+		__atomic_store_n(&agent_ring_at(thread->ring - 1)->owner, 0, __ATOMIC_RELEASE);
+	thread->ring = 0;
 }
 
-/* Where a record goes. */
+/* The place for a record. */
 struct room {
-	struct inside_lane *lane;
+	struct inside_ring *ring;
 	unsigned char *at;
-	uint64_t head; /* of the lane, when it is written */
+	uint64_t head; /* head of the ring after the record is written */
 };
 
-/* In the lane that was taken; fills the end of the lane if that is too short. */
+/*
+ * Finds room in the ring that was taken. If the end of the ring is too short,
+ * fills it.
+ */
 static bool find_room(uint32_t number, unsigned type, uint32_t bytes, struct room *ret)
 {
-	struct inside_lane *lane = lane_at(number);
-	unsigned char *ring = shared + (size_t)(1 + INSIDE_LANES) * INSIDE_PAGE_BYTES +
-			      (size_t)number * INSIDE_LANE_BYTES;
-	uint64_t at = __atomic_load_n(&lane->head, __ATOMIC_RELAXED);
-	uint64_t used = at - __atomic_load_n(&lane->tail, __ATOMIC_ACQUIRE);
-	uint32_t offset = (uint32_t)(at % INSIDE_LANE_BYTES), rest = INSIDE_LANE_BYTES - offset;
+	struct inside_ring *ring = agent_ring_at(number);
+	unsigned char *ring_bytes = shared + (size_t)(1 + INSIDE_RINGS) * INSIDE_PAGE_BYTES +
+				    (size_t)number * INSIDE_RING_BYTES;
+	uint64_t at = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
+	uint64_t used = at - __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+	uint32_t offset = (uint32_t)(at % INSIDE_RING_BYTES), rest = INSIDE_RING_BYTES - offset;
 	uint32_t skipped = bytes > rest ? rest : 0;
-	uint64_t room = INSIDE_LANE_BYTES - (type == INSIDE_FREE ? 0 : INSIDE_FREE_RESERVE);
+	uint64_t room = INSIDE_RING_BYTES - (type == INSIDE_FREE ? 0 : INSIDE_FREE_RESERVE);
 
-	/* Offsets are multiples of 8, unless somebody has written there. */
-	if (offset % 8 || used > INSIDE_LANE_BYTES || used + skipped + bytes > room)
+	/*
+	 * Offsets are multiples of 8, unless the program has overwritten them.
+	 */
+	if (offset % 8 || used > INSIDE_RING_BYTES || used + skipped + bytes > room)
 		return false;
 	if (skipped) {
 		struct inside_header pad = {.bytes = rest, .type = INSIDE_PAD};
 
-		memcpy(ring + offset, &pad, 8);
+		memcpy(ring_bytes + offset, &pad, 8);
 		offset = 0;
 	}
-	*ret = (struct room){lane, ring + offset, at + skipped + bytes};
+	*ret = (struct room){ring, ring_bytes + offset, at + skipped + bytes};
 	return true;
 }
 
-/* Takes a lane that has room: the thread's usual one, or else the next. */
+/* Takes a ring that has room, preferably the thread's last one. */
 static bool take_room(struct thread_state *thread, unsigned type, uint32_t bytes, struct room *ret)
 {
 	uint32_t tid = own_tid(thread);
 
-	for (uint32_t i = 0; i < INSIDE_LANES; i++) {
-		uint32_t number = (tid + i) % INSIDE_LANES, none = 0;
+	for (uint32_t i = 0; i < INSIDE_RINGS; i++) {
+		uint32_t number = (tid + i) % INSIDE_RINGS, none = 0;
 
-		if (!__atomic_compare_exchange_n(&lane_at(number)->owner, &none, tid, false,
+		if (!__atomic_compare_exchange_n(&agent_ring_at(number)->owner, &none, tid, false,
 						 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			continue;
-		thread->lane = number + 1;
+		thread->ring = number + 1;
 		if (find_room(number, type, bytes, ret))
 			return true;
-		leave_lane(thread);
+		leave_agent_ring(thread);
 	}
 	__atomic_fetch_add(type == INSIDE_FREE				 ? &control->lost_frees
 			   : type == INSIDE_START || type == INSIDE_MAPS ? &control->lost_mappings
@@ -218,18 +228,21 @@ bool sample_write(unsigned type, unsigned flags, const struct iovec parts[3])
 	struct inside_header *header = parts[0].iov_base;
 	size_t bytes = parts[0].iov_len + parts[1].iov_len + parts[2].iov_len, padding = -bytes % 8;
 	uintptr_t sp = (uintptr_t)__builtin_frame_address(0), interrupted_sp;
-	uint32_t process = process_id(), interrupted_lane;
+	uint32_t process = process_id(), interrupted_agent_ring;
 	struct room room;
 	bool has_room;
 
 	if (!shared || !process)
 		return false;
-	/* A signal handler has left a record by longjmp(3): the stack has shrunk since then. */
-	if (thread->low <= thread->lane_sp && thread->lane_sp < sp && sp < thread->end)
-		leave_lane(thread);
-	interrupted_lane = thread->lane;
-	interrupted_sp = thread->lane_sp;
-	thread->lane_sp = sp;
+	/*
+	 * The stack has shrunk since the ring was taken: a signal handler left
+	 * a record by longjmp(3).
+	 */
+	if (thread->low <= thread->agent_ring_sp && thread->agent_ring_sp < sp && sp < thread->end)
+		leave_agent_ring(thread);
+	interrupted_agent_ring = thread->ring;
+	interrupted_sp = thread->agent_ring_sp;
+	thread->agent_ring_sp = sp;
 	*header = (struct inside_header){.bytes = (uint32_t)(bytes + padding),
 					 .type = (uint16_t)type,
 					 .flags = (uint16_t)flags,
@@ -241,14 +254,17 @@ bool sample_write(unsigned type, unsigned flags, const struct iovec parts[3])
 		for (int i = 0; i < 3; i++)
 			room.at = mempcpy(room.at, parts[i].iov_base, parts[i].iov_len);
 		memset(room.at, 0, padding);
-		/* A signal handler has called fork(): the parent ends the record. */
+		/*
+		 * A signal handler called fork(), and the parent finishes the
+		 * record.
+		 */
 		if (process != process_id())
 			return true;
-		__atomic_store_n(&room.lane->head, room.head, __ATOMIC_RELEASE);
-		leave_lane(thread);
+		__atomic_store_n(&room.ring->head, room.head, __ATOMIC_RELEASE);
+		leave_agent_ring(thread);
 	}
-	thread->lane = interrupted_lane;
-	thread->lane_sp = interrupted_sp;
+	thread->ring = interrupted_agent_ring;
+	thread->agent_ring_sp = interrupted_sp;
 	return has_room;
 }
 
@@ -291,8 +307,9 @@ static void read_interrupted(const ucontext_t *context, struct registers *ret)
 #endif
 
 /*
- * Those of the function that called the one that this is inlined into, where that returns to. It
- * is one of this library, so prof goes on from there by the library's CFI.
+ * Reads the registers of the function that called this one's caller, at its
+ * return address. That function belongs to this library, so prof continues with
+ * the library's CFI.
  */
 static inline __attribute__((always_inline)) void read_caller(struct registers *ret)
 {
@@ -305,7 +322,10 @@ static inline __attribute__((always_inline)) void read_caller(struct registers *
 	ret->values[2] = (uintptr_t)__builtin_return_address(0);
 }
 
-/* Outside the known bounds only the page of the stack pointer is surely there. */
+/*
+ * Outside the known bounds, only the page of the stack pointer is certain to be
+ * mapped.
+ */
 static size_t stack_bytes(uintptr_t sp)
 {
 	const struct thread_state *thread = &thread_state;
@@ -316,7 +336,7 @@ static size_t stack_bytes(uintptr_t sp)
 	return bytes < INSIDE_STACK_MAX ? bytes : INSIDE_STACK_MAX;
 }
 
-/* A record of a struct that ends with `stack`. */
+/* Writes a record of a struct that ends with `stack`. */
 static bool write_sample(unsigned type, unsigned flags, void *record, struct inside_stack *stack,
 			 const struct registers *registers)
 {
@@ -330,7 +350,10 @@ static bool write_sample(unsigned type, unsigned flags, void *record, struct ins
 
 /* ---- The records ---- */
 
-/* The bytes that a sampled allocation stands for: S / (1 - exp(-S / R)). */
+/*
+ * Returns the bytes that a sampled allocation stands for: S / (1 - exp(-S /
+ * R)).
+ */
 static uint64_t weighted(size_t bytes, uint64_t period)
 {
 	double x = (double)bytes / (double)period, power = 1 - x / 1024 + x * x / 2097152;
@@ -369,12 +392,15 @@ void *sample_begin(void *block, size_t bytes, unsigned flags)
 
 	if (!thread->random) {
 		thread->random = (now_ns() * UINT64_C(0x9e3779b97f4a7c15) ^ (uintptr_t)thread) | 1;
-		thread->left = distance(thread);
+		thread->left = sample_distance(thread);
 		is_due = sample_is_due(bytes);
 	}
-	/* The process has no memory: the next samples are as far away as this one was. */
+	/*
+	 * The process has no memory. The next sample is as far away as this one
+	 * was.
+	 */
 	if (is_due) {
-		thread->left = distance(thread);
+		thread->left = sample_distance(thread);
 		if (block)
 			write_allocation(block, bytes, flags);
 	}

@@ -1,4 +1,4 @@
-(* OCaml 5: work on fibers, which effects enter and leave, and in a second domain. *)
+(* OCaml 5: work on fibers, which are entered and left by effects, and in a second domain. *)
 open Effect
 open Effect.Deep
 

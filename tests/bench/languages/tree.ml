@@ -1,4 +1,4 @@
-(* The call tree of tree.c, on the main stack and within effect handlers (OCaml 5: on fibers). *)
+(* The call tree of tree.c, on the main stack and inside effect handlers (OCaml 5: on fibers). *)
 let[@inline never] leaf seed =
   let sum = ref seed in
   for i = 1 to 3000 do

@@ -1,4 +1,4 @@
-"""A tree of functions that LLVM's MCJIT compiles from text, for two seconds of CPU time."""
+"""Runs a tree of functions that LLVM's MCJIT compiles from text, for two seconds of CPU time."""
 
 import ctypes
 import time

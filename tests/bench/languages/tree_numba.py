@@ -1,4 +1,4 @@
-"""A tree of functions that numba compiles, for two seconds of CPU time."""
+"""Runs a tree of functions that numba compiles, for two seconds of CPU time."""
 
 import time
 

@@ -1,5 +1,5 @@
 /*
- * What the recordings in corpus/end_to_end are of: a program without a C library, so that it is
+ * The program that was recorded for corpus/end_to_end. It has no C library, so that it is
  * small, and the same wherever it runs. It calls, recurs, faults and sleeps, in two processes.
  *
  *	gcc -O1 -g -static -nostdlib -fno-stack-protector -Wl,--build-id -o tmp/tiny tiny.c

@@ -53,12 +53,12 @@ fn texts(c: &mut Criterion) {
 
 criterion_group! {
     name = of_numbers;
-    config = Criterion::default().with_profiler(prof_criterion::Prof::new());
+    config = Criterion::default().with_profiler(criterion_with_prof::Prof::new());
     targets = numbers
 }
 criterion_group! {
     name = of_texts;
-    config = Criterion::default().with_profiler(prof_criterion::Prof::new().also("folded"));
+    config = Criterion::default().with_profiler(criterion_with_prof::Prof::new().also("folded"));
     targets = texts
 }
 criterion_main!(of_numbers, of_texts);

@@ -1,0 +1,62 @@
+#include "proc/busiest.h"
+
+#include "lacking.h"
+#include "unit_test.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* No process of another test has it. */
+enum { OTHER_USER = 54321 };
+
+static pid_t start(bool is_busy, uid_t user)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	if (getuid() == 0 && setuid(user) < 0)
+		_exit(1);
+	while (!is_busy)
+		pause();
+	for (;;)
+		;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+TEST(the_busy_process_of_a_user_is_found)
+{
+	struct busiest found = {0};
+	pid_t idle, busy;
+
+	if (getuid() != 0)
+		RETURN_LACKING("another user");
+	idle = start(false, OTHER_USER);
+	busy = start(true, OTHER_USER);
+	/* On a loaded machine it may have no CPU while it is measured. */
+	while (!busiest_process(OTHER_USER, false, &found))
+		;
+	assert_int_equal(found.pid, busy);
+	assert_string_equal(found.name, "test_busiest");
+	assert_true(found.cpus >= 0.01 && found.cpus < 1.5);
+	end(busy);
+	assert_false(busiest_process(OTHER_USER, false, &found));
+	end(idle);
+}
+
+TEST(any_user_includes_all)
+{
+	struct busiest found = {0};
+	pid_t busy = start(true, OTHER_USER);
+
+	while (!busiest_process(getuid(), true, &found))
+		;
+	assert_true(found.pid != getpid() && found.cpus >= 0.01);
+	end(busy);
+}
