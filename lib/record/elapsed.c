@@ -7,10 +7,19 @@
 
 #include <stdlib.h>
 
+/* The labels of a thread that has ended. The session forgets its name. */
+struct elapsed_ended {
+	struct profile_thread thread;
+	label_set_id labels; /* valid in this generation of the profile */
+	uint32_t generation;
+};
+
 struct elapsed {
 	struct session *session;
 	struct elapsed_times *times;
 	struct critical_path *path; /* NULL if not wanted */
+	struct elapsed_ended *ended;
+	uint32_t ended_count, ended_room;
 	bool lacks_path;
 	uint64_t settled_ns;
 };
@@ -63,12 +72,39 @@ static void elapsed_add_part(void *user, const struct elapsed_part *part)
 					      .weight = part->weight_ns});
 }
 
+static critical_names elapsed_end_names(struct elapsed *elapsed, pid_t pid, pid_t tid)
+{
+	struct profile *profile = session_profile(elapsed->session);
+	label_set_id labels = session_labels(elapsed->session, pid, tid);
+
+	GROW(elapsed->ended, elapsed->ended_count, elapsed->ended_room);
+	elapsed->ended[elapsed->ended_count] = (struct elapsed_ended){
+		.thread = *profile_thread_of(profile, labels),
+		.labels = labels,
+		.generation = profile_generation(profile),
+	};
+	return elapsed->ended_count++;
+}
+
+static label_set_id elapsed_critical_labels(struct elapsed *elapsed,
+					    const struct critical_part *part)
+{
+	struct profile *profile = session_profile(elapsed->session);
+	const struct elapsed_ended *ended;
+
+	if (part->names == CRITICAL_NAMES_NONE)
+		return session_labels(elapsed->session, part->pid, part->tid);
+	ended = &elapsed->ended[part->names];
+	return ended->generation == profile_generation(profile)
+		       ? ended->labels
+		       : profile_label_set(profile, &ended->thread, NULL, 0);
+}
+
 static void elapsed_add_critical_part(void *user, const struct critical_part *part)
 {
 	struct elapsed *elapsed = user;
 
-	elapsed_put(elapsed, VALUE_CRITICAL_PATH_EVENT,
-		    session_labels(elapsed->session, part->pid, part->tid),
+	elapsed_put(elapsed, VALUE_CRITICAL_PATH_EVENT, elapsed_critical_labels(elapsed, part),
 		    elapsed_stack(elapsed, part->place, part->has_run),
 		    (struct profile_interval){.start_ns = part->start_ns,
 					      .end_ns = part->end_ns,
@@ -91,6 +127,7 @@ void elapsed_free(struct elapsed *elapsed)
 		return;
 	elapsed_times_free(elapsed->times);
 	critical_path_free(elapsed->path);
+	free(elapsed->ended);
 	free(elapsed);
 }
 
@@ -106,16 +143,18 @@ void elapsed_begin_thread(struct elapsed *elapsed, pid_t pid, pid_t tid, pid_t c
 		critical_path_begin(elapsed->path, pid, tid, creator, time_ns);
 }
 
-static void elapsed_feed_path(struct critical_path *path, const struct record *record)
+static void elapsed_feed_path(struct elapsed *elapsed, const struct record *record)
 {
-	if (record->type == RECORD_SWITCH) {
+	struct critical_path *path = elapsed->path;
+
+	if (record->type == RECORD_SWITCH)
 		critical_path_switch(path, record->tid, record->time_ns, record->switched.is_out);
-	} else if (record->type == RECORD_EXIT) {
-		critical_path_end(path, record->tid, record->time_ns);
-	} else if (record->type == RECORD_COMM && record->comm.exec) {
-		critical_path_begin(path, record->pid, record->tid, 0, record->time_ns);
-		critical_path_switch(path, record->tid, record->time_ns, false);
-	}
+	else if (record->type == RECORD_EXIT)
+		critical_path_end(path, record->tid, record->time_ns,
+				  elapsed_end_names(elapsed, record->pid, record->tid));
+	else if (record->type == RECORD_COMM && record->comm.exec)
+		critical_path_exec(path, record->pid, record->tid, record->time_ns,
+				   elapsed_end_names(elapsed, record->pid, record->tid));
 }
 
 void elapsed_feed(struct elapsed *elapsed, const struct record *record)
@@ -130,7 +169,7 @@ void elapsed_feed(struct elapsed *elapsed, const struct record *record)
 	else if (record->type == RECORD_COMM && record->comm.exec)
 		elapsed_times_exec(elapsed->times, record->pid, record->tid, record->time_ns);
 	if (elapsed->path)
-		elapsed_feed_path(elapsed->path, record);
+		elapsed_feed_path(elapsed, record);
 }
 
 void elapsed_feed_again(struct elapsed *elapsed, const struct record *record)
@@ -152,10 +191,11 @@ void elapsed_feed_wakeup(struct elapsed *elapsed, pid_t woken, uint64_t time_ns,
 		critical_path_woken(elapsed->path, woken, time_ns, waker);
 }
 
-void elapsed_feed_holder(struct elapsed *elapsed, pid_t tid, uint64_t time_ns, pid_t holder)
+void elapsed_feed_holder(struct elapsed *elapsed, pid_t tid, uint64_t time_ns, pid_t holder,
+			 uint64_t lock)
 {
 	if (elapsed && elapsed->path)
-		critical_path_waits_for(elapsed->path, tid, time_ns, holder);
+		critical_path_waits_for(elapsed->path, tid, time_ns, holder, lock);
 }
 
 void elapsed_feed_wait(struct elapsed *elapsed, const struct wait_part *part, stack_id stack)
@@ -207,6 +247,7 @@ void elapsed_begin_profile(struct elapsed *elapsed, struct session *session)
 	elapsed->session = session;
 	if (elapsed->path)
 		critical_path_forget(elapsed->path, elapsed->settled_ns);
+	elapsed->ended_count = 0;
 }
 
 bool elapsed_lacks_path(const struct elapsed *elapsed)

@@ -31,8 +31,10 @@ void elapsed_feed_again(struct elapsed *elapsed, const struct record *record);
 /* waker: the tid of the thread that ended the wait of `woken`; 0 if it was no
  * thread. */
 void elapsed_feed_wakeup(struct elapsed *elapsed, pid_t woken, uint64_t time_ns, pid_t waker);
-/* A snapshot has found that the thread waits for another one. */
-void elapsed_feed_holder(struct elapsed *elapsed, pid_t tid, uint64_t time_ns, pid_t holder);
+/* A snapshot has found that the thread waits for another one: to end, or to
+ * release the lock at this address; 0 for the former. */
+void elapsed_feed_holder(struct elapsed *elapsed, pid_t tid, uint64_t time_ns, pid_t holder,
+			 uint64_t lock);
 /* A part of a wait, with its stack. */
 void elapsed_feed_wait(struct elapsed *elapsed, const struct wait_part *part, stack_id stack);
 

@@ -382,8 +382,8 @@ static void record_waits_take_place(struct waits *waits, uint32_t thread,
 	uint32_t *bytes;
 
 	if (holder->kind != LOCK_UNKNOWN)
-		elapsed_feed_holder(waits->elapsed, snapshot->request.tid,
-				    snapshot->request.since_ns, holder->tid);
+		elapsed_feed_holder(waits->elapsed, snapshot->request.tid, snapshot->begin_ns,
+				    holder->tid, holder->kind == LOCK_JOIN ? 0 : holder->address);
 	if (!stack.lacks_bytes) {
 		thread_times_looked(waits->times, thread, LOOKED_PLACE, stack.stack,
 				    snapshot->run_delay_ns);

@@ -38,6 +38,7 @@ struct critical_wait {
 
 struct critical_thread {
 	pid_t pid, tid;
+	critical_names names;
 	uint64_t begin_ns, end_ns; /* end_ns: UINT64_MAX if it has not ended */
 	uint32_t creator;	   /* index, or CRITICAL_NO_THREAD */
 	struct critical_stretch *stretches;
@@ -46,16 +47,20 @@ struct critical_thread {
 	size_t sample_count, sample_room;
 	struct critical_wait *waits; /* ordered by their starts after sorting */
 	size_t wait_count, wait_room;
-	/* The next three belong to the wait in progress. */
+	/* The next five belong to the wait in progress. */
 	uint64_t woken_ns;
 	uint32_t waker;
 	uint32_t waits_for;
+	uint64_t lock, found_ns; /* of waits_for */
+	uint64_t taken_ns;	 /* when the thread last took a lock after a wait for it */
 };
 
 struct critical_path {
 	struct critical_thread *threads;
 	uint32_t count, room;
 	struct idmap by_tid; /* also of threads that have ended: they may still wake others */
+	struct idmap takers; /* (address of a lock, pid) → the last thread that took it after a
+				wait */
 	uint64_t records;
 };
 
@@ -79,6 +84,7 @@ void critical_path_free(struct critical_path *path)
 		critical_thread_deinit(&path->threads[i]);
 	free(path->threads);
 	idmap_deinit(&path->by_tid);
+	idmap_deinit(&path->takers);
 	free(path);
 }
 
@@ -115,6 +121,7 @@ void critical_path_begin(struct critical_path *path, pid_t pid, pid_t tid, pid_t
 	path->threads[path->count] = (struct critical_thread){
 		.pid = pid,
 		.tid = tid,
+		.names = CRITICAL_NAMES_NONE,
 		.begin_ns = time_ns,
 		.end_ns = UINT64_MAX,
 		.creator = critical_index(path, creator),
@@ -136,12 +143,36 @@ static bool critical_runs(const struct critical_thread *thread)
 	return last && last->end_ns == UINT64_MAX;
 }
 
+/* Takers that wait for the lock again have not got it. */
+static bool critical_has_taken(const struct critical_thread *taker,
+			       const struct critical_thread *waiter)
+{
+	return taker != waiter && taker->taken_ns > waiter->found_ns &&
+	       (taker->waits_for == CRITICAL_NO_THREAD || taker->lock != waiter->lock);
+}
+
+/* Returns the thread that the wait in progress was for, which is about to end;
+ * its index or CRITICAL_NO_THREAD. */
+static uint32_t critical_take_other(struct critical_path *path, struct critical_thread *thread,
+				    uint64_t time_ns)
+{
+	uint32_t other = thread->waits_for, taker;
+
+	if (other == CRITICAL_NO_THREAD || !thread->lock)
+		return other;
+	taker = idmap_get(&path->takers, thread->lock, (uint32_t)thread->pid);
+	if (taker != IDMAP_NONE && critical_has_taken(&path->threads[taker], thread))
+		other = taker;
+	thread->taken_ns = time_ns;
+	*idmap_put(&path->takers, thread->lock,
+		   (uint32_t)thread->pid) = (uint32_t)(thread - path->threads);
+	return other;
+}
+
 static void critical_start_running(struct critical_path *path, struct critical_thread *thread,
 				   uint64_t time_ns)
 {
-	const struct critical_thread *other = thread->waits_for == CRITICAL_NO_THREAD
-						      ? NULL
-						      : &path->threads[thread->waits_for];
+	uint32_t other = critical_take_other(path, thread, time_ns);
 	struct critical_stretch stretch = {
 		.start_ns = time_ns,
 		.end_ns = UINT64_MAX,
@@ -149,12 +180,12 @@ static void critical_start_running(struct critical_path *path, struct critical_t
 		.waker = thread->waker,
 	};
 
-	if (!stretch.woken_ns && other) {
-		const struct critical_stretch *last = critical_last(other);
+	if (!stretch.woken_ns && other != CRITICAL_NO_THREAD) {
+		const struct critical_stretch *last = critical_last(&path->threads[other]);
 
 		/* It was woken when the other one last ran, or just now. */
 		stretch.woken_ns = last ? MIN(time_ns, last->end_ns) : 0;
-		stretch.waker = thread->waits_for;
+		stretch.waker = other;
 	}
 	GROW(thread->stretches, thread->stretch_count, thread->stretch_room);
 	thread->stretches[thread->stretch_count++] = stretch;
@@ -178,7 +209,8 @@ void critical_path_switch(struct critical_path *path, pid_t tid, uint64_t time_n
 		critical_start_running(path, thread, time_ns);
 }
 
-void critical_path_end(struct critical_path *path, pid_t tid, uint64_t time_ns)
+void critical_path_end(struct critical_path *path, pid_t tid, uint64_t time_ns,
+		       critical_names names)
 {
 	uint32_t index = critical_index(path, tid);
 	struct critical_thread *thread;
@@ -189,6 +221,15 @@ void critical_path_end(struct critical_path *path, pid_t tid, uint64_t time_ns)
 	if (critical_runs(thread))
 		critical_last(thread)->end_ns = time_ns;
 	thread->end_ns = time_ns;
+	thread->names = names;
+}
+
+void critical_path_exec(struct critical_path *path, pid_t pid, pid_t tid, uint64_t time_ns,
+			critical_names names)
+{
+	critical_path_end(path, tid, time_ns, names);
+	critical_path_begin(path, pid, tid, tid, time_ns);
+	critical_path_switch(path, tid, time_ns, false);
 }
 
 void critical_path_woken(struct critical_path *path, pid_t tid, uint64_t time_ns, pid_t waker)
@@ -201,14 +242,18 @@ void critical_path_woken(struct critical_path *path, pid_t tid, uint64_t time_ns
 	thread->waker = critical_index(path, waker);
 }
 
-void critical_path_waits_for(struct critical_path *path, pid_t tid, uint64_t time_ns, pid_t other)
+void critical_path_waits_for(struct critical_path *path, pid_t tid, uint64_t time_ns, pid_t other,
+			     uint64_t lock)
 {
 	struct critical_thread *thread = critical_find(path, tid);
 	const struct critical_stretch *last = thread ? critical_last(thread) : NULL;
 
 	/* Unless it has run since. */
-	if (thread && !critical_runs(thread) && (!last || last->end_ns <= time_ns))
-		thread->waits_for = critical_index(path, other);
+	if (!thread || critical_runs(thread) || (last && last->end_ns > time_ns))
+		return;
+	thread->waits_for = critical_index(path, other);
+	thread->lock = lock;
+	thread->found_ns = time_ns;
 }
 
 void critical_path_sampled(struct critical_path *path, pid_t tid, uint64_t time_ns,
@@ -222,10 +267,26 @@ void critical_path_sampled(struct critical_path *path, pid_t tid, uint64_t time_
 	thread->samples[thread->sample_count++] = (struct critical_sample){time_ns, place};
 }
 
+/* Where a thread waited may be known only after its end, or its exec. */
+static struct critical_thread *critical_find_at(struct critical_path *path, pid_t tid,
+						uint64_t time_ns)
+{
+	uint32_t index = critical_index(path, tid);
+
+	if (index == CRITICAL_NO_THREAD || path->records >= CRITICAL_RECORDS_MAX)
+		return NULL;
+	while (time_ns < path->threads[index].begin_ns &&
+	       path->threads[index].creator != CRITICAL_NO_THREAD &&
+	       path->threads[path->threads[index].creator].tid == tid)
+		index = path->threads[index].creator;
+	path->records++;
+	return &path->threads[index];
+}
+
 void critical_path_waited(struct critical_path *path, pid_t tid, uint64_t start_ns, uint64_t end_ns,
 			  wait_place place)
 {
-	struct critical_thread *thread = critical_find(path, tid);
+	struct critical_thread *thread = critical_find_at(path, tid, start_ns);
 
 	if (!thread)
 		return;
@@ -247,8 +308,15 @@ static void critical_give(struct critical_walk *walk, uint64_t start_ns, wait_pl
 			  bool has_run)
 {
 	const struct critical_thread *thread = &walk->path->threads[walk->thread];
-	struct critical_part part = {thread->pid, thread->tid, place,
-				     has_run,	  start_ns,    walk->now_ns};
+	struct critical_part part = {
+		.pid = thread->pid,
+		.tid = thread->tid,
+		.names = thread->names,
+		.place = place,
+		.has_run = has_run,
+		.start_ns = start_ns,
+		.end_ns = walk->now_ns,
+	};
 
 	if (start_ns >= walk->now_ns)
 		return;
@@ -413,7 +481,9 @@ bool critical_path_take(struct critical_path *path, pid_t tid, uint64_t end_ns,
 
 	if (path->records >= CRITICAL_RECORDS_MAX)
 		return false;
-	walk.thread = tid ? critical_last_thread(path, tid) : path->count ? 0 : CRITICAL_NO_THREAD;
+	if (!tid && path->count)
+		tid = path->threads[0].tid;
+	walk.thread = critical_last_thread(path, tid);
 	if (walk.thread == CRITICAL_NO_THREAD)
 		return true;
 	for (uint32_t i = 0; i < path->count; i++)
@@ -425,8 +495,41 @@ bool critical_path_take(struct critical_path *path, pid_t tid, uint64_t end_ns,
 	return true;
 }
 
+static uint32_t critical_moved(const uint32_t *moved, uint32_t index)
+{
+	return index == CRITICAL_NO_THREAD ? index : moved[index];
+}
+
+static void critical_forget_ended(struct critical_path *path)
+{
+	CLEANUP(free_ptr) uint32_t *moved = xcalloc(path->count + 1, sizeof(*moved));
+	uint32_t kept = 0;
+
+	idmap_deinit(&path->by_tid);
+	idmap_deinit(&path->takers);
+	for (uint32_t i = 0; i < path->count; i++) {
+		moved[i] = CRITICAL_NO_THREAD;
+		if (path->threads[i].end_ns != UINT64_MAX) {
+			critical_thread_deinit(&path->threads[i]);
+			continue;
+		}
+		moved[i] = kept;
+		*idmap_put(&path->by_tid, (uint64_t)path->threads[i].tid, 0) = kept;
+		path->threads[kept++] = path->threads[i];
+	}
+	path->count = kept;
+	for (uint32_t i = 0; i < kept; i++) {
+		struct critical_thread *thread = &path->threads[i];
+
+		thread->creator = critical_moved(moved, thread->creator);
+		thread->waker = critical_moved(moved, thread->waker);
+		thread->waits_for = critical_moved(moved, thread->waits_for);
+	}
+}
+
 void critical_path_forget(struct critical_path *path, uint64_t now_ns)
 {
+	critical_forget_ended(path);
 	for (uint32_t i = 0; i < path->count; i++) {
 		struct critical_thread *thread = &path->threads[i];
 		bool runs = critical_runs(thread);

@@ -11,7 +11,8 @@
  * elapsed time.
  *
  * Who woke a thread is known from wakeups. Without them it is known for joins
- * (the thread that ended) and for locks that name their holder.
+ * (the thread that ended) and for locks that name their holder. If another
+ * thread has taken the lock since, after a wait for it, that thread counts.
  *
  * All times are CLOCK_MONOTONIC. Records must be passed in order of time.
  * Everything is kept until the path is taken: 24 to 40 bytes per context
@@ -29,10 +30,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Identifies the names of an ended thread; its meaning is up to the caller. */
+typedef uint32_t critical_names;
+#define CRITICAL_NAMES_NONE UINT32_MAX
+
 /* A part of the path. Its weight is end_ns - start_ns. */
 struct critical_part {
 	pid_t pid, tid;
-	wait_place place; /* PLACE_UNKNOWN if there is no sample or snapshot */
+	critical_names names; /* CRITICAL_NAMES_NONE if the thread has not ended */
+	wait_place place;     /* PLACE_UNKNOWN if there is no sample or snapshot */
 	bool has_run;
 	uint64_t start_ns, end_ns;
 };
@@ -54,12 +60,19 @@ void critical_path_begin(struct critical_path *path, pid_t pid, pid_t tid, pid_t
 			 uint64_t time_ns);
 /* The others ignore threads that were not added. */
 void critical_path_switch(struct critical_path *path, pid_t tid, uint64_t time_ns, bool is_out);
-void critical_path_end(struct critical_path *path, pid_t tid, uint64_t time_ns);
+void critical_path_end(struct critical_path *path, pid_t tid, uint64_t time_ns,
+		       critical_names names);
+/* Ends the thread, and starts another one of this tid that goes on with it. An
+ * unknown thread is added. */
+void critical_path_exec(struct critical_path *path, pid_t pid, pid_t tid, uint64_t time_ns,
+			critical_names names);
 /* waker: the tid of the thread that ended the wait; 0 if it was no thread. */
 void critical_path_woken(struct critical_path *path, pid_t tid, uint64_t time_ns, pid_t waker);
-/* The thread waits for another one: to end, or to release a lock. Used if the
- * wait's end has no known waker. */
-void critical_path_waits_for(struct critical_path *path, pid_t tid, uint64_t time_ns, pid_t other);
+/* At this time, the thread waits for another one: to end, or to release the lock
+ * at this address; 0 for the former. Used if the wait's end has no known
+ * waker. */
+void critical_path_waits_for(struct critical_path *path, pid_t tid, uint64_t time_ns, pid_t other,
+			     uint64_t lock);
 void critical_path_sampled(struct critical_path *path, pid_t tid, uint64_t time_ns,
 			   wait_place place);
 void critical_path_waited(struct critical_path *path, pid_t tid, uint64_t start_ns, uint64_t end_ns,
@@ -72,7 +85,7 @@ void critical_path_waited(struct critical_path *path, pid_t tid, uint64_t start_
  */
 bool critical_path_take(struct critical_path *path, pid_t tid, uint64_t end_ns,
 			struct critical_sink sink);
-/* Forgets what happened before now_ns, and all places. */
+/* Forgets what happened before now_ns, all places and names. */
 void critical_path_forget(struct critical_path *path, uint64_t now_ns);
 
 #endif

@@ -287,6 +287,7 @@ void lock_holder_find(pid_t pid, pid_t tid, const uint64_t args[6], struct kept_
 	size_t i = 0;
 
 	lock_holder_begin(ret);
+	ret->address = wait.address;
 	lock_holder_read_words(&wait, &words);
 	while (words.has_mutex && i < ARRAY_SIZE(ways) &&
 	       !lock_holder_take(pid, &wait, ways[i](&wait, &words), kept, ret))

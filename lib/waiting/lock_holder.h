@@ -45,6 +45,7 @@ enum { HOLDER_NAME_BYTES = 16, HOLDER_STACK_BYTES = 4 << 10 };
 
 struct lock_holder {
 	enum lock_kind kind;
+	uint64_t address; /* of the futex */
 	pid_t tid;
 	char name[HOLDER_NAME_BYTES]; /* the holder's comm, or "" if it is unknown */
 	/*
