@@ -22,6 +22,7 @@ struct error *waiting_take_critical_path(void *field, const char *argument)
 	struct waiting_options *options = field;
 
 	options->critical_path = true;
+	options->critical_thread = argument;
 	return waiting_take_elapsed(field, argument);
 }
 
@@ -70,6 +71,7 @@ void waiting_options_apply(const struct waiting_options *options, struct record_
 	config->waiting.least_ns = options->off_cpu.least_ns;
 	config->waiting.ignores_idle = options->ignore_idle;
 	config->waiting.finds_critical_path = options->critical_path;
+	config->waiting.critical_thread = options->critical_thread;
 	config->waiting.records_wakers = options->wakers;
 	config->waiting.records_awaits = options->awaits;
 }

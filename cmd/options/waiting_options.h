@@ -23,6 +23,7 @@ struct off_cpu {
 
 struct waiting_options {
 	bool wall, elapsed, critical_path;
+	const char *critical_thread; /* NULL for the main thread */
 	struct off_cpu off_cpu;
 	bool ignore_idle, wakers;
 	bool awaits;
@@ -60,9 +61,10 @@ option_take waiting_take_elapsed, waiting_take_critical_path;
 			     "like --wall, and also record the event elapsed, whose times add up " \
 			     "to the run: a moment in which n threads run is shared among them",   \
 			     waiting_take_elapsed, offsetof(type, member)),                        \
-		OPTION_ENTRY(WAITING, 0, "critical-path", NULL,                                    \
+		OPTION_ENTRY(WAITING, 0, "critical-path", "[THREAD]",                              \
 			     "like --elapsed, and also record the event critical-path; the chain " \
-			     "of threads that the end of the program waited for",                  \
+			     "of threads that the end of the program, or of the thread with this " \
+			     "name or tid, waited for",                                            \
 			     waiting_take_critical_path, offsetof(type, member)),                  \
 		OPTION_ENTRY(WAITING, 0, "ignore-idle", NULL,                                      \
 			     "omit threads that wait during nearly the whole recording",           \

@@ -126,11 +126,14 @@ struct record_config {
 		bool records_elapsed;	  /* also record elapsed time, as the event after it
 					     (elapsed.h); needs is_recorded */
 		bool finds_critical_path; /* and the event critical-path; needs records_elapsed */
-		uint64_t least_ns;	  /* omit shorter waits */
-		bool ignores_idle;	  /* omit threads that hardly ran */
-		bool records_wakers;	  /* record the wakers of threads; needs root */
-		bool records_awaits;	  /* record where tokio tasks wait, as the event "await"
-					     (awaits.h) */
+		/* The name or tid of the thread whose end the critical path
+		 * explains; NULL for the main thread. */
+		const char *critical_thread;
+		uint64_t least_ns;   /* omit shorter waits */
+		bool ignores_idle;   /* omit threads that hardly ran */
+		bool records_wakers; /* record the wakers of threads; needs root */
+		bool records_awaits; /* record where tokio tasks wait, as the event "await"
+					(awaits.h) */
 	} waiting;
 
 	/* Allocations and in-use memory, as four events after those above

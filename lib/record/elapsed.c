@@ -5,7 +5,9 @@
 #include "waiting/critical_path.h"
 #include "waiting/elapsed_times.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The labels of a thread that has ended. The session forgets its name. */
 struct elapsed_ended {
@@ -20,7 +22,8 @@ struct elapsed {
 	struct critical_path *path; /* NULL if not wanted */
 	struct elapsed_ended *ended;
 	uint32_t ended_count, ended_room;
-	bool lacks_path;
+	const char *critical_thread; /* NULL for the main thread */
+	enum critical_result result; /* of the profile that was settled last */
 	uint64_t settled_ns;
 };
 
@@ -100,6 +103,22 @@ static label_set_id elapsed_critical_labels(struct elapsed *elapsed,
 		       : profile_label_set(profile, &ended->thread, NULL, 0);
 }
 
+/* The kernel cuts names of threads to NAME_BYTES. */
+static bool elapsed_is_critical_end(void *user, const struct critical_part *last)
+{
+	enum { NAME_BYTES = 15 };
+	struct elapsed *elapsed = user;
+	const struct profile *profile = session_profile(elapsed->session);
+	const struct profile_thread *thread =
+		profile_thread_of(profile, elapsed_critical_labels(elapsed, last));
+	char tid[16];
+
+	snprintf(tid, sizeof(tid), "%d", (int)last->tid);
+	return !strcmp(elapsed->critical_thread, tid) ||
+	       !strncmp(elapsed->critical_thread, profile_string(profile, thread->name),
+			NAME_BYTES);
+}
+
 static void elapsed_add_critical_part(void *user, const struct critical_part *part)
 {
 	struct elapsed *elapsed = user;
@@ -111,11 +130,13 @@ static void elapsed_add_critical_part(void *user, const struct critical_part *pa
 					      .weight = part->end_ns - part->start_ns});
 }
 
-struct elapsed *elapsed_new(struct session *session, bool finds_critical_path)
+struct elapsed *elapsed_new(struct session *session, bool finds_critical_path,
+			    const char *critical_thread)
 {
 	struct elapsed *elapsed = xcalloc(1, sizeof(*elapsed));
 
 	elapsed->session = session;
+	elapsed->critical_thread = critical_thread;
 	elapsed->path = finds_critical_path ? critical_path_new() : NULL;
 	elapsed->times = elapsed_times_new((struct elapsed_sink){elapsed_add_part, elapsed});
 	return elapsed;
@@ -230,14 +251,16 @@ void elapsed_begin_settling(struct elapsed *elapsed, uint64_t now_ns)
 
 void elapsed_settle(struct elapsed *elapsed, uint64_t now_ns, bool is_end)
 {
-	const struct critical_sink sink = {elapsed_add_critical_part, elapsed};
+	struct critical_sink sink = {.add = elapsed_add_critical_part, .user = elapsed};
 
 	if (!elapsed)
 		return;
+	if (elapsed->critical_thread)
+		sink.is_end = elapsed_is_critical_end;
 	elapsed->settled_ns = now_ns;
 	elapsed_times_settle(elapsed->times, is_end);
 	if (elapsed->path && is_end)
-		elapsed->lacks_path = !critical_path_take(elapsed->path, 0, now_ns, sink);
+		elapsed->result = critical_path_take(elapsed->path, now_ns, sink);
 }
 
 void elapsed_begin_profile(struct elapsed *elapsed, struct session *session)
@@ -250,7 +273,14 @@ void elapsed_begin_profile(struct elapsed *elapsed, struct session *session)
 	elapsed->ended_count = 0;
 }
 
-bool elapsed_lacks_path(const struct elapsed *elapsed)
+char *elapsed_path_problem(const struct elapsed *elapsed)
 {
-	return elapsed && elapsed->lacks_path;
+	if (elapsed && elapsed->result == CRITICAL_TOO_MANY)
+		return xstrdup("there were too many context switches and samples to find the "
+			       "critical path: record for a shorter time");
+	if (elapsed && elapsed->result == CRITICAL_NO_END)
+		return xasprintf("the critical path is missing: no recorded thread has the name "
+				 "or tid \"%s\"",
+				 elapsed->critical_thread);
+	return NULL;
 }

@@ -17,8 +17,10 @@
 
 struct elapsed;
 
-/* Borrows the session. */
-struct elapsed *elapsed_new(struct session *session, bool finds_critical_path);
+/* Borrows the session and critical_thread: the name or tid of the thread whose
+ * end the critical path explains, or NULL for the main thread. */
+struct elapsed *elapsed_new(struct session *session, bool finds_critical_path,
+			    const char *critical_thread);
 /* All functions accept NULL and then do nothing. */
 void elapsed_free(struct elapsed *elapsed);
 
@@ -47,7 +49,7 @@ void elapsed_begin_settling(struct elapsed *elapsed, uint64_t now_ns);
 void elapsed_settle(struct elapsed *elapsed, uint64_t now_ns, bool is_end);
 /* See waits_begin_profile(). */
 void elapsed_begin_profile(struct elapsed *elapsed, struct session *session);
-/* Whether there were too many records to find the critical path. */
-bool elapsed_lacks_path(const struct elapsed *elapsed);
+/* Returns why the profile that was settled lacks its critical path, or NULL. */
+char *elapsed_path_problem(const struct elapsed *elapsed);
 
 #endif

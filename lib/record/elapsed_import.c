@@ -26,7 +26,7 @@ struct elapsed_import *elapsed_import_new(struct session *session,
 	struct elapsed_import *import = xcalloc(1, sizeof(*import));
 
 	import->options = *options;
-	import->elapsed = elapsed_new(session, false);
+	import->elapsed = elapsed_new(session, false, NULL);
 	return import;
 }
 

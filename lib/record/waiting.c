@@ -99,6 +99,7 @@ static struct error *record_waiting_open_all(struct waiting *waiting)
 			.event = options->event,
 			.has_elapsed = config->waiting.records_elapsed,
 			.finds_critical_path = config->waiting.finds_critical_path,
+			.critical_thread = config->waiting.critical_thread,
 			.wants_kernel_stacks = geteuid() == 0 && !config->events.exclude_kernel,
 			.follows_forks = config->target.inherit,
 			.ignores_idle = config->waiting.ignores_idle,
@@ -340,13 +341,14 @@ uint64_t waiting_end_batch(struct waiting *waiting, uint64_t now_ns, uint64_t co
 
 void waiting_settle(struct waiting *waiting, uint64_t now_ns, bool is_end)
 {
+	CLEANUP(free_ptr) char *problem = NULL;
+
 	if (!waiting)
 		return;
 	waits_settle(waiting->waits, now_ns, is_end);
-	if (waits_lack_critical_path(waiting->waits))
-		listener_problem(waiting->options.listener,
-				 "there were too many context switches and samples to find the "
-				 "critical path: record for a shorter time");
+	problem = waits_critical_path_problem(waiting->waits);
+	if (problem)
+		listener_problem(waiting->options.listener, "%s", problem);
 }
 
 void waiting_begin_profile(struct waiting *waiting)

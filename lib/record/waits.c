@@ -90,7 +90,8 @@ struct waits *waits_new(const struct waits_options *options, struct session *ses
 	waits->times = thread_times_new(options->least_ns,
 					(struct wait_sink){record_waits_add_part, waits});
 	if (options->has_elapsed)
-		waits->elapsed = elapsed_new(session, options->finds_critical_path);
+		waits->elapsed = elapsed_new(session, options->finds_critical_path,
+					     options->critical_thread);
 	waits->round_ns = waits->whole_round_ns = clock_now_ns();
 	waits_pause(waits, waits->round_ns);
 	waits->budget_ns = LOOKS_BURST_MS * (int64_t)NS_PER_MS;
@@ -281,9 +282,9 @@ void waits_begin_profile(struct waits *waits, struct session *session)
 	elapsed_begin_profile(waits->elapsed, session);
 }
 
-bool waits_lack_critical_path(const struct waits *waits)
+char *waits_critical_path_problem(const struct waits *waits)
 {
-	return elapsed_lacks_path(waits->elapsed);
+	return elapsed_path_problem(waits->elapsed);
 }
 
 struct waiting_quality waits_quality(const struct waits *waits)

@@ -33,11 +33,12 @@
 struct waits;
 
 struct waits_options {
-	uint64_t tick_ns;	  /* polling interval while something happens */
-	uint64_t least_ns;	  /* shorter waits are omitted from the profile */
-	unsigned event;		  /* "off-cpu": the number that session_add_event() assigned */
-	bool has_elapsed;	  /* add the event elapsed, too (elapsed.h) */
-	bool finds_critical_path; /* and the event critical-path */
+	uint64_t tick_ns;	     /* polling interval while something happens */
+	uint64_t least_ns;	     /* shorter waits are omitted from the profile */
+	unsigned event;		     /* "off-cpu": the number that session_add_event() assigned */
+	bool has_elapsed;	     /* add the event elapsed, too (elapsed.h) */
+	bool finds_critical_path;    /* and the event critical-path */
+	const char *critical_thread; /* see record_config */
 	bool wants_kernel_stacks;
 	bool follows_forks;
 	bool ignores_idle; /* omit threads that hardly ran */
@@ -96,9 +97,8 @@ void waits_begin_profile(struct waits *waits, struct session *session);
  * 0. */
 pid_t waits_take_refused(struct waits *waits);
 
-/* Whether the profile that was settled lacks its critical path: there were too
- * many records. */
-bool waits_lack_critical_path(const struct waits *waits);
+/* Returns why the profile that was settled lacks its critical path, or NULL. */
+char *waits_critical_path_problem(const struct waits *waits);
 /* Returns the quality of the current profile. */
 struct waiting_quality waits_quality(const struct waits *waits);
 

@@ -465,34 +465,51 @@ static void critical_sort_waits(struct critical_thread *thread)
 	}
 }
 
-static uint32_t critical_last_thread(const struct critical_path *path, pid_t tid)
+static bool critical_may_end_with(const struct critical_path *path,
+				  const struct critical_sink *sink,
+				  const struct critical_thread *thread)
 {
-	for (uint32_t i = path->count; i-- > 0;)
-		if (path->threads[i].tid == tid)
-			return i;
-	return CRITICAL_NO_THREAD;
+	const struct critical_part last = {
+		.pid = thread->pid,
+		.tid = thread->tid,
+		.names = thread->names,
+		.place = PLACE_UNKNOWN,
+	};
+
+	return sink->is_end ? sink->is_end(sink->user, &last) : thread->tid == path->threads[0].tid;
 }
 
-bool critical_path_take(struct critical_path *path, pid_t tid, uint64_t end_ns,
-			struct critical_sink sink)
+static uint32_t critical_end_thread(const struct critical_path *path,
+				    const struct critical_sink *sink)
 {
-	struct critical_walk walk = {.path = path, .sink = sink, .now_ns = end_ns};
+	uint32_t end = CRITICAL_NO_THREAD;
+
+	for (uint32_t i = 0; i < path->count; i++)
+		if ((end == CRITICAL_NO_THREAD ||
+		     path->threads[i].end_ns >= path->threads[end].end_ns) &&
+		    critical_may_end_with(path, sink, &path->threads[i]))
+			end = i;
+	return end;
+}
+
+enum critical_result critical_path_take(struct critical_path *path, uint64_t end_ns,
+					struct critical_sink sink)
+{
+	struct critical_walk walk = {.path = path, .sink = sink};
 	unsigned idle_steps = 0;
 
 	if (path->records >= CRITICAL_RECORDS_MAX)
-		return false;
-	if (!tid && path->count)
-		tid = path->threads[0].tid;
-	walk.thread = critical_last_thread(path, tid);
+		return CRITICAL_TOO_MANY;
+	walk.thread = critical_end_thread(path, &sink);
 	if (walk.thread == CRITICAL_NO_THREAD)
-		return true;
+		return sink.is_end ? CRITICAL_NO_END : CRITICAL_TAKEN;
 	for (uint32_t i = 0; i < path->count; i++)
 		critical_sort_waits(&path->threads[i]);
 	walk.now_ns = MIN(end_ns, path->threads[walk.thread].end_ns);
 	for (uint64_t before_ns = walk.now_ns;
 	     critical_step(&walk, idle_steps < CRITICAL_IDLE_STEPS_MAX); before_ns = walk.now_ns)
 		idle_steps = walk.now_ns < before_ns ? 0 : idle_steps + 1;
-	return true;
+	return CRITICAL_TAKEN;
 }
 
 static uint32_t critical_moved(const uint32_t *moved, uint32_t index)

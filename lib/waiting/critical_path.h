@@ -45,7 +45,16 @@ struct critical_part {
 
 struct critical_sink {
 	void (*add)(void *user, const struct critical_part *part);
+	/* Whether the path may end with the thread of this part, which has no
+	 * times and no place. NULL to end it with the process's first thread. */
+	bool (*is_end)(void *user, const struct critical_part *last);
 	void *user;
+};
+
+enum critical_result {
+	CRITICAL_TAKEN,
+	CRITICAL_TOO_MANY, /* there were too many records to keep them */
+	CRITICAL_NO_END,   /* the path may end with none of the threads */
 };
 
 struct critical_path;
@@ -79,12 +88,12 @@ void critical_path_waited(struct critical_path *path, pid_t tid, uint64_t start_
 			  wait_place place);
 
 /*
- * Passes the path that ends at end_ns with the last part of thread `tid`, or of
- * the process's first thread if it is 0, to the sink, from its end to its start.
- * Returns false if there were too many records to keep them.
+ * Passes the path that ends at end_ns, or with its last thread, to the sink, from
+ * its end to its start. It ends with the thread that lived longest of those with
+ * which it may end.
  */
-bool critical_path_take(struct critical_path *path, pid_t tid, uint64_t end_ns,
-			struct critical_sink sink);
+enum critical_result critical_path_take(struct critical_path *path, uint64_t end_ns,
+					struct critical_sink sink);
 /* Forgets what happened before now_ns, all places and names. */
 void critical_path_forget(struct critical_path *path, uint64_t now_ns);
 

@@ -86,6 +86,21 @@ def test_without_root_the_path_follows_joins_and_locks(ordinary, target, kind):
     assert_path(ordinary, ordinary.bring(target("chains")), kind)
 
 
+def test_the_path_of_another_thread_ends_with_it(ordinary, target):
+    result = ordinary.run("record", "--critical-path=quick", "-o", "run.pb.gz", "-o", "run.perf.txt", "--", ordinary.bring(target("chains")), "join", 0.15)
+    prepares, *_ = map(Leg.read, result.stdout.splitlines())
+    path = path_of((ordinary.folder / "run.perf.txt").read_text(encoding="utf-8"))
+    names = {tid: thread for tid, _, thread in names_on_path(Pprof.read(ordinary.folder / "run.pb.gz"))}
+    assert set(names.values()) == {"chains", "quick"} and names[path[-1].tid] == "quick"
+    assert sum(part.within(prepares) for part in path if part.tid == prepares.tid) > 0.97 * (prepares.end - prepares.start)
+
+
+def test_the_path_of_an_unknown_thread_is_missing(prof):
+    result = prof.run("record", "--critical-path=nemo", "-o", "run.pb.gz", "--", "true")
+    assert 'no recorded thread has the name or tid "nemo"' in result.stderr
+    assert EVENT in Pprof.read(prof.folder / "run.pb.gz").sample_types()
+
+
 def test_processes_that_have_ended_have_their_names(tracer, target):
     """After two seconds, a session forgets threads that have ended."""
     program = target("chains")

@@ -47,6 +47,7 @@ struct leg {
 static struct leg legs[LEGS_MAX];
 static atomic_uint leg_count;
 static uint64_t leg_ns;
+static atomic_uint awaits_last; /* main is about to join the last thread */
 
 static uint64_t now_ns(void)
 {
@@ -117,18 +118,15 @@ static pthread_t start(const char *name, void *(*function)(void *), void *argume
 
 /* ---- join ---- */
 
-static atomic_uint quick_has_ended;
-
 static void *quick(void *unused)
 {
 	works(leg_ns / 2, NULL, 0);
-	quick_has_ended = 1;
 	return unused;
 }
 
 static void *lengthy(void *unused)
 {
-	add(works(leg_ns, &quick_has_ended, 1));
+	add(works(leg_ns, &awaits_last, 1));
 	return unused;
 }
 
@@ -140,6 +138,7 @@ static void join(void)
 	of_quick = start("quick", quick, NULL);
 	of_lengthy = start("lengthy", lengthy, NULL);
 	pthread_join(of_quick, NULL);
+	awaits_last = 1;
 	pthread_join(of_lengthy, NULL);
 	add(finishes());
 }
@@ -180,12 +179,11 @@ static void *sink(void *unused)
 	char item;
 
 	for (unsigned i = 0; i < ITEMS; i++) {
-		struct leg leg;
-
 		read(to_sink[0], &item, 1);
-		leg = works(leg_ns * (i + 1 < ITEMS ? 0.4 : 1), NULL, 0);
-		if (i + 1 == ITEMS)
-			add(leg);
+		if (i + 1 < ITEMS)
+			works(leg_ns * 0.4, NULL, 0);
+		else
+			add(works(leg_ns, &awaits_last, 1));
 		received = i + 1;
 	}
 	return unused;
@@ -201,8 +199,10 @@ static void pipeline(void)
 	threads[0] = start("source", source, NULL);
 	threads[1] = start("middle", middle, NULL);
 	threads[2] = start("sink", sink, NULL);
-	for (unsigned i = 0; i < 3; i++)
-		pthread_join(threads[i], NULL);
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+	awaits_last = 1;
+	pthread_join(threads[2], NULL);
 	add(finishes());
 }
 

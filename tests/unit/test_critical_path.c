@@ -72,8 +72,9 @@ static void waits_for(pid_t tid, uint64_t at, pid_t other, uint64_t lock)
 
 static void take(void)
 {
-	assert_true(critical_path_take(path, 0, LAST * (uint64_t)MS,
-				       (struct critical_sink){take_part, NULL}));
+	assert_int_equal(critical_path_take(path, LAST * (uint64_t)MS,
+					    (struct critical_sink){.add = take_part}),
+			 CRITICAL_TAKEN);
 }
 
 /* Returns the time of a thread on the path, in ms. */
@@ -219,6 +220,31 @@ TEST_WITH(set_up, tear_down, an_exec_has_the_names_of_both_programs)
 	assert_int_equal(parts.count, 4);
 	for (size_t i = 0; i < parts.count; i++)
 		assert_int_equal(parts.items[i].names, parts.items[i].end_ns <= 30 * MS ? 7 : PID);
+}
+
+static bool is_thread(void *user, const struct critical_part *last)
+{
+	return last->tid == *(pid_t *)user;
+}
+
+TEST_WITH(set_up, tear_down, the_path_of_another_thread_ends_with_it)
+{
+	pid_t end_of = A, unknown = B;
+
+	begin(PID, 0, 0);
+	in(PID, 0);
+	begin(A, PID, 10);
+	in(A, 10);
+	end(A, 60);
+	end(PID, 100);
+	assert_int_equal(critical_path_take(path, LAST * (uint64_t)MS,
+					    (struct critical_sink){take_part, is_thread, &end_of}),
+			 CRITICAL_TAKEN);
+	assert_int_equal(time_of(A, true), 50);
+	assert_int_equal(time_of(PID, true), 10);
+	assert_int_equal(critical_path_take(path, LAST * (uint64_t)MS,
+					    (struct critical_sink){take_part, is_thread, &unknown}),
+			 CRITICAL_NO_END);
 }
 
 TEST_WITH(set_up, tear_down, where_a_thread_waited_may_be_known_after_its_end)
