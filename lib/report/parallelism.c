@@ -15,17 +15,22 @@ struct parallelism_share {
 	uint64_t threads, weight_ns;
 };
 
-bool parallelism_event(const struct profile *profile, event_id *ret)
+bool parallelism_find_event(const struct profile *profile, const char *name, event_id *ret)
 {
 	for (event_id i = 0; i < profile_event_count(profile); i++) {
 		const struct profile_event *event = profile_get_event(profile, i);
 
-		if (strcmp(profile_string(profile, event->name), VALUE_ELAPSED_EVENT) != 0)
+		if (strcmp(profile_string(profile, event->name), name) != 0)
 			continue;
 		*ret = i;
 		return true;
 	}
 	return false;
+}
+
+bool parallelism_event(const struct profile *profile, event_id *ret)
+{
+	return parallelism_find_event(profile, VALUE_ELAPSED_EVENT, ret);
 }
 
 bool parallelism_goes_with(const struct profile *profile, event_id shown, event_id *ret)
@@ -35,9 +40,7 @@ bool parallelism_goes_with(const struct profile *profile, event_id shown, event_
 	       parallelism_event(profile, ret);
 }
 
-/* Returns false if the label set has no parallelism, or none that prof has
- * written. */
-static bool parallelism_of(const struct profile *profile, label_set_id id, uint64_t *ret)
+bool parallelism_of(const struct profile *profile, label_set_id id, uint64_t *ret)
 {
 	const struct profile_label_set *set = profile_get_label_set(profile, id);
 

@@ -200,6 +200,43 @@ def test_a_wait_takes_no_cpu_time_and_is_a_marker(waits):
     assert {"[nanosleep]", "[read pipe]", "[poll]"} <= {reason for reason, *_ in markers}
 
 
+def ranges(file, kind):
+    """(thread, start, end) of each marker of a kind; times are in milliseconds."""
+    return [(thread["name"], start, end) for thread in file["threads"]
+            for data, start, end in zip(*(thread["markers"][key] for key in ("data", "startTime", "endTime"))) if data["type"] == kind]
+
+
+def test_the_critical_path_is_a_marker_of_each_of_its_threads(prof, target):
+    result = prof.run("record", "--critical-path", "-o", "run.firefox.json.gz", "-o", "run.pb.gz", "--", target("chains"), "join", "0.15")
+    file = load(prof.folder / "run.firefox.json.gz")
+    check_tables(file)
+    path = sorted(ranges(file, "critical path"), key=lambda part: part[1])
+    assert all(abs(before[2] - after[1]) < 1e-3 for before, after in zip(path, path[1:])), path
+    longest = [thread for thread, start, end in path if end - start > 100]
+    assert longest == ["chains", "lengthy", "chains"], path
+    (start, end), = ((int(leg[3]) / 1e6, int(leg[4]) / 1e6) for leg in (line.split(";") for line in result.stdout.splitlines()) if leg[0] == "lengthy")
+    assert sum(end - start for thread, start, end in path if thread == "lengthy") > 0.97 * (end - start)
+
+
+def test_time_without_a_running_thread_is_a_marker_of_the_thread_that_ended_it(prof, target):
+    result = prof.run("record", "--elapsed", "-o", "run.firefox.json.gz", "--", target("duet"), "0.2")
+    waited = next(int(line.split()[1]) for line in result.stdout.splitlines() if line.startswith("waiting")) / 1e6
+    file = load(prof.folder / "run.firefox.json.gz")
+    check_tables(file)
+    longest = max(ranges(file, "no thread ran"), key=lambda part: part[2] - part[1])
+    # The thread may have waited for a CPU at either end.
+    assert longest[0] == "duet" and 0.2e3 * 0.97 < longest[2] - longest[1] < 1.03 * waited + 1, longest
+    assert not ranges(file, "critical path")
+
+
+def test_mozillas_own_loader_shows_the_critical_path(prof, target, profiler_cli):
+    prof.run("record", "--critical-path", "-o", "run.firefox.json.gz", "--", target("duet"), "0.1")
+    file = load(prof.folder / "run.firefox.json.gz")
+    index = next(at for at, thread in enumerate(file["threads"]) if thread["isMainThread"])
+    markers = profiler_cli(prof.folder / "run.firefox.json.gz")("thread", "markers", "--list", "--thread", f"t-{index}").stdout
+    assert "critical path" in markers and "no thread ran" in markers, markers
+
+
 def test_mozillas_own_loader_shows_waiting(waits, profiler_cli, recorder):
     file, _ = waits
     query = profiler_cli(recorder.folder / "waits.firefox.json.gz")

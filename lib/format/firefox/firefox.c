@@ -2,7 +2,8 @@
  * Writes the processed profile format of the Firefox Profiler, version 66:
  * threads with their samples in time order, and markers. Newer viewers upgrade
  * older versions. The file shows one event, or CPU time and off-CPU time, and
- * each wait as a marker.
+ * each wait as a marker. So are the time in which no thread ran and the critical
+ * path.
  *
  * If the profile has no timed samples, each stack of a thread becomes one
  * sample with its total weight, and times are synthesized: evenly spaced over
@@ -15,6 +16,7 @@
 #include "base/counting_sort.h"
 #include "base/gzip.h"
 #include "format/firefox/meta.h"
+#include "format/firefox/spans.h"
 #include "format/firefox/tables.h"
 #include "format/firefox/waits.h"
 #include "format/tracks.h"
@@ -39,6 +41,7 @@ struct firefox {
 	bool shows_waits;
 	/* With shows_waits, its rows are the samples of a thread. */
 	struct firefox_waits waits;
+	struct firefox_spans critical, silent;
 	enum value_kind kind;
 	const char *unit;
 	bool shows_weights;	   /* else numbers of samples */
@@ -212,10 +215,13 @@ static void firefox_put_samples(struct firefox *firefox, thread_id thread)
 	json_end_object(&firefox->json);
 }
 
-/* A marker of the profile, or a wait. */
+/* A marker of the profile, a wait, or a span without data. The times of the last
+ * two are a range. */
 struct cell_of {
 	const struct profile_marker *marker;
 	const struct profile_interval *wait;
+	unsigned kind;
+	uint64_t start_ns, end_ns;
 };
 
 typedef void put_marker_cell(struct firefox *firefox, struct cell_of of);
@@ -260,43 +266,53 @@ static void put_marker_data(struct firefox *firefox, struct cell_of of)
 	json_begin_object(&firefox->json);
 	if (of.wait)
 		put_wait_data(firefox, of.wait);
-	else
+	else if (of.marker)
 		put_event_data(firefox, of.marker);
+	else
+		json_put_text(&firefox->json, "type", firefox_markers[of.kind].name);
 	json_end_object(&firefox->json);
 }
 
 static void put_marker_name(struct firefox *firefox, struct cell_of of)
 {
-	json_number(
-		&firefox->json,
-		firefox_string(&firefox->tables, of.wait ? reason_of(firefox, of.wait)
-							 : firefox_markers[of.marker->kind].name));
+	json_number(&firefox->json,
+		    firefox_string(&firefox->tables, of.wait ? reason_of(firefox, of.wait)
+							     : firefox_markers[of.kind].name));
 }
 
 static void put_marker_start(struct firefox *firefox, struct cell_of of)
 {
-	firefox_put_ms(firefox,
-		       (of.wait ? of.wait->start_ns : of.marker->time_ns) - firefox->start_ns);
+	firefox_put_ms(firefox, of.start_ns - firefox->start_ns);
 }
 
 static void put_marker_end(struct firefox *firefox, struct cell_of of)
 {
-	if (of.wait)
-		firefox_put_ms(firefox, of.wait->end_ns - firefox->start_ns);
-	else
+	if (of.marker)
 		json_null(&firefox->json);
+	else
+		firefox_put_ms(firefox, of.end_ns - firefox->start_ns);
 }
 
 enum { PHASE_INSTANT, PHASE_INTERVAL };
 
 static void put_marker_phase(struct firefox *firefox, struct cell_of of)
 {
-	json_number(&firefox->json, of.wait ? PHASE_INTERVAL : PHASE_INSTANT);
+	json_number(&firefox->json, of.marker ? PHASE_INSTANT : PHASE_INTERVAL);
 }
 
 static void put_marker_category(struct firefox *firefox, struct cell_of of)
 {
 	json_number(&firefox->json, of.wait ? FIREFOX_WAITING : FIREFOX_OTHER);
+}
+
+static uint64_t firefox_put_span_cells(struct firefox *firefox, const struct firefox_spans *spans,
+				       unsigned kind, thread_id thread, put_marker_cell *cell)
+{
+	for (uint32_t i = spans->first[thread]; i < spans->first[thread + 1]; i++)
+		cell(firefox, (struct cell_of){.kind = kind,
+					       .start_ns = spans->items[i].start_ns,
+					       .end_ns = spans->items[i].end_ns});
+	return spans->first[thread + 1] - spans->first[thread];
 }
 
 static uint64_t put_marker_cells(struct firefox *firefox, thread_id thread, put_marker_cell *cell)
@@ -306,13 +322,24 @@ static uint64_t put_marker_cells(struct firefox *firefox, thread_id thread, put_
 	const struct profile_interval *wait;
 	uint32_t at = 0;
 
-	for (uint64_t i = first; i < end; i++)
-		cell(firefox, (struct cell_of){.marker = profile_get_marker(firefox->profile,
-									    firefox->markers[i])});
+	for (uint64_t i = first; i < end; i++) {
+		const struct profile_marker *marker = profile_get_marker(firefox->profile,
+									 firefox->markers[i]);
+
+		cell(firefox, (struct cell_of){.marker = marker,
+					       .kind = marker->kind,
+					       .start_ns = marker->time_ns});
+	}
+	count += firefox_put_span_cells(firefox, &firefox->silent, FIREFOX_SILENT, thread, cell);
+	count += firefox_put_span_cells(firefox, &firefox->critical, FIREFOX_CRITICAL, thread,
+					cell);
 	if (!firefox->shows_waits)
 		return count;
 	for (; (wait = firefox_waits_marker(&firefox->waits, thread, &at)); count++)
-		cell(firefox, (struct cell_of){.wait = wait});
+		cell(firefox, (struct cell_of){.wait = wait,
+					       .kind = FIREFOX_WAIT,
+					       .start_ns = wait->start_ns,
+					       .end_ns = wait->end_ns});
 	return count;
 }
 
@@ -329,7 +356,7 @@ static uint64_t put_marker_column(struct firefox *firefox, thread_id thread, con
 	return count;
 }
 
-/* Waits are intervals. Other markers are instants without an end. */
+/* Waits and spans are intervals. Other markers are instants without an end. */
 static void firefox_put_markers(struct firefox *firefox, thread_id thread)
 {
 	uint64_t count;
@@ -510,6 +537,8 @@ static void firefox_deinit(struct firefox *firefox)
 	firefox_tables_deinit(&firefox->tables);
 	tracks_deinit(&firefox->tracks);
 	firefox_waits_deinit(&firefox->waits);
+	firefox_spans_deinit(&firefox->critical);
+	firefox_spans_deinit(&firefox->silent);
 	free(firefox->sample_rows);
 	free(firefox->sample_weights);
 	free(firefox->markers);
@@ -561,6 +590,8 @@ static struct error *write_json(const struct profile *profile, const struct form
 	if (firefox.shows_waits)
 		firefox_waits_init(&firefox.waits, profile, &firefox.tracks, firefox.event,
 				   firefox.beside, firefox.start_ns, firefox.end_ns);
+	firefox_spans_init_critical(&firefox.critical, profile);
+	firefox_spans_init_silent(&firefox.silent, profile);
 	place_markers(&firefox);
 	firefox_put_file(&firefox);
 	return NULL;

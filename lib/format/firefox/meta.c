@@ -1,7 +1,9 @@
 #include "format/firefox/meta.h"
 
 #include "base/alloc.h"
+#include "base/value.h"
 #include "format/firefox/tables.h"
+#include "report/parallelism.h"
 #include "report/quality_text.h"
 #include "report/title.h"
 #include "report/waiting.h"
@@ -16,6 +18,8 @@ const struct firefox_marker firefox_markers[FIREFOX_MARKERS] = {
 	[PROFILE_MARKER_EXIT] = {"exit", NULL, NULL},
 	[PROFILE_MARKER_LOST] = {"lost", "samples", "integer"},
 	[PROFILE_MARKER_THROTTLED] = {"throttled", NULL, NULL},
+	[FIREFOX_SILENT] = {"no thread ran", NULL, NULL},
+	[FIREFOX_CRITICAL] = {"critical path", NULL, NULL},
 	[FIREFOX_WAIT] = {"wait", "reason", "string"},
 };
 
@@ -77,20 +81,31 @@ static void put_categories(const struct profile *profile, struct json *json)
 	json_end_array(json);
 }
 
+static bool meta_has_marker(const struct profile *profile, size_t kind)
+{
+	event_id event;
+
+	return kind == FIREFOX_WAIT	? meta_has_waiting(profile)
+	       : kind == FIREFOX_SILENT ? parallelism_event(profile, &event)
+	       : kind == FIREFOX_CRITICAL
+		       ? parallelism_find_event(profile, VALUE_CRITICAL_PATH_EVENT, &event)
+		       : true;
+}
+
 static void put_marker_schema(const struct profile *profile, struct json *json)
 {
-	size_t count = meta_has_waiting(profile) ? FIREFOX_MARKERS : FIREFOX_WAIT;
-
 	json_key(json, "markerSchema");
 	json_begin_array(json);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < FIREFOX_MARKERS; i++) {
+		if (!meta_has_marker(profile, i))
+			continue;
 		json_begin_object(json);
 		json_put_text(json, "name", firefox_markers[i].name);
 		json_key(json, "display");
 		json_begin_array(json);
 		json_text(json, "marker-chart");
 		json_text(json, "marker-table");
-		if (i != FIREFOX_WAIT) /* it would hide all other markers there */
+		if (i < FIREFOX_SILENT) /* ranges would hide all other markers there */
 			json_text(json, "timeline-overview");
 		json_end_array(json);
 		json_key(json, "fields");

@@ -10,8 +10,10 @@
 
 /* Digits that express nanoseconds as a fraction of milliseconds. */
 #define FIREFOX_MS_DIGITS 6
-/* Markers of the profile by profile_marker_kind, followed by waits. */
-#define FIREFOX_WAIT (PROFILE_MARKER_THROTTLED + 1)
+/* Markers of the profile by profile_marker_kind, followed by ranges of time. */
+#define FIREFOX_SILENT (PROFILE_MARKER_THROTTLED + 1)
+#define FIREFOX_CRITICAL (FIREFOX_SILENT + 1)
+#define FIREFOX_WAIT (FIREFOX_CRITICAL + 1)
 #define FIREFOX_MARKERS (FIREFOX_WAIT + 1)
 
 /*
@@ -21,7 +23,7 @@ struct firefox_marker {
 	const char *name, *field, *format;
 };
 
-/* The last one is omitted if the profile has no off-CPU time. */
+/* The ranges are omitted if the profile lacks their event. */
 extern const struct firefox_marker firefox_markers[FIREFOX_MARKERS];
 
 struct firefox_meta {
