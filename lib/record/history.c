@@ -84,6 +84,7 @@ void history_cut(struct history *history)
 	};
 
 	part.profile = recorder_rotate(history->recorder, &part.window);
+	profile_sort_intervals(part.profile);
 	GROW(history->parts, history->count, history->room);
 	history->parts[history->count++] = part;
 	forget_old(history);

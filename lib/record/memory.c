@@ -331,7 +331,6 @@ void memory_settle(struct memory *memory, uint64_t now_ns)
 		put_live(memory, block, now_ns);
 		block->is_allocated = true;
 	}
-	profile_sort_intervals(session_profile(memory->session));
 }
 
 /* ---- Another profile ---- */

@@ -171,20 +171,26 @@ static void recorder_settle_consumers(struct recorder *recorder, struct moment h
 	consumers_tell(&recorder->consumers, how);
 }
 
+static void recorder_settle_profile(struct recorder *recorder, struct moment how)
+{
+	recorder_settle_consumers(recorder, how);
+	profile_sort_intervals(recorder->pipeline.profile);
+}
+
 void recorder_settle(struct recorder *recorder)
 {
-	recorder_settle_consumers(recorder,
-				  (struct moment){.profile_ends = recorder->span.is_stopped});
+	recorder_settle_profile(recorder,
+				(struct moment){.profile_ends = recorder->span.is_stopped});
 }
 
 void recorder_settle_end(struct recorder *recorder)
 {
-	recorder_settle_consumers(recorder, (struct moment){.profile_ends = true});
+	recorder_settle_profile(recorder, (struct moment){.profile_ends = true});
 }
 
 void recorder_settle_time(struct recorder *recorder)
 {
-	recorder_settle_consumers(
+	recorder_settle_profile(
 		recorder,
 		(struct moment){.in_place = true, .profile_ends = recorder->span.is_stopped});
 }

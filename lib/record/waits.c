@@ -266,7 +266,6 @@ void waits_settle(struct waits *waits, uint64_t now_ns, bool is_end)
 	thread_times_settle(waits->times, now_ns, is_end);
 	elapsed_settle(waits->elapsed, now_ns, is_end);
 	put_idle(waits);
-	profile_sort_intervals(session_profile(waits->session));
 	quality->threads = sums->threads;
 	quality->thread_ns = sums->lives_ns;
 	quality->running_ns = sums->running_ns;

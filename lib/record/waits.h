@@ -84,7 +84,7 @@ void waits_feed_wakeup(struct waits *waits, pid_t woken, uint64_t time_ns, stack
 uint64_t waits_tick(struct waits *waits, uint64_t now_ns, uint64_t complete_ns);
 
 /*
- * Adds what is known up to now_ns to the profile and sorts its intervals.
+ * Adds what is known up to now_ns to the profile, whose intervals are unsorted.
  * Threads that still wait have waited until then. is_end is set if the profile
  * ends.
  */

@@ -15,6 +15,8 @@ enum {
 	SILENCES_MAX = 4096,
 };
 
+/* Silences of one place that start within this time are one part. A thread that
+ * switches often has thousands of silences a second. */
 #define SILENCES_JOINED_NS UINT64_C(2000000)
 
 /* A part of a silence that no wait has claimed yet. */
@@ -28,14 +30,15 @@ struct elapsed_thread {
 	wait_place place;  /* of its last sample */
 	uint64_t since_ns; /* its shares up to here were passed to the sink */
 	/*
-	 * By parallelism. While the thread runs: the program's shares[] up to
-	 * which its own were passed to the sink. While it does not run: its own
-	 * shares that were not.
+	 * By parallelism. While the thread runs: the program's times[] up to
+	 * which its shares were passed to the sink. While it does not run: the
+	 * time of which its shares were not.
 	 */
-	double *marks;
+	uint64_t *marks;
 	unsigned mark_count;
 	struct silence *silences; /* in order of time */
 	uint32_t silence_count, silence_room;
+	struct elapsed_part joined; /* silences that were not passed to the sink yet */
 };
 
 struct elapsed_times {
@@ -54,9 +57,8 @@ struct elapsed_times {
 	uint32_t last; /* the thread that ran last, or was added last if none has run */
 	uint64_t now_ns;
 	uint64_t silent_ns; /* start of the silence, if no thread runs */
-	/* shares[n]: the time in which n threads ran, divided by n. */
-	double *shares;
-	unsigned share_count, share_room;
+	uint64_t *times;    /* times[n]: in which n threads ran */
+	unsigned time_count, time_room;
 };
 
 struct elapsed_times *elapsed_times_new(struct elapsed_sink sink)
@@ -83,7 +85,7 @@ void elapsed_times_free(struct elapsed_times *times)
 	free(times->threads);
 	free(times->free);
 	idmap_deinit(&times->by_tid);
-	free(times->shares);
+	free(times->times);
 	free(times);
 }
 
@@ -102,16 +104,16 @@ static void elapsed_give(const struct elapsed_times *times, struct elapsed_part 
 		times->sink.add(times->sink.user, &part);
 }
 
-/* The thread must not run. Passes its shares to the sink. Less than a
- * nanosecond stays for the next time, so that nothing is rounded away. */
+/* The thread must not run. Passes its shares to the sink: of the time in which n
+ * threads ran, the n-th part. Less than a nanosecond stays for the next time, so
+ * that nothing is rounded away. */
 static void elapsed_give_shares(const struct elapsed_times *times, struct elapsed_thread *thread,
 				wait_place place)
 {
 	for (unsigned i = 1; i < thread->mark_count; i++) {
-		/* The difference of two sums may be just below 0. */
-		uint64_t weight_ns = thread->marks[i] > 0 ? (uint64_t)thread->marks[i] : 0;
+		uint64_t weight_ns = thread->marks[i] / i;
 
-		thread->marks[i] -= (double)weight_ns;
+		thread->marks[i] -= weight_ns * i;
 		elapsed_give(times, (struct elapsed_part){
 					    .pid = thread->pid,
 					    .tid = thread->tid,
@@ -125,28 +127,36 @@ static void elapsed_give_shares(const struct elapsed_times *times, struct elapse
 	thread->since_ns = times->now_ns;
 }
 
-/* weight_ns: of the silences in this time. */
-static void elapsed_give_silence(const struct elapsed_times *times,
-				 const struct elapsed_thread *thread, struct silence within,
-				 uint64_t weight_ns, wait_place place)
+static void elapsed_give_joined(const struct elapsed_times *times, struct elapsed_thread *thread)
 {
-	elapsed_give(times, (struct elapsed_part){
-				    .pid = thread->pid,
-				    .tid = thread->tid,
-				    .place = place,
-				    .start_ns = within.start_ns,
-				    .end_ns = within.end_ns,
-				    .weight_ns = weight_ns,
-			    });
+	elapsed_give(times, thread->joined);
+	thread->joined.weight_ns = 0;
+}
+
+static void elapsed_give_silence(const struct elapsed_times *times, struct elapsed_thread *thread,
+				 struct silence silence, wait_place place)
+{
+	struct elapsed_part *joined = &thread->joined;
+
+	if (joined->place != place || silence.start_ns < joined->start_ns ||
+	    silence.start_ns > joined->start_ns + SILENCES_JOINED_NS)
+		elapsed_give_joined(times, thread);
+	if (!joined->weight_ns)
+		*joined = (struct elapsed_part){
+			.pid = thread->pid,
+			.tid = thread->tid,
+			.place = place,
+			.start_ns = silence.start_ns,
+		};
+	joined->end_ns = MAX(joined->end_ns, silence.end_ns);
+	joined->weight_ns += silence.end_ns - silence.start_ns;
 }
 
 /* Nothing has told where the thread waited. */
 static void elapsed_give_silences(const struct elapsed_times *times, struct elapsed_thread *thread)
 {
 	for (uint32_t i = 0; i < thread->silence_count; i++)
-		elapsed_give_silence(times, thread, thread->silences[i],
-				     thread->silences[i].end_ns - thread->silences[i].start_ns,
-				     PLACE_UNKNOWN);
+		elapsed_give_silence(times, thread, thread->silences[i], PLACE_UNKNOWN);
 	thread->silence_count = 0;
 }
 
@@ -165,11 +175,11 @@ static void elapsed_advance(struct elapsed_times *times, uint64_t now_ns)
 	if (now_ns <= times->now_ns)
 		return;
 	if (!times->is_paused && times->running) {
-		while (times->share_count <= times->running) {
-			GROW(times->shares, times->share_count, times->share_room);
-			times->shares[times->share_count++] = 0;
+		while (times->time_count <= times->running) {
+			GROW(times->times, times->time_count, times->time_room);
+			times->times[times->time_count++] = 0;
 		}
-		times->shares[times->running] += (double)(now_ns - times->now_ns) / times->running;
+		times->times[times->running] += now_ns - times->now_ns;
 	}
 	times->now_ns = now_ns;
 }
@@ -191,14 +201,14 @@ static void elapsed_end_silence(struct elapsed_times *times, struct elapsed_thre
  * back. */
 static void elapsed_turn_marks(const struct elapsed_times *times, struct elapsed_thread *thread)
 {
-	if (thread->mark_count < times->share_count) {
-		thread->marks = xreallocarray(thread->marks, times->share_count,
+	if (thread->mark_count < times->time_count) {
+		thread->marks = xreallocarray(thread->marks, times->time_count,
 					      sizeof(*thread->marks));
-		while (thread->mark_count < times->share_count)
+		while (thread->mark_count < times->time_count)
 			thread->marks[thread->mark_count++] = 0;
 	}
-	for (unsigned i = 1; i < times->share_count; i++)
-		thread->marks[i] = times->shares[i] - thread->marks[i];
+	for (unsigned i = 1; i < times->time_count; i++)
+		thread->marks[i] = times->times[i] - thread->marks[i];
 }
 
 /* Passes the thread's shares up to now to the sink, whether it runs or not. */
@@ -277,6 +287,7 @@ void elapsed_times_switch(struct elapsed_times *times, pid_t tid, uint64_t time_
 
 static void elapsed_free_thread(struct elapsed_times *times, struct elapsed_thread *thread)
 {
+	elapsed_give_joined(times, thread);
 	elapsed_thread_deinit(thread);
 	*thread = (struct elapsed_thread){.has_ended = true};
 	GROW(times->free, times->free_count, times->free_room);
@@ -315,6 +326,7 @@ void elapsed_times_end(struct elapsed_times *times, pid_t tid, uint64_t time_ns)
 	elapsed_set_running(times, thread, true, time_ns);
 	elapsed_set_running(times, thread, false, time_ns);
 	elapsed_give_shares(times, thread, thread->place);
+	elapsed_give_joined(times, thread);
 	thread->has_ended = true;
 	idmap_remove(&times->by_tid, (uint64_t)tid, 0);
 	times->alive--;
@@ -359,20 +371,15 @@ void elapsed_times_exec(struct elapsed_times *times, pid_t pid, pid_t tid, uint6
 
 /* ---- Silences ---- */
 
-/* Returns the index of the first silence that lasts beyond this time. */
+/* Returns the index of the first silence that lasts beyond this time. Most waits
+ * claim the last silences. */
 static uint32_t elapsed_silence_after(const struct elapsed_thread *thread, uint64_t time_ns)
 {
-	uint32_t low = 0, high = thread->silence_count;
+	uint32_t first = thread->silence_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (thread->silences[middle].end_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	while (first && thread->silences[first - 1].end_ns > time_ns)
+		first--;
+	return first;
 }
 
 /* Replaces silences by what is left of them before and after the claim. */
@@ -382,43 +389,37 @@ static void elapsed_cut_silences(struct elapsed_thread *thread, uint32_t first, 
 	const struct silence before = {thread->silences[first].start_ns, claim.start_ns};
 	const struct silence after = {claim.end_ns, thread->silences[end - 1].end_ns};
 	const uint32_t left = thread->silence_count - end;
-	CLEANUP(free_ptr) struct silence *behind = xcalloc(left + 1, sizeof(*behind));
+	uint32_t at = first;
 
-	memcpy(behind, thread->silences + end, left * sizeof(*behind));
-	thread->silence_count = first;
-	elapsed_add_silence(thread, before);
-	elapsed_add_silence(thread, after);
-	for (uint32_t i = 0; i < left; i++)
-		elapsed_add_silence(thread, behind[i]);
+	/* There may be one more than before. */
+	GROW(thread->silences, thread->silence_count, thread->silence_room);
+	memmove(thread->silences + end + 1, thread->silences + end,
+		left * sizeof(*thread->silences));
+	if (before.start_ns < before.end_ns)
+		thread->silences[at++] = before;
+	if (after.start_ns < after.end_ns)
+		thread->silences[at++] = after;
+	memmove(thread->silences + at, thread->silences + end + 1,
+		left * sizeof(*thread->silences));
+	thread->silence_count = at + left;
 }
 
-/*
- * Passes the parts of the thread's silences in this time to the sink, and keeps
- * the rest. A thread that switches often has thousands of silences a second;
- * those in SILENCES_JOINED_NS become one part.
- */
+/* Passes the parts of the thread's silences in this time to the sink, and keeps
+ * the rest. */
 static void elapsed_claim(const struct elapsed_times *times, struct elapsed_thread *thread,
 			  struct silence claim, wait_place place)
 {
 	const uint32_t first = elapsed_silence_after(thread, claim.start_ns);
-	struct silence joined = {0};
-	uint64_t weight_ns = 0;
 	uint32_t i;
 
 	for (i = first; i < thread->silence_count && thread->silences[i].start_ns < claim.end_ns;
-	     i++) {
-		uint64_t start_ns = MAX(thread->silences[i].start_ns, claim.start_ns);
-		uint64_t end_ns = MIN(thread->silences[i].end_ns, claim.end_ns);
-
-		if (start_ns > joined.start_ns + SILENCES_JOINED_NS) {
-			elapsed_give_silence(times, thread, joined, weight_ns, place);
-			joined.start_ns = start_ns;
-			weight_ns = 0;
-		}
-		joined.end_ns = end_ns;
-		weight_ns += end_ns - start_ns;
-	}
-	elapsed_give_silence(times, thread, joined, weight_ns, place);
+	     i++)
+		elapsed_give_silence(times, thread,
+				     (struct silence){
+					     MAX(thread->silences[i].start_ns, claim.start_ns),
+					     MIN(thread->silences[i].end_ns, claim.end_ns),
+				     },
+				     place);
 	if (i > first)
 		elapsed_cut_silences(thread, first, i, claim);
 }
@@ -436,8 +437,10 @@ void elapsed_times_waited(struct elapsed_times *times, pid_t pid, pid_t tid, uin
 	}
 	for (uint32_t i = 0; i < times->ended_count; i++) {
 		thread = &times->threads[times->ended[(times->ended_first + i) % ENDED_MAX]];
-		if (thread->pid == pid && (tid < 0 || thread->tid == tid))
-			elapsed_claim(times, thread, claim, place);
+		if (thread->pid != pid || (tid >= 0 && thread->tid != tid))
+			continue;
+		elapsed_claim(times, thread, claim, place);
+		elapsed_give_joined(times, thread);
 	}
 }
 
@@ -470,12 +473,11 @@ void elapsed_times_settle(struct elapsed_times *times, bool is_end)
 	for (uint32_t i = 0; i < times->count; i++) {
 		struct elapsed_thread *thread = &times->threads[i];
 
-		if (thread->has_ended)
-			continue;
-		if (is_end) {
+		if (is_end && !thread->has_ended) {
 			elapsed_give_silences(times, thread);
 			elapsed_give_now(times, thread, thread->place);
 		}
+		elapsed_give_joined(times, thread);
 		thread->place = PLACE_UNKNOWN;
 	}
 	while (is_end && times->ended_count)

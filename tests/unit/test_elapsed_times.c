@@ -125,6 +125,7 @@ TEST_WITH(set_up, tear_down, a_silence_belongs_to_the_wait_that_ends_it)
 	in(OTHER, 5 * MS);
 	elapsed_times_waited(times, PID, TID, 1 * MS, 5 * MS, 7);
 	elapsed_times_waited(times, PID, OTHER, 0, 5 * MS, 8);
+	elapsed_times_settle(times, false);
 	assert_int_equal(weight(OTHER, 8), 4 * MS);
 	assert_int_equal(weight_of_parallelism(0), 4 * MS);
 }
@@ -137,6 +138,7 @@ TEST_WITH(set_up, tear_down, the_parts_of_a_wait_divide_its_silence)
 	/* It was runnable for the last millisecond. */
 	elapsed_times_waited(times, PID, TID, 4 * MS, 5 * MS, 8);
 	elapsed_times_waited(times, PID, TID, 1 * MS, 4 * MS, 7);
+	elapsed_times_settle(times, false);
 	assert_int_equal(weight(TID, 7), 3 * MS);
 	assert_int_equal(weight(TID, 8), 1 * MS);
 }
@@ -233,6 +235,7 @@ TEST_WITH(set_up, tear_down, a_profile_in_progress_keeps_what_has_no_place_yet)
 	assert_int_equal(whole_weight(), 0);
 	elapsed_times_waited(times, PID, TID, 1 * MS, 3 * MS, 7);
 	elapsed_times_sampled(times, TID, 4 * MS, 1);
+	elapsed_times_settle(times, false);
 	assert_int_equal(weight(TID, 7), 2 * MS);
 	assert_int_equal(weight(TID, 1), 2 * MS);
 }
@@ -241,6 +244,33 @@ static uint32_t next_random(uint32_t *seed)
 {
 	*seed = *seed * 1664525 + 1013904223;
 	return *seed >> 8;
+}
+
+TEST_WITH(set_up, tear_down, thousands_of_short_silences_are_few_parts)
+{
+	enum { SILENCES = 10000, SILENCE_NS = 10000 };
+
+	elapsed_times_begin(times, PID, TID, 0, true);
+	elapsed_times_begin(times, PID, OTHER, 0, true);
+	out(OTHER, 0);
+	for (uint64_t i = 0; i < SILENCES; i++) {
+		uint64_t at_ns = i * 2 * SILENCE_NS;
+
+		out(TID, at_ns);
+		in(TID, at_ns + SILENCE_NS);
+		elapsed_times_waited(times, PID, TID, at_ns, at_ns + SILENCE_NS, 1);
+		/* Nothing tells where the other one waits. */
+		out(TID, at_ns + SILENCE_NS);
+		in(OTHER, at_ns + 2 * SILENCE_NS);
+		in(TID, at_ns + 2 * SILENCE_NS);
+		out(OTHER, at_ns + 2 * SILENCE_NS);
+	}
+	out(TID, SILENCES * 2 * SILENCE_NS);
+	settle(SILENCES * 2 * SILENCE_NS);
+	assert_int_equal(weight(TID, 1), (uint64_t)SILENCES * SILENCE_NS);
+	assert_int_equal(weight(OTHER, PLACE_UNKNOWN), (uint64_t)SILENCES * SILENCE_NS);
+	/* One each in 2 ms. */
+	assert_true(parts.count <= 2 * (SILENCES * 2 * SILENCE_NS / (2 * MS) + 1));
 }
 
 TEST_WITH(set_up, tear_down, whatever_happens_the_parts_add_up_to_the_time)
