@@ -3,13 +3,16 @@
 
 elapsed.py PROF BUILD [PAIRS [OPTION]]
 
-Records each program with --wall and with OPTION (--elapsed) in turn. Prints the medians of PAIRS pairs (7) of the CPU time
-of the program and of prof with --wall, and the median ratios of the pairs. If the program stops after a time, CPU times
-are divided by the work that it has done. Other load changes CPU times less than elapsed times.
+Records each program with --wall and with OPTION (--elapsed) in turn, and prints the median ratio of PAIRS pairs (7) of the
+CPU time of the program. If the program stops after a time, CPU times are divided by the work that it has done.
+
+prof records itself, too: the share of its CPU time in the functions of elapsed time depends less on other load. The sum
+of PAIRS recordings is printed, as what they add to the rest.
 """
 
-import resource
+import json
 import re
+import resource
 import shutil
 import statistics
 import subprocess
@@ -51,6 +54,21 @@ def record(prof, option, command, work, folder):
     return (both - own) / amount, own / amount
 
 
+def own_samples(prof, option, command, folder):
+    """Samples of prof outside the functions of elapsed time, and in them."""
+    subprocess.run([prof, "record", "-q", "-e", "cpu-clock", "-F", "4999", "-o", folder / "own.pb.gz", "--",
+                    prof, "record", option, "-o", folder / "out.pb.gz", "--", *map(str, command)],
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+
+    def count(*options):
+        done = subprocess.run([prof, "report", "--json", "--comm", "prof", *options, folder / "own.pb.gz"], capture_output=True,
+                              text=True)
+        return json.loads(done.stdout)["all"]["samples"] if done.stdout else 0
+
+    inside = count("--focus", "^(elapsed|critical)_")
+    return count() - inside, inside
+
+
 def main():
     prof, build = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
     pairs = int(sys.argv[3]) if len(sys.argv) > 3 else 7
@@ -62,9 +80,10 @@ def main():
                 print(f"{row}: not installed")
                 continue
             runs = [(record(prof, "--wall", command, work, folder), record(prof, option, command, work, folder)) for _ in range(pairs)]
-            program, own = (statistics.median(with_option[i] / wall[i] for wall, with_option in runs) for i in (0, 1))
+            program = statistics.median(with_option[0] / wall[0] for wall, with_option in runs)
             share = statistics.median(wall[1] / wall[0] for wall, _ in runs)
-            print(f"{row}: program {program - 1:+.1%}, prof {own - 1:+.1%} of {share:.1%} of the program's CPU time", flush=True)
+            outside, inside = map(sum, zip(*(own_samples(prof, option, command, folder) for _ in range(pairs))))
+            print(f"{row}: program {program - 1:+.1%}, prof {inside / outside:+.1%} of {share:.1%} of the program's CPU time", flush=True)
 
 
 if __name__ == "__main__":
