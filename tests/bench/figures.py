@@ -6,8 +6,8 @@ figures.py PROF BUILD [RUNS]
 The recorded program is ripgrep with full debug info (built by ./bootstrap --tests), which searches on all CPUs. prof
 and perf attach to it in turn, so that their own CPU time and memory are separate. After some seconds the program is
 killed, and the time until the files are complete is measured. prof is compared with `perf record --call-graph
-dwarf`, with the same size of stack copies, followed by `perf script` and inferno-collapse-perf. Prints medians of
-RUNS runs without judging them.
+dwarf`, with the same size of stack copies, followed by `perf script` and inferno-collapse-perf, by the machine's perf
+and by perf 7 if ./bootstrap --bench could get it. Prints medians of RUNS runs without judging them.
 """
 
 import gzip
@@ -103,6 +103,14 @@ def cpu_seconds(pid):
     return sum(int(thread.read_text(encoding="ascii").split()[0]) for thread in threads) / 1e9
 
 
+def perfs(path):
+    """Returns {"perf VERSION": its path} of the machine's perf and of perf 7, without those that are missing."""
+    found = filter(None, (shutil.which(name, path=path) for name in ("perf", "perf7")))
+    versions = {perf: subprocess.run([perf, "--version"], stdout=subprocess.PIPE, text=True, check=False).stdout for perf in found}
+    matches = {perf: re.match(r"perf version (\d+\.\d+)", text) for perf, text in versions.items()}
+    return {f"perf {match[1]}": perf for perf, match in matches.items() if match}
+
+
 def record(command, rg, folder):
     """Runs a recorder during a search. The first second is not measured, because the recorder prints messages in it."""
     search = Search(rg, folder)
@@ -195,15 +203,15 @@ def main():
     prof, build = sys.argv[1], Path(sys.argv[2])
     runs = range(int(sys.argv[3]) if len(sys.argv) > 3 else 3)
     path = f"{build}/clients/bin:{os.environ['PATH']}"
-    rg, perf, collapse = (shutil.which(name, path=path) for name in ("rg", "perf", "inferno-collapse-perf"))
+    rg, collapse = (shutil.which(name, path=path) for name in ("rg", "inferno-collapse-perf"))
     if not rg:
         sys.exit("figures: ripgrep with debug info is missing: ./bootstrap --tests brings it")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         columns = {"prof": median([prof_run(prof, rg, folder) for _ in runs])}
-        if perf and collapse:
+        for name, perf in perfs(path).items() if collapse else ():
             inlined, plain = zip(*(perf_runs(perf, collapse, rg, folder) for _ in runs))
-            columns |= {"perf": median(inlined), "perf --no-inline": median(plain)}
+            columns |= {name: median(inlined), f"{name} --no-inline": median(plain)}
         print_table(rg, columns)
 
 

@@ -86,18 +86,23 @@ def start(here):
 
 
 def small(here):
+    from figures import perfs
     from recordings import paired, row, wall
 
-    perf, collapse = here.tool("perf"), here.tool("inferno-collapse-perf")
-    if not perf or not collapse:
+    versions, collapse = perfs(here.path), here.tool("inferno-collapse-perf")
+    if not versions or not collapse:
         return
     (here.folder / "small.c").write_text(SMALL, encoding="ascii")
     subprocess.run(["gcc", "-O1", "-g", "-o", "small", "small.c"], cwd=here.folder, check=True)
-    subprocess.run([perf, "record", "-q", "-F", "99", "--call-graph", "dwarf", "-o", "small.data", "./small"], cwd=here.folder, check=True)
+    subprocess.run([*versions.values()][:1] + ["record", "-q", "-F", "99", "--call-graph", "dwarf", "-o", "small.data", "./small"], cwd=here.folder, check=True)
     ours = [[here.prof, "convert", "-q", "small.data", "-o", "out.folded"]]
-    theirs = [[perf, "script", "-i", "small.data"], [collapse]]
-    mine, perfs = paired(2 * RUNS + 1, lambda: wall(ours, os.devnull, here.folder)[0], lambda: wall(theirs, here.folder / "theirs", here.folder)[0])
-    row("a small recording -> folded, with inlined frames", "<= 1/25", mine, {"perf script": perfs})
+
+    def converts(*pipeline):
+        return lambda: wall(pipeline, here.folder / "folded", here.folder)[0]
+
+    theirs = [converts([perf, "script", "-i", "small.data"], [collapse]) for perf in versions.values()]
+    mine, *others = paired(2 * RUNS + 1, converts(*ours), *theirs)
+    row("a small recording -> folded, with inlined frames", "<= 1/25", mine, dict(zip(versions, others)))
 
 
 def firefox(here):

@@ -4,9 +4,9 @@
 recordings.py PROF BUILD [RUNS]
 
 Programs: RustPython (a Rust binary of about 200 MB with full debug info, built by `./bootstrap --bench`) and
-ripgrep, and libstdc++ with its debug info for C++ names. Other tools: perf script with inferno-collapse-perf,
-samply, llvm-symbolizer, gimli's addr2line. Missing tools are omitted. Prints medians of RUNS paired runs without
-judging them.
+ripgrep, and libstdc++ with its debug info for C++ names. Other tools: perf script with inferno-collapse-perf, by the
+machine's perf and by perf 7; samply, llvm-symbolizer, gimli's addr2line. Missing tools are omitted. Prints medians of
+RUNS paired runs without judging them.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from figures import ended, library, shape
+from figures import ended, library, perfs, shape
 
 FREQUENCY_HZ = 999
 STACK_BYTES = 32768
@@ -98,6 +98,7 @@ class Bench:
         path = f"{build}/clients/bin:{os.environ['PATH']}"
         self.tools = {name: shutil.which(name, path=path)
                       for name in ("perf", "inferno-collapse-perf", "samply", "llvm-symbolizer", "rustpython", "rg")}
+        self.perfs = perfs(path)
         gimli = build / "clients" / "bin" / "addr2line"  # binutils has a program of the same name
         self.tools["addr2line"] = str(gimli) if gimli.exists() else None
         self.resolve = build / "tests" / "unit" / "resolve_addresses"
@@ -116,38 +117,40 @@ class Bench:
         subprocess.run([self.tools["perf"], "record", "-q", "-F", str(FREQUENCY_HZ), "--call-graph",
                         f"dwarf,{STACK_BYTES}", "-o", data, *command],
                        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        peaks = []
+        peaks, rooted = {}, {}
 
-        def ours(*options):
-            seconds, _, peak = wall([[self.prof, "convert", "-q", *options, data, "-o", folded]], os.devnull, self.folder)
-            peaks.append(peak)
-            return seconds
+        def folds(name, *pipeline):
+            def measure():
+                seconds, _, peak = wall(pipeline, folded, self.folder)
+                peaks[name] = max(peak, peaks.get(name, 0))
+                rooted[name] = shape(folded.read_text(encoding="utf-8", errors="replace"))[1]
+                return seconds
 
-        def theirs(*options):
-            script = [self.tools["perf"], "script", "-i", data, *options]
-            return wall([script, [self.tools["inferno-collapse-perf"]]], folded, self.folder)[0]
+            return measure
 
-        def our_report(*options):
-            return wall([[self.prof, "report", *options, data]], os.devnull, self.folder)[0]
+        def reports(*command):
+            return lambda: wall([command], os.devnull, self.folder)[0]
 
-        def their_report(*options):
-            return wall([[self.tools["perf"], "report", "--stdio", "-i", data, *options]], os.devnull, self.folder)[0]
+        def compared(title, goal, ours, theirs):
+            mine, *others = paired(self.runs, ours, *theirs.values())
+            row(title, goal, mine, dict(zip(theirs, others)))
 
-        ours()
-        samples, rooted = shape(folded.read_text(encoding="utf-8"))
+        collapse = [self.tools["inferno-collapse-perf"]]
+        ours = [self.prof, "convert", "-q", data, "-o", "-"]
+        subprocess.run([*ours[:-1], folded], check=True)
+        samples, share = shape(folded.read_text(encoding="utf-8"))
         print(f"\n{name}: {Path(command[0]).stat().st_size / 2**20:.0f} MiB; a recording of {samples:,} samples, "
-              f"{data.stat().st_size / 2**20:.0f} MiB, {rooted:.1%} rooted")
-        mine, perfs = paired(self.runs, ours, theirs)
-        row("perf.data -> folded, with inlined frames", goal, mine, {"perf script": perfs})
-        mine, perfs = paired(self.runs, lambda: ours("--no-inline"), lambda: theirs("--no-inline"))
-        row("perf.data -> folded, without", "<= 1/10", mine, {"perf script --no-inline": perfs})
-        mine, perfs = paired(self.runs, our_report, their_report)
-        row("perf.data -> report, with inlined frames", "<= 1/10", mine, {"perf report": perfs})
-        mine, perfs, flat = paired(self.runs, lambda: our_report("--no-inline"), lambda: their_report("--no-inline"),
-                                   lambda: their_report("--no-inline", "--no-children"))
-        row("perf.data -> report, without", "<= 1/10", mine,
-            {"perf report --no-inline": perfs, "… --no-children": flat})
-        print(f"{'peak memory of the conversion':58}{'<= 100':>9}   prof {max(peaks):.0f} MiB")
+              f"{data.stat().st_size / 2**20:.0f} MiB, {share:.1%} rooted")
+        for title, wanted, options in (("with inlined frames", goal, []), ("without", "<= 1/10", ["--no-inline"])):
+            compared(f"perf.data -> folded, {title}", wanted, folds("prof", [*ours, *options]),
+                     {perf: folds(perf, [path, "script", "-i", data, *options], collapse) for perf, path in self.perfs.items()})
+        for title, options in (("with inlined frames", []), ("without", ["--no-inline"]),
+                               ("without, perf with --no-children", ["--no-inline", "--no-children"])):
+            compared(f"perf.data -> report, {title}", "<= 1/10", reports(self.prof, "report", *options[:1], data),
+                     {perf: reports(path, "report", "--stdio", "-i", data, *options) for perf, path in self.perfs.items()})
+        for title, wanted, values, unit, form in (("peak memory of the conversion", "<= 100", peaks, "MiB", "{:.0f}"),
+                                                  ("stacks that reach the root", "", rooted, "", "{:.1%}")):
+            row(title, wanted, values["prof"], {perf: values[perf] for perf in self.perfs}, unit, form)
 
     def launches(self):
         """Measures the time from the target's end to the written profile."""
@@ -174,14 +177,14 @@ class Bench:
                                     cwd=self.folder, check=True, text=True)
             return float(result.stdout.split()[-2])
 
+        def perf_takes(perf, frequency):
+            return lambda: takes(perf, "record", "-q", "-F", frequency, "--call-graph", f"dwarf,{STACK_BYTES}", "-o", "slow.data")
+
         for frequency in ("99", "999", "10000"):
-            mine, perfs, alone = paired(
-                self.runs,
-                lambda: takes(self.prof, "record", "-F", frequency, "-o", "out.pb.gz", "--"),
-                lambda: takes(self.tools["perf"], "record", "-q", "-F", frequency, "--call-graph",
-                              f"dwarf,{STACK_BYTES}", "-o", "slow.data"),
-                takes)
-            row(f"the target's own time at {frequency} Hz", "<= 1.0 x", mine, {"perf record": perfs, "alone": alone})
+            recorded = [perf_takes(perf, frequency) for perf in self.perfs.values()]
+            mine, alone, *others = paired(
+                self.runs, lambda: takes(self.prof, "record", "-F", frequency, "-o", "out.pb.gz", "--"), takes, *recorded)
+            row(f"the target's own time at {frequency} Hz", "<= 1.0 x", mine, {**dict(zip(self.perfs, others)), "alone": alone})
 
     def lookups(self, program):
         symbols = subprocess.run(["nm", "--defined-only", "-S", program], check=True, capture_output=True, text=True).stdout
