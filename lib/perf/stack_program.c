@@ -62,9 +62,10 @@ struct ring_control {
 	_Atomic uint64_t tail; /* set by the reader */
 	uint64_t run_ns;       /* time when the program last started */
 	uint64_t throttled_until_ns;
-	/* Number of compared bytes. It is kept in memory, because a value that
-	 * is read back is unknown to the verifier. */
-	uint64_t compared;
+	/* Numbers of compared bytes and of copied pieces. They are kept in
+	 * memory, because a value that is read back is unknown to the verifier:
+	 * all iterations of a loop have the same state. */
+	uint64_t compared, copied;
 };
 
 /* Header in the first piece of a copy. The copied pieces follow, from the page
@@ -120,6 +121,28 @@ enum {
 	INSN_LOAD(BPF_DW, to, from, offsetof(struct type, member))
 #define INSN_SET_MEMBER(to, type, member, from)                                                    \
 	INSN_STORE(BPF_DW, to, offsetof(struct type, member), from)
+
+static bool is_at_least(unsigned wanted_major, unsigned wanted_minor)
+{
+	struct utsname system;
+	unsigned major = 0, minor = 0;
+
+	return uname(&system) == 0 && sscanf(system.release, "%u.%u", &major, &minor) == 2 &&
+	       (major > wanted_major || (major == wanted_major && minor >= wanted_minor));
+}
+
+/* Returns whether the kernel takes the time of a sample before it runs the
+ * program (Linux 6.3). */
+static bool takes_time_first(void)
+{
+	return is_at_least(6, 3);
+}
+
+/* Returns whether the kernel supports INSN_MAY_END (Linux 6.9). */
+static bool may_loop(void)
+{
+	return is_at_least(6, 9);
+}
 
 /*
  * control = &rings[cpu * cpu_pieces]                                     r6
@@ -354,28 +377,33 @@ static void append_room(struct stack_program *program)
 	bpf_append(&program->code, insns, ARRAY_SIZE(insns));
 }
 
-/* for (i = 0 (r9); i < pieces && copy(rings[first + 1 + i], start + i * PIECE_BYTES); i++); */
+/*
+ * for (i = 0 (r9); i < pieces && copy(rings[first + 1 + i], start + i * PIECE_BYTES); i++);
+ *
+ * Without INSN_MAY_END, the verifier needs a known i, and verifies the loop once
+ * per piece.
+ */
 static void append_loop(struct stack_program *program)
 {
 	int rings = program->rings.fd;
+	struct bpf_insn nothing = INSN_SKIP(0), may_end = INSN_MAY_END(22),
+			read_back = INSN_MEMBER(BPF_REG_9, BPF_REG_6, ring_control, copied);
 	const struct bpf_insn insns[] = {
 		INSN_MOVE_NUMBER(BPF_REG_9, 0),
+		INSN_SET_MEMBER(BPF_REG_6, ring_control, copied, BPF_REG_9),
 		/* Start of the loop. */
-		INSN_JUMP_IF(BPF_JGE, BPF_REG_9, BPF_REG_8, 19),
-		INSN_GET(BPF_REG_0, FIRST_PIECE),
+		may_loop() ? may_end : nothing, may_loop() ? read_back : nothing,
+		INSN_JUMP_IF(BPF_JGE, BPF_REG_9, BPF_REG_8, 20), INSN_GET(BPF_REG_0, FIRST_PIECE),
 		INSN_CALCULATE(INSN_ADD, BPF_REG_0, BPF_REG_9),
-		INSN_CALCULATE_NUMBER(INSN_ADD, BPF_REG_0, 1),
-		INSNS_FIND(rings, BPF_REG_0),
-		INSN_JUMP_IF_NUMBER(BPF_JEQ, BPF_REG_0, 0, 9),
-		INSN_MOVE(BPF_REG_1, BPF_REG_0),
-		INSN_MOVE_NUMBER(BPF_REG_2, PIECE_BYTES),
-		INSN_MOVE(BPF_REG_3, BPF_REG_9),
+		INSN_CALCULATE_NUMBER(INSN_ADD, BPF_REG_0, 1), INSNS_FIND(rings, BPF_REG_0),
+		INSN_JUMP_IF_NUMBER(BPF_JEQ, BPF_REG_0, 0, 10), INSN_MOVE(BPF_REG_1, BPF_REG_0),
+		INSN_MOVE_NUMBER(BPF_REG_2, PIECE_BYTES), INSN_MOVE(BPF_REG_3, BPF_REG_9),
 		INSN_CALCULATE_NUMBER(BPF_LSH, BPF_REG_3, PIECE_SHIFT),
-		INSN_CALCULATE(INSN_ADD, BPF_REG_3, BPF_REG_7),
-		INSN_CALL(BPF_FUNC_probe_read_user),
-		INSN_JUMP_IF_NUMBER(BPF_JNE, BPF_REG_0, 0, 2),
+		INSN_CALCULATE(INSN_ADD, BPF_REG_3, BPF_REG_7), INSN_CALL(BPF_FUNC_probe_read_user),
+		INSN_JUMP_IF_NUMBER(BPF_JNE, BPF_REG_0, 0, 3),
 		INSN_CALCULATE_NUMBER(INSN_ADD, BPF_REG_9, 1),
-		INSN_SKIP(-20),
+		INSN_SET_MEMBER(BPF_REG_6, ring_control, copied, BPF_REG_9), INSN_SKIP(-23),
+		/* End of the loop. */
 	};
 
 	bpf_append(&program->code, insns, ARRAY_SIZE(insns));
@@ -456,28 +484,6 @@ static bool open_arrays(struct stack_program *program, size_t cpu_count)
 	       bpf_array_open(&program->rings, PIECE_BYTES, cpus * program->cpu_pieces);
 }
 
-static bool is_at_least(unsigned wanted_major, unsigned wanted_minor)
-{
-	struct utsname system;
-	unsigned major = 0, minor = 0;
-
-	return uname(&system) == 0 && sscanf(system.release, "%u.%u", &major, &minor) == 2 &&
-	       (major > wanted_major || (major == wanted_major && minor >= wanted_minor));
-}
-
-/* Returns whether the kernel takes the time of a sample before it runs the
- * program (Linux 6.3). */
-static bool takes_time_first(void)
-{
-	return is_at_least(6, 3);
-}
-
-/* Returns whether the kernel supports the loop over the slots (Linux 6.9). */
-static bool may_compare(void)
-{
-	return is_at_least(6, 9);
-}
-
 struct stack_program *stack_program_new(const unsigned *cpus, size_t cpu_count, size_t dumped_bytes,
 					size_t ring_bytes)
 {
@@ -497,7 +503,7 @@ struct stack_program *stack_program_new(const unsigned *cpus, size_t cpu_count, 
 	if (!open_arrays(program, cpu_count))
 		return NULL;
 	append_begin(program);
-	if (may_compare()) {
+	if (may_loop()) {
 		append_table(program);
 		append_comparison(program);
 	}
