@@ -35,9 +35,12 @@ bool bpf_array_open(struct bpf_array *array, size_t item_bytes, size_t count)
 	if (array->fd < 0)
 		return false;
 	at = mmap(NULL, array->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, array->fd, 0);
-	if (at != MAP_FAILED)
-		array->at = at;
-	return array->at;
+	if (at == MAP_FAILED)
+		return false;
+	/* A child would only pay for the page table. */
+	madvise(at, array->bytes, MADV_DONTFORK);
+	array->at = at;
+	return true;
 }
 
 void bpf_array_close(struct bpf_array *array)

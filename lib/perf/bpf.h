@@ -18,7 +18,7 @@ struct bpf_code {
 	struct bpf_insn insns[BPF_CODE_MAX];
 };
 
-/* A BPF array map that is mapped into this process. */
+/* A BPF array map that is mapped into this process, but not into its children. */
 struct bpf_array {
 	int fd;	  /* -1 if closed */
 	void *at; /* NULL if not mapped */
