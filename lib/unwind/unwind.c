@@ -459,7 +459,27 @@ static void know_function(struct unwinder *unwinder, const struct module_cfi *cf
 	walk->lacks_fp = lacks_fp(unwinder, elf, &function, before);
 }
 
-static inline ALWAYS_INLINE bool
+/*
+ * Steps by a cached rule, if it is one of the most frequent ones. Returns false
+ * if there is none. Nearly all frames take this path. It does not need the CFI.
+ */
+static inline ALWAYS_INLINE bool step_by_cached(struct unwinder *unwinder, struct walk *walk,
+						bool notes, bool *more)
+{
+	struct rule rule;
+
+	if (walk->tracks_all ||
+	    !rules_get(unwinder->rules, walk->at.module, walk->at.offset, &rule) ||
+	    (rule.kind == RULE_SP && !regs_know(&walk->regs, walk->arch->sp)))
+		return false;
+	walk->is_go = rule.go;
+	if (!step_plainly(walk, rule, notes, more))
+		return false;
+	unwinder->counts.rules_hit++;
+	return true;
+}
+
+__attribute__((noinline)) static bool
 step_by_cfi(struct unwinder *unwinder, const struct module_cfi *cfi, struct walk *walk, bool notes)
 {
 	struct rule rule = {.kind = RULE_FULL};
@@ -519,15 +539,18 @@ static bool step_without_cfi(struct unwinder *unwinder, struct walk *walk)
 static inline ALWAYS_INLINE bool unwind_step(struct unwinder *unwinder, struct walk *walk,
 					     bool notes)
 {
-	const struct module_cfi *cfi = cfi_cache_get(unwinder->cfi, walk->at.module);
+	const struct module_cfi *cfi;
+	bool more;
 
 	walk->is_go = walk->lacks_fp = false;
 	walk->function = 0;
-	if (!cfi)
-		return step_without_cfi(unwinder, walk);
-	if (step_by_cfi(unwinder, cfi, walk, notes))
-		return true;
-	return walk->stop == UNWIND_LOST && walk->is_go && step_to_other_stack(walk);
+	if (!step_by_cached(unwinder, walk, notes, &more)) {
+		cfi = cfi_cache_get(unwinder->cfi, walk->at.module);
+		if (!cfi)
+			return step_without_cfi(unwinder, walk);
+		more = step_by_cfi(unwinder, cfi, walk, notes);
+	}
+	return more || (walk->stop == UNWIND_LOST && walk->is_go && step_to_other_stack(walk));
 }
 
 static struct frame unwind_frame_of(const struct walk *walk)
@@ -703,18 +726,19 @@ static enum unwind_stop walk_up(struct unwinder *unwinder, struct walk *walk,
 	return walk->stop;
 }
 
-static enum unwind_stop walk_all(struct unwinder *unwinder, struct walk *walk,
-				 struct call_chain *chain)
+/* Walks from `start`. The state at the end is in *walk. */
+static enum unwind_stop walk_all(struct unwinder *unwinder, const struct walk *start,
+				 struct call_chain *chain, struct walk *walk)
 {
-	struct walk again = *walk;
-	enum unwind_stop stop = walk_up(unwinder, walk, chain);
+	enum unwind_stop stop;
 
+	*walk = *start;
+	stop = walk_up(unwinder, walk, chain);
 	if (!walk->lacks_register || stop == UNWIND_ROOT)
 		return stop;
-	again.tracks_all = true;
-	stop = walk_up(unwinder, &again, chain);
-	*walk = again;
-	return stop;
+	*walk = *start;
+	walk->tracks_all = true;
+	return walk_up(unwinder, walk, chain);
 }
 
 static void note_needed(const struct walk *walk, enum unwind_stop stop, struct call_chain *chain)
@@ -758,19 +782,17 @@ enum unwind_stop unwinder_walk(struct unwinder *unwinder, pid_t pid, uint64_t ti
 			       const struct regs *regs, const struct stack_copies *stacks,
 			       struct call_chain *chain)
 {
-	const struct walk fresh = walk_begin(unwinder, pid, time_ns, regs, stacks);
-	struct walk walk = fresh;
-	enum unwind_stop stop = walk_all(unwinder, &walk, chain);
+	struct walk start = walk_begin(unwinder, pid, time_ns, regs, stacks), walk;
+	enum unwind_stop stop = walk_all(unwinder, &start, chain, &walk);
 
 	if (walk.omitted_owner && (stop != UNWIND_ROOT || walk.ends_at_zero)) {
-		walk = fresh;
-		walk.must_seek_owner = true;
-		stop = walk_all(unwinder, &walk, chain);
+		start.must_seek_owner = true;
+		stop = walk_all(unwinder, &start, chain, &walk);
+		start.must_seek_owner = false;
 	}
 	if (stop != UNWIND_ROOT && walk.has_searched) {
-		walk = fresh;
-		walk.may_search = false;
-		stop = walk_all(unwinder, &walk, chain);
+		start.may_search = false;
+		stop = walk_all(unwinder, &start, chain, &walk);
 	}
 	note_needed(&walk, stop, chain);
 	return stop;

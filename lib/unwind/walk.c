@@ -1,7 +1,7 @@
 #include "unwind/walk.h"
 
-/* How far to prefetch, and the size of a cache line. */
-enum { AHEAD_BYTES = 1024, LINE_BYTES = 64 };
+/* How far to prefetch, in steps of how much, and the size of a cache line. */
+enum { AHEAD_BYTES = 1024, FETCH_BYTES = 256, LINE_BYTES = 64 };
 
 /* How far below the stack an overflow is detected. */
 enum { OVERFLOW_BYTES = 64 << 10 };
@@ -17,9 +17,25 @@ enum { LAST_BYTES = 16 };
  */
 enum { SWITCHES_MAX = 256 };
 
-bool walk_locate(struct walk *walk, uint64_t pc, struct location *ret)
+/* Not inlined, so that walk_enter() needs few registers. */
+__attribute__((noinline)) static bool locate_new(struct walk *walk, uint64_t pc,
+						 struct location *ret)
 {
-	struct location *recent = walk->recent;
+	struct location *recent;
+
+	if (!address_spaces_locate(walk->spaces, walk->pid, walk->time_ns, pc, ret))
+		return false;
+	if (ret->start == ret->end) /* JIT code that its compiler has not reported yet */
+		return true;
+	recent = &walk->recent[walk->next_recent++ % RECENT_MAPPINGS];
+	*recent = *ret;
+	recent->offset -= pc - ret->start; /* stored relative to the start of the mapping */
+	return true;
+}
+
+static inline bool walk_locate_inline(struct walk *walk, uint64_t pc, struct location *ret)
+{
+	const struct location *recent = walk->recent;
 
 	for (unsigned i = 0; i < RECENT_MAPPINGS; i++) {
 		if (pc >= recent[i].start && pc < recent[i].end) {
@@ -28,14 +44,12 @@ bool walk_locate(struct walk *walk, uint64_t pc, struct location *ret)
 			return true;
 		}
 	}
-	if (!address_spaces_locate(walk->spaces, walk->pid, walk->time_ns, pc, ret))
-		return false;
-	if (ret->start == ret->end) /* JIT code that its compiler has not reported yet */
-		return true;
-	recent = &recent[walk->next_recent++ % RECENT_MAPPINGS];
-	*recent = *ret;
-	recent->offset -= pc - ret->start; /* stored relative to the start of the mapping */
-	return true;
+	return locate_new(walk, pc, ret);
+}
+
+bool walk_locate(struct walk *walk, uint64_t pc, struct location *ret)
+{
+	return walk_locate_inline(walk, pc, ret);
 }
 
 void walk_note_unmapped(struct walk *walk, uint64_t pc)
@@ -207,12 +221,13 @@ bool walk_enter(struct walk *walk, uint64_t sp, uint64_t pc, bool is_return_addr
 		walk_change_stack(walk, interrupted_sp_at(walk), sp);
 	else if (sp < *old_sp || (sp == *old_sp && !may_stay(walk, is_return_address)))
 		return walk_stop(walk, UNWIND_LOST);
-	if (!walk_locate(walk, pc - is_return_address, &walk->at)) {
+	if (!walk_locate_inline(walk, pc - is_return_address, &walk->at)) {
 		walk->unmapped_pc = pc - is_return_address;
 		return walk_stop(walk, UNWIND_LOST);
 	}
 	*old_sp = sp;
-	walk_fetch_ahead(walk);
+	if (walk->fetched_bytes < sp - walk->stack_start + AHEAD_BYTES - FETCH_BYTES)
+		walk_fetch_ahead(walk);
 	walk->regs.pc = pc;
 	walk->is_return_address = is_return_address;
 	return true;
