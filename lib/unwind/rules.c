@@ -1,39 +1,12 @@
 #include "unwind/rules.h"
 
 #include "base/alloc.h"
-#include "base/hash.h"
 
 #include <assert.h>
 
-/*
- * A key combines a module and an offset in one word. Larger offsets are not
- * cached; they do not occur in practice.
- */
-enum { OFFSET_BITS = 40, MODULE_BITS = 24 };
-#define KEY_NONE UINT64_MAX
-
-/* A key can be in any slot of its bucket. */
-enum { BUCKET_PLACES = 4, BUCKETS_FIRST = 256 };
-
-struct rules_place {
-	uint64_t key;
-	struct rule rule;
-};
-
-struct bucket {
-	struct rules_place places[BUCKET_PLACES];
-};
-
-enum { BUCKETS_MAX = RULES_BYTES_MAX / sizeof(struct bucket) };
+enum { BUCKETS_FIRST = 256, BUCKETS_MAX = RULES_BYTES_MAX / sizeof(struct rules_bucket) };
 
 static_assert(sizeof(struct rule) == 8, "a rule is one word");
-
-struct rules {
-	struct bucket *buckets;
-	size_t bucket_count; /* a power of two */
-	size_t used;	     /* places */
-	unsigned victim;     /* the next slot to evict when the cache is full */
-};
 
 static bool pack_words(const struct arch *arch, int64_t offset, int16_t *words)
 {
@@ -69,22 +42,10 @@ struct rule rule_pack(const struct arch *arch, const struct cfi_rule *full)
 	return (struct rule){.kind = RULE_FULL};
 }
 
-static uint64_t key_of(uint32_t module, uint64_t offset)
-{
-	if (module >> MODULE_BITS || offset >> OFFSET_BITS)
-		return KEY_NONE;
-	return (uint64_t)module << OFFSET_BITS | offset;
-}
-
-static struct bucket *bucket_of(const struct rules *rules, uint64_t key)
-{
-	return &rules->buckets[hash_mix(key, 0) & (rules->bucket_count - 1)];
-}
-
 static void buckets_new(struct rules *rules, size_t count)
 {
 	rules->buckets = xreallocarray(NULL, count, sizeof(*rules->buckets));
-	memset(rules->buckets, 0xff, count * sizeof(*rules->buckets)); /* KEY_NONE everywhere */
+	memset(rules->buckets, 0xff, count * sizeof(*rules->buckets)); /* RULES_NO_KEY everywhere */
 	rules->bucket_count = count;
 	rules->used = 0;
 }
@@ -105,32 +66,18 @@ void rules_free(struct rules *rules)
 	free(rules);
 }
 
-bool rules_get(const struct rules *rules, uint32_t module, uint64_t offset, struct rule *ret)
-{
-	uint64_t key = key_of(module, offset);
-	const struct rules_place *places = bucket_of(rules, key)->places;
-
-	for (unsigned i = 0; i < BUCKET_PLACES; i++) {
-		if (places[i].key != key)
-			continue;
-		*ret = places[i].rule;
-		return key != KEY_NONE;
-	}
-	return false;
-}
-
 /* Returns a free slot of the bucket, or else the slot to evict. */
 static struct rules_place *place_for(struct rules *rules, uint64_t key)
 {
-	struct rules_place *places = bucket_of(rules, key)->places;
+	struct rules_place *places = rules_bucket_of(rules, key)->places;
 
-	for (unsigned i = 0; i < BUCKET_PLACES; i++) {
-		if (places[i].key == KEY_NONE) {
+	for (unsigned i = 0; i < RULES_PLACES; i++) {
+		if (places[i].key == RULES_NO_KEY) {
 			rules->used++;
 			return &places[i];
 		}
 	}
-	return &places[rules->victim++ % BUCKET_PLACES];
+	return &places[rules->victim++ % RULES_PLACES];
 }
 
 static void rules_grow(struct rules *rules)
@@ -138,11 +85,11 @@ static void rules_grow(struct rules *rules)
 	struct rules old = *rules;
 
 	buckets_new(rules, old.bucket_count * 2);
-	for (size_t i = 0; i < old.bucket_count * BUCKET_PLACES; i++) {
+	for (size_t i = 0; i < old.bucket_count * RULES_PLACES; i++) {
 		const struct rules_place *place =
-			&old.buckets[i / BUCKET_PLACES].places[i % BUCKET_PLACES];
+			&old.buckets[i / RULES_PLACES].places[i % RULES_PLACES];
 
-		if (place->key != KEY_NONE)
+		if (place->key != RULES_NO_KEY)
 			*place_for(rules, place->key) = *place;
 	}
 	free(old.buckets);
@@ -150,11 +97,11 @@ static void rules_grow(struct rules *rules)
 
 void rules_put(struct rules *rules, uint32_t module, uint64_t offset, struct rule rule)
 {
-	uint64_t key = key_of(module, offset);
+	uint64_t key = rules_key(module, offset);
 
-	if (key == KEY_NONE)
+	if (key == RULES_NO_KEY)
 		return;
-	if (rules->used >= rules->bucket_count * BUCKET_PLACES / 2 &&
+	if (rules->used >= rules->bucket_count * RULES_PLACES / 2 &&
 	    rules->bucket_count < BUCKETS_MAX)
 		rules_grow(rules);
 	*place_for(rules, key) = (struct rules_place){.key = key, .rule = rule};

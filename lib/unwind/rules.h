@@ -11,6 +11,7 @@
 #ifndef PROF_UNWIND_RULES_H
 #define PROF_UNWIND_RULES_H
 
+#include "base/hash.h"
 #include "unwind/arch.h"
 #include "unwind/cfi.h"
 
@@ -49,13 +50,64 @@ struct rule {
 /* Returns a RULE_FULL rule if the full rule is not representable. */
 struct rule rule_pack(const struct arch *arch, const struct cfi_rule *full);
 
-struct rules;
+/*
+ * A key combines a module and an offset in one word. Larger offsets are not
+ * cached; they do not occur in practice.
+ */
+enum { RULES_OFFSET_BITS = 40, RULES_MODULE_BITS = 24 };
+#define RULES_NO_KEY UINT64_MAX
+
+/* A key can be in any slot of its bucket. */
+enum { RULES_PLACES = 4 };
+
+struct rules_place {
+	uint64_t key;
+	struct rule rule;
+};
+
+struct rules_bucket {
+	struct rules_place places[RULES_PLACES];
+};
+
+/* Private, except that rules_get() is inlined: each frame needs it. */
+struct rules {
+	struct rules_bucket *buckets;
+	size_t bucket_count; /* a power of two */
+	size_t used;	     /* places */
+	unsigned victim;     /* the next slot to evict when the cache is full */
+};
 
 struct rules *rules_new(void);
 void rules_free(struct rules *rules);
 DEFINE_CLEANUP(rules, rules_free)
 
-bool rules_get(const struct rules *rules, uint32_t module, uint64_t offset, struct rule *ret);
+static inline uint64_t rules_key(uint32_t module, uint64_t offset)
+{
+	if (module >> RULES_MODULE_BITS || offset >> RULES_OFFSET_BITS)
+		return RULES_NO_KEY;
+	return (uint64_t)module << RULES_OFFSET_BITS | offset;
+}
+
+static inline struct rules_bucket *rules_bucket_of(const struct rules *rules, uint64_t key)
+{
+	return &rules->buckets[hash_mix(key, 0) & (rules->bucket_count - 1)];
+}
+
+static inline bool rules_get(const struct rules *rules, uint32_t module, uint64_t offset,
+			     struct rule *ret)
+{
+	uint64_t key = rules_key(module, offset);
+	const struct rules_place *places = rules_bucket_of(rules, key)->places;
+
+	for (unsigned i = 0; i < RULES_PLACES; i++) {
+		if (places[i].key != key)
+			continue;
+		*ret = places[i].rule;
+		return key != RULES_NO_KEY;
+	}
+	return false;
+}
+
 void rules_put(struct rules *rules, uint32_t module, uint64_t offset, struct rule rule);
 
 #endif
