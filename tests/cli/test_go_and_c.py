@@ -31,7 +31,7 @@ def test_calls_from_go_to_c_and_back_are_one_stack(prof, target, name):
 
     shares = [share(chain) for chain in chains(in_c)]
     cut = stacks.count(lambda frames: frames[1] == "[truncated]" and leaf.fullmatch(frames[-1])) / total
-    assert total > 100 and min(shares) > 0.2, stacks.hottest(30)
+    assert total > 100 and min(shares) > 0.1, stacks.hottest(30)
     # The first samples locate the stacks. On a loaded machine some are read too late.
     assert sum(shares) + cut >= 0.97 and cut < 0.5, stacks.hottest(30)
     assert not stacks.count(lambda frames: frames[1].startswith("main.")), stacks.hottest(100)
