@@ -39,12 +39,12 @@ def waited(stacks, place):
 
 
 def assert_agrees(stacks, measured):
-    """Asserts that shares of the time are those that the tasks measured themselves, within 5 % of the total and three
-    standard deviations."""
+    """Asserts that shares of the time are those that the tasks measured themselves. Tasks are read ten times per second, and
+    start in step, so that three standard deviations of a few seconds are 10 % of the total."""
     recorded = {place: waited(stacks, place) for place in measured}
     for place, ns in measured.items():
         share, truth = recorded[place] / sum(recorded.values()), ns / sum(measured.values())
-        assert abs(share - truth) <= 0.05, f"{place}: {share:.3f} of {truth:.3f}\n{stacks.hottest()}"
+        assert abs(share - truth) <= 0.1, f"{place}: {share:.3f} of {truth:.3f}\n{stacks.hottest()}"
 
 
 @pytest.mark.parametrize("workers", ["2", "0"], ids=["multi_thread", "current_thread"])
@@ -86,7 +86,7 @@ def test_a_frame_has_the_line_of_its_await_and_the_file_of_its_function(prof, cl
 def test_an_ordinary_user_reads_the_tasks_of_his_own_programs(ordinary, client, paranoid):
     paranoid(2)
     program = ordinary.bring(client("awaits"))
-    stacks, result = record(ordinary, "--", program, "3")
+    stacks, result = record(ordinary, "--", program, "5")
     assert_agrees(stacks, own_clock(result.stdout))
 
 

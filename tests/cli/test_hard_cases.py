@@ -68,9 +68,10 @@ def test_the_hot_functions_have_exactly_their_callers(prof, target, case):
     seen = {chain: stacks.count(lambda frames, chain=chain: callers(frames) == chain) for chain in case.chains}
     in_leaves = stacks.count(lambda frames: frames[-1] in leaves)
     assert in_leaves >= 0.8 * stacks.total > 100, stacks.hottest()
-    # Some CPUs do not take interrupts at the single jump of a stub.
-    assert all(count or chain.endswith("@plt") for chain, count in seen.items()), seen
     cut = stacks.count(lambda frames: frames[1] == "[truncated]" and frames[-1] in leaves)
+    # Some CPUs do not take interrupts at the single jump of a stub. On a busy machine, a thread can end before its code is read.
+    unseen = [chain for chain, count in seen.items() if not count and not chain.endswith("@plt")]
+    assert not unseen or (case.least < 0.9 and cut), seen
     assert sum(seen.values()) >= case.least * in_leaves, stacks.hottest(30)
     assert sum(seen.values()) + cut >= TRUE_OR_CUT * in_leaves, stacks.hottest(30)
 
