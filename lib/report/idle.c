@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* What a thread waits for, as far as the rules need it. */
-enum idle_reason { OTHER, LOCK, EVENTS, SLEEP };
+enum idle_reason { UNEXPLAINED, OTHER, LOCK, EVENTS, SLEEP };
 
 /* The program's functions and the schedulers in a stack. */
 enum idle_place {
@@ -40,17 +40,28 @@ static bool idle_contains(const char *text, const char *const *words)
 	return false;
 }
 
-/* name: "[futex]", or the name of another function */
-static enum idle_reason reason_of(const char *name)
+/* Whether it replaces a scheduler in a logical view: "[tokio runtime]". */
+static bool is_row_of_runtime(const char *name)
+{
+	return *name == '[' && text_ends(name, " runtime]");
+}
+
+/* Returns UNEXPLAINED for a function and for the row of a runtime. */
+static enum idle_reason reason_of(const struct label *leaf)
 {
 	static const char *const locks[] = {"[futex", "[do_futex", "[mutex",	 "[rwlock",
 					    "[lock",  "[end of ",  "[flock",	 "[fcntl",
 					    "[sem",   "[ipc",	   "[posix_lock"};
 	static const char *const events[] = {
-		"[poll",    "[select",	   "[do_sys_poll",     "[do_select", "[pause",
-		"[sigwait", "[sigsuspend", "[do_sigtimedwait", "[io_uring",  "[io_cqring_wait"};
+		"[poll",       "[select",   "[do_sys_poll",    "[do_sys_select",
+		"[do_select",  "[ep_poll",  "[pause",	       "[sigwait",
+		"[sigsuspend", "[io_uring", "[io_cqring_wait", "[do_sigtimedwait"};
+	const char *name = leaf->name;
 
-	if (*name != '[' || strstr(name, " held by "))
+	if (leaf->is_address || *name != '[' || !strcmp(name, "[waiting]") ||
+	    is_row_of_runtime(name))
+		return UNEXPLAINED;
+	if (strstr(name, " held by "))
 		return OTHER;
 	if (TEXT_BEGINS_ANY(name, locks) || strstr(name, "rwsem"))
 		return LOCK;
@@ -78,12 +89,6 @@ static bool is_lock(const char *name)
 	return idle_contains(name, words) || !strcmp(name, "[truncated]");
 }
 
-/* A scheduler, or its row in a logical view: "[tokio runtime]". */
-static bool is_scheduler(const char *name, enum fate fate)
-{
-	return fate == FATE_SCHEDULER || (*name == '[' && text_ends(name, " runtime]"));
-}
-
 static void idle_add_line(const struct idle *idle, struct idle_stack *stack, uint32_t label)
 {
 	const char *name = idle->labels->items[label].name;
@@ -91,7 +96,7 @@ static void idle_add_line(const struct idle *idle, struct idle_stack *stack, uin
 
 	if (is_condition(name))
 		stack->at_condition = true;
-	else if (is_scheduler(name, fate))
+	else if (fate == FATE_SCHEDULER || is_row_of_runtime(name))
 		*stack = (struct idle_stack){.place = PARKED};
 	else if (is_lock(name))
 		stack->place = MANY;
@@ -104,14 +109,14 @@ static void idle_add_frame(const struct idle *idle, struct idle_stack *stack, fr
 {
 	const struct display_labels *labels = idle->labels;
 	uint32_t first = labels->first_line[frame], end = labels->first_line[frame + 1];
-	const char *last = labels->items[labels->lines[end - 1].label].name;
+	const struct label *leaf = &labels->items[labels->lines[end - 1].label];
 
-	stack->is_of_waker |= text_begins(last, "[woken by ");
+	stack->is_of_waker |= text_begins(leaf->name, "[woken by ");
 	if (stack->is_of_waker)
 		return;
 	for (uint32_t i = first; i < end; i++)
 		idle_add_line(idle, stack, labels->lines[i].label);
-	stack->reason = reason_of(last);
+	stack->reason = reason_of(leaf);
 }
 
 /* A parent's id is lower than its children's. */
@@ -131,7 +136,7 @@ static bool is_idle_wait(const struct idle_stack *stack, const struct profile_th
 	if (stack->reason == EVENTS)
 		return true;
 	if (stack->place == PARKED)
-		return stack->reason == LOCK || stack->reason == SLEEP;
+		return stack->reason != OTHER;
 	return stack->reason == LOCK &&
 	       (stack->place == NOTHING ||
 		(stack->at_condition && stack->place < MANY && thread->pid != thread->tid));

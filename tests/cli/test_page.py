@@ -980,6 +980,25 @@ def test_idle_threads_are_hidden_until_they_are_asked_for(waiting):
     page.until(f"{lanes}.length === 2")
 
 
+OFF_CPU = "".join(f"shop 10/11 [000] {at}.0: {ns} off-cpu:\n" + "".join(f"\t{0x1000 + i} {name} (/bin/shop)\n" for i, name in enumerate(stack)) + "\n"
+                  for at, (ns, *stack) in enumerate([(1000000, "read", "shop::serve", "main"), (6000000, "tokio::runtime::park", "main"),
+                                                     (2000000, "shop::serve", "tokio::runtime::park", "main")], 1))
+
+
+def test_the_report_and_pages_hide_the_same_idle_time(show, prof):
+    (prof.folder / "old.perf").write_text(OFF_CPU)
+    (prof.folder / "new.perf").write_text(OFF_CPU.replace("2000000 off", "3000000 off"))
+    assert "idle: 6 ms of waiting for work hidden" in prof.run("report", "-e", "off-cpu", "old.perf").stdout
+    prof.run("convert", "old.perf", "-o", "page.html")
+    page = show()
+    until_state(page, "3 ms (100.0%)")
+    assert "tokio::runtime::park" in boxes(page) and widths(page)["read"] == 0.33
+    page.key("d")
+    until_state(page, "9 ms (100.0%)")
+    prof.run("diff", "-e", "off-cpu", "-o", "page.html", "old.perf", "new.perf")
+    assert show().value("prof.tree().total(0)") == 4e6
+
+
 def test_a_header_says_what_the_percentages_of_the_lanes_are(waiting):
     page = waiting()
     header = "document.querySelector('#lane-names .head').innerText.split(/\\s*\\n\\s*/).join(': ')"

@@ -1,11 +1,10 @@
 // The logical view: stacks without the code of language runtimes, computed like in
 // lib/report/logical.c.
 
-// Values of enum fate.
-export const PROGRAM = 0;
+// Values of enum fate. The program's functions have 0.
 const WORK = 1;
 const ADDRESS = 2;
-export const SCHEDULER = 5;
+const SCHEDULER = 5;
 const FIXED = 6;
 
 // Returns for each frame the index after its innermost line of the program, and for each stack

@@ -112,17 +112,20 @@ function readSets(reader, threads) {
   });
 }
 
-// Reads aggregated samples. `samples` is the number of samples of each.
+// Reads aggregated samples. `samples` is the number of samples of each, `idle` whether it is idle time
+// (lib/report/idle.h).
 function readSamples(reader, events, sets) {
   const count = reader.number();
   const stack = reader.rising(new Uint32Array(count));
   const set = reader.column(new Uint32Array(count));
   const thread = set.map((id) => sets[id].thread);
   const event = reader.column(new Uint32Array(count));
+  const idle = Uint8Array.from(event, (code) => code & 1);
+  for (let i = 0; i < count; i++) event[i] >>>= 1;
   const samples = reader.column(new Float64Array(count));
   const weight = new Float64Array(count);
   for (let i = 0; i < count; i++) weight[i] = samples[i] * events[event[i]].each + reader.signed();
-  return { count, stack, set, thread, event, samples, weight };
+  return { count, stack, set, thread, event, idle, samples, weight };
 }
 
 // Reads times in microseconds since the start of the recording. A large profile contains only every

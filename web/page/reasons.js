@@ -2,7 +2,6 @@
 // "[mutex held by …]".
 
 import { isWholeTime } from "./elapsed.js";
-import { PROGRAM, SCHEDULER } from "./logical.js";
 
 // The states of a thread in drawing order. Every state but the first is a reason of off-CPU time.
 export const STATES = ["running", "wanted", "lock", "disk", "network", "peer", "wait", "sleep", "idle"];
@@ -13,7 +12,7 @@ export const STATE_NAMES = {
 export const IDLE = STATES.indexOf("idle"); // waits for work
 
 // The first match decides. A kernel function's name takes the place of a reason that could not be
-// read.
+// read. "idle" is only the colour of a reason: whether a wait is idle depends on its callers.
 const PATTERNS = [
   ["wanted", /^(runnable|wanted a CPU|sched_yield)/], // "wanted a CPU": profiles of earlier versions
   ["lock", /^(futex|mutex|rwlock|lock|end of |flock|fcntl|sem|ipc\b)| held by |^(do_)?futex|rwsem|^posix_lock/],
@@ -48,50 +47,13 @@ function endsOfWaits(stacks, frames, labels) {
   return ends;
 }
 
-// The functions of condition variables and semaphores, and those that wait for a lock with them.
-const CONDITION = /cond_(timed|clock)?wait|condition_variable|Condvar|^sem_(timed|clock)?wait/;
-const LOCK = /ObjectMonitor::Enter|take_gil|mutex|Mutex/;
-
-const NOTHING = 0; // no function of the program and no scheduler
-const MANY = 3; // more than two functions of the program, or one that a scheduler called
-const PARKED = 4; // the innermost of the program's functions and the schedulers is a scheduler
-const AT_CONDITION = 8;
-
-// Returns for each stack the number of the program's functions, or PARKED, and AT_CONDITION.
-function placesOfWaits(stacks, frames, { name, fate, kind }) {
-  const isCondition = Uint8Array.from(name, (text) => Number(CONDITION.test(text)));
-  const isLock = Uint8Array.from(name, (text, label) => Number(LOCK.test(text) || (kind[label] === "note" && text === "[truncated]")));
-  const places = new Uint8Array(stacks.frame.length);
-  for (let stack = 1; stack < places.length; stack++) {
-    let place = places[stacks.parent[stack]];
-    for (let i = frames.first[stacks.frame[stack]]; i < frames.first[stacks.frame[stack] + 1]; i++) {
-      const label = frames.code[i] >>> 1;
-      if (isCondition[label]) place |= AT_CONDITION;
-      else if (fate[label] === SCHEDULER) place = PARKED;
-      else if (isLock[label]) place = MANY;
-      else if (fate[label] === PROGRAM) place = Math.min(MANY, (place & 7) + 1);
-    }
-    places[stack] = place;
-  }
-  return places;
-}
-
-// Returns whether a wait is for work: in a scheduler, in a thread without a function of the program,
-// or for a condition in the loop of a pool's thread.
-function isParked(place, state, { pid, tid }) {
-  const count = place & 7;
-  if (count === PARKED) return state === "lock" || state === "wait" || state === "sleep";
-  return state === "lock" && (count === NOTHING || (place >= AT_CONDITION && count < MANY && pid !== tid));
-}
-
 // Returns the code of the innermost frame of a stack.
 export const leafOf = ({ stacks, frames }, stack) => frames.code[frames.first[stacks.frame[stack] + 1] - 1];
 
 // Sets samples.state (an index of STATES) and samples.own (the stack without the waker's frames).
 // The kind of a label that is a reason becomes its state. Elapsed time is never idle, so that it adds
 // up.
-export function markStates({ events, samples, stacks, frames, labels, threads }) {
-  const places = events.some(({ kind }) => kind === "off-cpu-time") && placesOfWaits(stacks, frames, labels);
+export function markStates({ events, samples, stacks, frames, labels }) {
   const ends = endsOfWaits(stacks, frames, labels);
   samples.state = new Uint8Array(samples.count);
   samples.own = samples.stack.map((stack) => ends[stack]);
@@ -102,7 +64,7 @@ export function markStates({ events, samples, stacks, frames, labels, threads })
     const label = stack && last >= 0 ? frames.code[last] >>> 1 : -1;
     const state = label >= 0 && isReason(labels, label) ? stateOf(labels.name[label]) : "wait";
     if (label >= 0 && isReason(labels, label)) labels.kind[label] = state;
-    samples.state[sample] = isParked(places[stack], state, threads[samples.thread[sample]]) ? IDLE : STATES.indexOf(state);
+    samples.state[sample] = samples.idle[sample] ? IDLE : STATES.indexOf(state === "idle" ? "wait" : state);
   }
   for (let sample = 0; sample < samples.count; sample++) {
     if (!isWholeTime(events[samples.event[sample]]) || !samples.own[sample]) continue;

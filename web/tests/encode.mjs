@@ -64,8 +64,8 @@ function encodeComparison(out, names, { verdict = "slower", causes = "", sides =
   }
 }
 
-// samples: {stack: ["main", "f>g:7"], thread, tags: [[key, value], …], event, samples, weight, times: [[us, cpu], …],
-// waits: [[from us, to us, weight in ns (default: all of it)], …]}.
+// samples: {stack: ["main", "f>g:7"], thread, tags: [[key, value], …], event, idle, samples, weight,
+// times: [[us, cpu], …], waits: [[from us, to us, weight in ns (default: all of it)], …]}.
 export function encode({ samples, threads = [{ pid: 1, tid: 1, process: "app", name: "app" }], events, modules, labels = {},
   info = {}, each = 1, spanNs = 0, markers = [], sources = {} }) {
   const names = new Ids();
@@ -73,13 +73,13 @@ export function encode({ samples, threads = [{ pid: 1, tid: 1, process: "app", n
   const stacks = new Ids();
   const sets = new Ids();
   threads.forEach((_, thread) => sets.of([thread, []]));
-  const rows = samples.map(({ stack, thread = 0, tags = [], event = 0, samples: count = 1, weight = count * 1000 }) => {
+  const rows = samples.map(({ stack, thread = 0, tags = [], event = 0, idle = false, samples: count = 1, weight = count * 1000 }) => {
     let id = 0;
     for (const frame of stack) {
       linesOf(frame, names);
       id = stacks.of([id, frames.of(frame)]) + 1;
     }
-    return { stack: id, set: sets.of([thread, tags]), event, count, weight };
+    return { stack: id, set: sets.of([thread, tags]), event, idle, count, weight };
   });
   const timed = samples.flatMap(({ times = [] }, sample) => times.map(([us, cpu]) => ({ us, cpu, sample })))
     .sort((a, b) => a.us - b.us);
@@ -141,7 +141,7 @@ export function encode({ samples, threads = [{ pid: 1, tid: 1, process: "app", n
   out.number(rows.length);
   out.rising(rows.map(({ stack }) => stack));
   out.numbers(rows.map(({ set }) => set));
-  out.numbers(rows.map(({ event }) => event));
+  out.numbers(rows.map(({ event, idle }) => event * 2 + Number(idle)));
   out.numbers(rows.map(({ count }) => count));
   rows.forEach(({ weight, count, event }) => out.signed(weight - count * (allEvents[event].each ?? 1000)));
   out.numbers([timed.length, each]);

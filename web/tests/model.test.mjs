@@ -746,7 +746,7 @@ test("data is unpacked from base64 and gzip, and truncated data is an error", as
 // ---- Waiting ----
 
 const TIMES = [{ name: "cpu-clock", unit: "nanoseconds", kind: 1, each: 1e6 }, { name: "off-cpu", unit: "nanoseconds", kind: 3, each: 0 }];
-const waiting = (thread, stack, waits) => ({ thread, stack, event: 1, samples: waits.length, waits,
+const waiting = (thread, stack, waits, idle = false) => ({ thread, stack, event: 1, idle, samples: waits.length, waits,
   weight: waits.reduce((sum, [from, to, weight = (to - from) * 1000]) => sum + weight, 0) });
 const running = (thread, stack, times) => ({ thread, stack, samples: times.length, weight: times.length * 1e6, times: times.map((time) => [time, 0]) });
 const CREW = { threads: [...THREADS.slice(0, 3), { pid: 10, tid: -1, process: "app", name: "pool × 498 threads" }], events: TIMES,
@@ -755,7 +755,7 @@ const CREW = { threads: [...THREADS.slice(0, 3), { pid: 10, tid: -1, process: "a
     running(0, ["main", "work"], [1000, 2000, 3000]), waiting(0, ["main", "lock", "[mutex held by worker-1 in f]"], [[3000, 13000]]),
     waiting(0, ["main", "work", "[runnable]"], [[13000, 14000]]), waiting(0, ["main", "read", "[read socket]"], [[14000, 20000, 3000000]]),
     running(1, ["main", "f"], [20000]), waiting(1, ["main", "f", "[nanosleep]"], [[0, 19000]]),
-    waiting(2, ["main", "g", "[epoll_wait]"], [[0, 20000]]), waiting(3, ["main", "pool", "[futex]"], [[0, 20000]]),
+    waiting(2, ["main", "g", "[epoll_wait]"], [[0, 20000]], true), waiting(3, ["main", "pool", "[futex]"], [[0, 20000]]),
   ] };
 
 test("the reason of a wait tells its kind", () => {
@@ -818,27 +818,17 @@ test("threads that hardly ran and wait at one place are idle, but not where anot
   assert.equal(view.stateSums()[STATES.indexOf("idle")] / 1e6, 40);
   view.state = { ...DEFAULTS, idle: "shown" };
   assert.equal(view.tree().total(0) / 1e6, 77);
-  const nothingElse = new View(profileOf({ ...CREW, samples: [waiting(2, ["main", "g", "[epoll_wait]"], [[0, 20000]])] }));
+  const nothingElse = new View(profileOf({ ...CREW, samples: [waiting(2, ["main", "g", "[epoll_wait]"], [[0, 20000]], true)] }));
   nothingElse.state = { ...DEFAULTS };
   assert.equal(nothingElse.tree().total(0) / 1e6, 20);
 });
 
-test("a wait for work is idle, but not one for a lock, a result, or of the program itself", () => {
-  const labels = { start_thread: { fate: 4 }, "tokio::park": { fate: 5 }, "rt::loop": { fate: 1 }, pthread_cond_wait: { fate: 1 }, take_gil: { fate: 1 },
-    pthread_mutex_lock: { fate: 1 }, "[futex]": { fate: 6 }, "[nanosleep]": { fate: 6 }, "[fsync]": { fate: 6 }, "[truncated]": { fate: 6, module: 1 } };
-  const states = {
-    "start_thread tokio::park [futex]": "idle", "start_thread tokio::park [nanosleep]": "idle", "start_thread tokio::park [fsync]": "disk",
-    "start_thread tokio::park handler [futex]": "lock", "start_thread tokio::park handler pthread_cond_wait [futex]": "lock",
-    "start_thread rt::loop [futex]": "idle", "start_thread rt::loop [nanosleep]": "sleep", "[truncated] rt::loop [futex]": "lock",
-    "start_thread loop take pthread_cond_wait [futex]": "idle", "start_thread loop run wait pthread_cond_wait [futex]": "lock",
-    "start_thread loop pthread_mutex_lock [futex]": "lock", "start_thread loop take_gil pthread_cond_wait [futex]": "lock",
-  };
-  const samples = Object.keys(states).map((stack) => waiting(1, stack.split(" "), [[0, 1000]]));
-  const profile = profileOf({ ...CREW, labels, modules: [{ path: "/bin/app", kind: 0 }, { path: "", kind: 6 }],
-    samples: [...samples, waiting(0, ["main", "pthread_cond_wait", "[futex]"], [[0, 1000]])] });
-  const stateOfStack = (i) => STATES[profile.samples.state[i]];
-  assert.deepEqual(Object.keys(states).map((stack, i) => [stack, stateOfStack(i)]), Object.entries(states));
-  assert.equal(stateOfStack(samples.length), "lock"); // the main thread waits for others
+test("a wait is idle if the profile says so, whatever its reason", () => {
+  const stack = ["main", "park", "[futex]"];
+  const profile = profileOf({ ...CREW, samples: [waiting(1, stack, [[0, 1000]], true), waiting(2, stack, [[0, 1000]]),
+    waiting(1, ["main", "g", "[epoll_wait]"], [[1000, 2000]], true), waiting(2, ["main", "g", "[poll]"], [[1000, 2000]]), waiting(1, ["main", "park"], [[2000, 3000]], true)] });
+  assert.deepEqual([...profile.samples.state].map((state) => STATES[state]), ["idle", "lock", "idle", "wait", "idle"]);
+  assert.deepEqual(["[futex]", "[epoll_wait]", "[poll]"].map((name) => profile.labels.kind[profile.labels.name.indexOf(name)]), ["lock", "idle", "idle"]);
 });
 
 test("the entries of legends are filters: states of waits, kinds and modules of innermost functions", () => {
@@ -989,7 +979,7 @@ test("elapsed time is shown by the number of threads that ran, and filtered by i
 });
 
 test("elapsed time is never hidden as idle", () => {
-  const wait = { stack: ["main", "loop", "[epoll_wait]"], thread: 2, samples: 1, weight: 20e6, waits: [[0, 20000]] };
+  const wait = { stack: ["main", "loop", "[epoll_wait]"], thread: 2, idle: true, samples: 1, weight: 20e6, waits: [[0, 20000]] };
   const view = new View(profileOf({ ...SHARED, samples: [...CREW.samples, { ...wait, event: 1 }, { ...wait, event: 2, tags: [["parallelism", "0"]] }] }));
   view.state = { ...DEFAULTS, event: 3 };
   assert.ok(view.hidesIdle());

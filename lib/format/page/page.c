@@ -18,6 +18,7 @@
 #include "format/page/source.h"
 #include "profile/source_users.h"
 #include "report/display_labels.h"
+#include "report/idle.h"
 #include "report/label_values.h"
 #include "report/logical.h"
 #include "report/own_code.h"
@@ -441,6 +442,7 @@ static void page_put_samples(struct page *page)
 {
 	const struct profile *profile = page->profile;
 	const struct profile_samples samples = profile_samples(profile);
+	CLEANUP(free_ptr) bool *idle = idle_samples(&page->labels);
 	uint64_t count = samples.count;
 	stack_id last = STACK_EMPTY;
 
@@ -454,7 +456,8 @@ static void page_put_samples(struct page *page)
 	for (uint64_t i = 0; i < count; i++)
 		page_put(page, samples.items[i].labels);
 	for (uint64_t i = 0; i < count; i++)
-		page_put(page, number_of_event(page, samples.items[i].event));
+		page_put(page,
+			 (uint64_t)number_of_event(page, samples.items[i].event) * 2 + idle[i]);
 	for (uint64_t i = 0; i < count; i++)
 		page_put(page, samples.items[i].samples);
 	for (uint64_t i = 0; i < count; i++) {
