@@ -30,6 +30,40 @@ os.execvp(sys.argv[3], sys.argv[3:])
 """
 
 
+class AnyPage:
+    """What the pages of all browsers have in common. They have `problems`, errors and warnings of the console and exceptions, and
+    `requests`, except that of the page itself."""
+
+    def __init__(self):
+        self.problems = []
+        self.requests = []
+
+    def until(self, expression):
+        """Waits until the expression is true and returns its value."""
+        deadline = time.monotonic() + TIME_LIMIT_S
+        while not (value := self.value(f"Promise.resolve({expression})")):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"never true: {expression}; {self.problems}")
+            time.sleep(0.01)
+        return value
+
+    def place(self, selector):
+        """Scrolls an element into view and returns its centre once two frames have drawn it at the same place."""
+        return self.until(f"""new Promise((done) => {{
+            const element = document.querySelector({json.dumps(selector)});
+            const middle = () => {{
+                const {{x, y, width, height}} = element.getBoundingClientRect();
+                return [x + width / 2, y + height / 2];
+            }};
+            element.scrollIntoView({{block: "nearest"}});
+            const before = String(middle());
+            requestAnimationFrame(() => requestAnimationFrame(() => done(String(middle()) === before && middle())));
+        }})""")
+
+    def press_on(self, selector, **how):
+        self.click(*self.place(selector), **how)
+
+
 class Browser:
     """A browser process; each page is a tab."""
 
@@ -93,11 +127,10 @@ class Browser:
         return page
 
 
-class Page:
+class Page(AnyPage):
     def __init__(self, browser, width, height, scheme):
+        super().__init__()
         self.browser = browser
-        self.problems = []  # errors and warnings of the console, and exceptions
-        self.requests = []  # except the page itself
         self.target = browser.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = browser.call("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
         browser.pages[self.session] = self
@@ -139,15 +172,6 @@ class Page:
             raise AssertionError(details.get("exception", {}).get("description") or details["text"])
         return answer["result"].get("value")
 
-    def until(self, expression):
-        """Waits until the expression is true and returns its value."""
-        deadline = time.monotonic() + TIME_LIMIT_S
-        while not (value := self.value(f"Promise.resolve({expression})")):
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"never true: {expression}; {self.problems}")
-            time.sleep(0.01)
-        return value
-
     def mouse(self, kind, x, y, **more):
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
 
@@ -167,21 +191,9 @@ class Page:
         self.mouse("mouseMoved", x1, y1, button="left", buttons=1)
         self.mouse("mouseReleased", x1, y1, button="left", clickCount=1)
 
-    def place(self, selector):
-        """Scrolls an element into view and returns its centre once two frames have drawn it at the same place."""
-        return self.until(f"""new Promise((done) => {{
-            const element = document.querySelector({json.dumps(selector)});
-            const middle = () => {{
-                const {{x, y, width, height}} = element.getBoundingClientRect();
-                return [x + width / 2, y + height / 2];
-            }};
-            element.scrollIntoView({{block: "nearest"}});
-            const before = String(middle());
-            requestAnimationFrame(() => requestAnimationFrame(() => done(String(middle()) === before && middle())));
-        }})""")
-
-    def press_on(self, selector, **how):
-        self.click(*self.place(selector), **how)
+    def wheel(self, x, y, pixels, modifiers=()):
+        """Scrolls down, or up if pixels is negative."""
+        self.mouse("mouseWheel", x, y, deltaX=0, deltaY=pixels, modifiers=sum(MODIFIERS[name] for name in modifiers))
 
     def key(self, key, *modifiers):
         code, text = KEYS.get(key) or (ord(key.upper()), key)

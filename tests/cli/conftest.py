@@ -16,6 +16,7 @@ import pytest
 
 from browser import Browser
 from control_channel import Channel, Phases
+from firefox import Firefox
 from lacking import lacking, lacking_program, tool
 from time_limit import TIME_LIMIT_S
 from profiles import Pprof, Stacks
@@ -41,7 +42,7 @@ for variable in ("COLUMNS", "LINES"):
     os.environ.pop(variable, None)
 
 # Large programs by others: the stage interop of tests/run.
-INTEROP_FIXTURES = {"browser", "collector"}
+INTEROP_FIXTURES = {"started_browser", "collector"}
 # The commands that the running test has run, for the report if it fails.
 commands = []
 
@@ -51,17 +52,22 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "alone: changes what all tests on the machine depend on")
 
 
+def group_of(item):
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    return " in ".join([item.path.stem, *([parameters["browser"]] if "browser" in parameters else [])])
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Sets groups for pytest-xdist: one worker runs all tests of a file, which share fixtures. Long files start first,
-    and tests that other tests would disturb run last."""
+    """Sets groups for pytest-xdist: one worker runs all tests of a file, or those with one browser, which share fixtures. Long
+    files start first, and tests that other tests would disturb run last."""
     sizes = Counter(item.path for item in items)
     for item in items:
         if INTEROP_FIXTURES.intersection(item.fixturenames):
             item.add_marker("interop")
         if "paranoid" in item.fixturenames:
             item.add_marker("alone")
-        item.add_marker(pytest.mark.xdist_group("alone" if item.get_closest_marker("alone") else item.path.stem))
+        item.add_marker(pytest.mark.xdist_group("alone" if item.get_closest_marker("alone") else group_of(item)))
     items.sort(key=lambda item: (bool(item.get_closest_marker("alone")), -sizes[item.path]))
 
 
@@ -234,12 +240,35 @@ def node_package():
     return find
 
 
+BROWSERS = {"chromium": (Browser, "chromium"), "firefox": (Firefox, "firefox-esr")}
+
+
 @pytest.fixture(scope="session")
-def browser(client, tmp_path_factory):
-    """A headless Chromium; browser.open(url) is a page."""
-    started = Browser(client("chromium"), tmp_path_factory.mktemp("chromium"))
-    yield started
-    started.close()
+def started_browser(client, tmp_path_factory):
+    """started_browser("firefox") is that browser. A session starts it once."""
+    browsers = {}
+
+    def start(name):
+        if name not in browsers:
+            driver, program = BROWSERS[name]
+            browsers[name] = driver(client(program), tmp_path_factory.mktemp(name))
+        return browsers[name]
+
+    yield start
+    for browser in browsers.values():
+        browser.close()
+
+
+@pytest.fixture(params=BROWSERS)
+def browser(request, started_browser):
+    """A headless browser; browser.open(url) is a page. The test runs in each of BROWSERS."""
+    return started_browser(request.param)
+
+
+@pytest.fixture
+def chromium(started_browser):
+    """For tests of what Firefox does not have without a screen."""
+    return started_browser("chromium")
 
 
 @pytest.fixture(scope="session")

@@ -203,17 +203,18 @@ def hits(page):
     return page.value("[...document.querySelectorAll('#hits li')].map((item) => [item.querySelector('.share')?.textContent, item.querySelector('button').textContent])")
 
 
-def until_visible(page, name):
-    """Waits until the box of a function is in the visible part of the graph."""
-    page.until(f"""(() => {{ const graph = prof.graph, i = graph.boxes.node.findIndex((node) => node >= 0 && graph.nameOf(node) === {json.dumps(name)});
-        const y = i < 0 ? -1 : graph.top(graph.boxes.depth[i]); return y >= 0 && y + 20 <= graph.height; }})()""")
+def until_visible(page, name, depth):
+    """Waits until a box of a function is in the visible part of the graph, below so many rows."""
+    page.until(f"""(() => {{ const {{graph}} = prof, {{boxes}} = graph, isVisible = (y) => y >= 0 && y + 20 <= graph.height;
+        return [...boxes.node.keys()].some((i) => boxes.node[i] >= 0 && graph.nameOf(boxes.node[i]) === {json.dumps(name)} &&
+            boxes.depth[i] > {depth} && isVisible(graph.top(boxes.depth[i]))); }})()""")
 
 
 def test_a_search_scrolls_to_its_first_hit_and_lists_its_hits_with_their_shares(show):
     page = show(f"{DEEP} 60\nshop;f0;needle 30\nshop;other 10\n")
     page.press_on("#search")
     page.write("needle|eye")
-    until_visible(page, "eye")
+    until_visible(page, "needle", 50)
     page.until("document.querySelectorAll('#hits li').length === 2")
     assert hits(page) == [["90.0%", "needle"], ["60.0%", "eye"]]
     page.key("ArrowDown")
@@ -485,7 +486,7 @@ def test_wheel_and_drag_zoom_and_pan_freely_and_escape_goes_back(show):
     page = show(SHOP)
     at = boxes(page)
     left, top, wide = at["all"]
-    page.mouse("mouseWheel", left + wide - 1, top + 8, deltaX=0, deltaY=-100, modifiers=2)
+    page.wheel(left + wide - 1, top + 8, -100, modifiers=("control",))
     page.until("prof.graph.isFree && prof.graph.range[0] > 0")
     assert page.value("prof.graph.range[1]") > 99.8
     assert boxes(page)["thread_start"][2] > at["thread_start"][2] * 1.3

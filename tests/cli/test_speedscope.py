@@ -82,8 +82,9 @@ def open_in_speedscope(browser, package, path):
     return browser.open(f"file://{package}/dist/release/index.html#localProfilePath={script}")
 
 
-def test_the_application_shows_every_function(recording, folder, browser, node_package):
-    page = open_in_speedscope(browser, node_package("speedscope"), folder / "run.speedscope.json")
+def test_the_application_shows_every_function(recording, folder, chromium, node_package):
+    """Speedscope draws with WebGL, which a headless Firefox lacks."""
+    page = open_in_speedscope(chromium, node_package("speedscope"), folder / "run.speedscope.json")
     page.until("document.title.startsWith('threads')")
     file, _ = recording
     track = file["profiles"][file["activeProfileIndex"]]
