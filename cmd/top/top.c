@@ -47,6 +47,7 @@ struct top_options {
 	struct option_list labels; /* conditions */
 	bool tree;
 	enum logical_option logical;
+	bool shows_idle;
 	double least_share;
 	const char *filter;
 };
@@ -103,6 +104,9 @@ static const struct option_entry option_table[] = {
 		     "show only rows with a matching name or module", option_string, FIELD(filter)),
 	SELECTION_LABEL_ENTRY(struct top_options, "label", "keep only samples", labels),
 	LOGICAL_ENTRY(struct top_options, logical, LOGICAL_OF_TABLES),
+	OPTION_ENTRY(SELECTION, 0, "idle", NULL,
+		     "show idle time; off-CPU time of event loops, of parked threads and of accept",
+		     option_true, FIELD(shows_idle)),
 	OPTION_COMMON(
 		VIEW, 0, "by", "function|module|process|thread|file|line|label:KEY",
 		"choose what a row is (default function); KEY is comm, thread, pid, tid, cgroup or "
@@ -139,11 +143,12 @@ static const char *top_event_name(const struct top_run *run, const struct profil
 static void top_print_table(struct top_run *run, const struct profile *profile, const char *title)
 {
 	const size_t columns = pager_columns();
-	CLEANUP(free_ptr) char *heading = NULL;
+	CLEANUP(free_ptr) char *heading = NULL, *idle = NULL;
 
 	display_update(run->display, profile);
 	heading = display_heading(run->display, columns);
-	printf("%s\n%s\n", title, heading);
+	idle = display_idle(run->display);
+	printf("%s%s\n%s\n", title, idle, heading);
 	for (size_t i = 0; i < display_count(run->display); i++) {
 		CLEANUP(top_line_deinit) struct top_line line;
 
@@ -410,6 +415,7 @@ static void set_display(struct top_run *run)
 	display->order = run->options.sort;
 	display->logical = run->options.logical == LOGICAL_YES;
 	display->may_turn_logical = run->options.logical == LOGICAL_DEFAULT;
+	display->hides_idle = !run->options.shows_idle;
 	display->names = names_option_style(&run->options.names, NAMES_SHORT);
 	display->least_share = run->options.least_share;
 	display->leaves_out = is_batch(run);

@@ -203,6 +203,7 @@ void display_update(struct display *display, const struct profile *profile)
 		.tid = display->options.tid,
 		.labels = display->options.labels,
 		.label_count = display->options.label_count,
+		.hides_idle = display->options.hides_idle,
 	};
 	struct error *err;
 
@@ -244,12 +245,24 @@ size_t display_count(const struct display *display)
 	}
 }
 
+char *display_idle(const struct display *display)
+{
+	const struct view *view = &display->view;
+	struct humanized sum;
+
+	if (!display->has_view || !view->idle_sum.weight)
+		return xstrdup("");
+	sum = profile_humanize_weight(view->profile, view->event, view->idle_sum.weight);
+	return xasprintf(", %s idle hidden (--idle)", sum.text);
+}
+
 char *display_title(const struct display *display)
 {
 	const struct display_options *options = &display->options;
 	const char *order = options->order == ROWS_BY_TOTAL ? "total" : "self";
 	const char *module = options->module;
 	bool is_table = options->page == DISPLAY_TABLE;
+	CLEANUP(free_ptr) char *idle = display_idle(display);
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
@@ -277,6 +290,7 @@ char *display_title(const struct display *display)
 		fprintf(out, ", of %s", basename(module));
 	if (is_table && options->filter)
 		fprintf(out, ", matching /%s/", options->filter);
+	fputs(idle, out);
 	fclose(out);
 	return text;
 }

@@ -28,6 +28,7 @@ struct display_options {
 	double least_share; /* minimum share of a node of a call tree */
 	bool leaves_out;    /* least_share applies to rows of tables, too */
 	event_id event;
+	bool hides_idle; /* see view_options */
 	/* without code of runtimes (report/logical.h), except on the source
 	 * page */
 	bool logical;
@@ -59,6 +60,11 @@ MUST_CHECK struct error *display_set_filter(struct display *display, const char 
 void display_update(struct display *display, const struct profile *profile);
 
 size_t display_count(const struct display *display);
+/*
+ * Returns the sum of hidden idle time for a title, ", 2 s idle hidden (--idle)",
+ * or "". The caller frees it.
+ */
+char *display_idle(const struct display *display);
 /* Return the title of the page and the headings of its columns. The caller
  * frees them. */
 char *display_title(const struct display *display);

@@ -225,3 +225,13 @@ def test_an_unprivileged_user_cannot_see_the_processes_of_others(prof, root, tar
     assert [row[2] for row in read_until(top, lambda table: table.rows).rows] == ["service"]
     top.terminate()
     assert "sampling only your processes" in top.communicate(timeout=TIME_LIMIT_S)[1]
+
+
+def test_idle_time_is_hidden_and_its_sum_is_in_the_title(prof, target, started):
+    words = [*STANDING, "--wall", "--show-event", "off-cpu"]
+    waits = ["--", target("waits"), "600", "1000", "20000", "poll", "sleep"]
+    shown = re.compile(r"waiting, [0-9.]+ m?s idle hidden \(--idle\)$")
+    hiding = read_until(started(prof.start(*words, *waits)), lambda table: table.total_of("sleep_at_random") and shown.search(table.title))
+    assert not hiding.total_of("polls_pipe")
+    everything = read_until(started(prof.start(*words, "--idle", *waits)), lambda table: table.total_of("polls_pipe"))
+    assert "idle hidden" not in everything.title
