@@ -232,6 +232,6 @@ def test_idle_time_is_hidden_and_its_sum_is_in_the_title(prof, target, started):
     waits = ["--", target("waits"), "600", "1000", "20000", "poll", "sleep"]
     shown = re.compile(r"waiting, [0-9.]+ m?s idle hidden \(--idle\)$")
     hiding = read_until(started(prof.start(*words, *waits)), lambda table: table.total_of("sleep_at_random") and shown.search(table.title))
-    assert not hiding.total_of("polls_pipe")
-    everything = read_until(started(prof.start(*words, "--idle", *waits)), lambda table: table.total_of("polls_pipe"))
+    assert not hiding.total_of("[poll]")
+    everything = read_until(started(prof.start(*words, "--idle", *waits)), lambda table: table.total_of("[poll]"))
     assert "idle hidden" not in everything.title

@@ -1,7 +1,7 @@
 // Sums by function: the function table, the matches of a search, and the source lines of one
 // function.
 
-import { leafOf, STATES } from "./reasons.js";
+import { leafOf, STATES, wakersOf } from "./reasons.js";
 import { kindOf } from "./colours.js";
 import { parallelismIn } from "./elapsed.js";
 import { childrenOf, labelOf, outermost } from "./tree.js";
@@ -14,6 +14,12 @@ const NO_RANK = 5;
 // rank. "[woken by …]" and the waker's functions have the same owner as the reason.
 function ownersOf(tree, labels) {
   const owner = new Uint32Array(tree.count);
+  const isWaker = wakersOf(labels);
+  const isReason = Uint8Array.from(labels.kind, (kind) => Number(STATES.includes(kind)));
+  if (!isWaker.includes(1) && !isReason.includes(1)) {
+    for (let i = 1; i < tree.count; i++) owner[i] = i;
+    return owner;
+  }
   const place = new Uint32Array(tree.count);
   const rankAt = (node) => (node ? labels.rank[labelOf(tree, node)] : undefined) ?? NO_RANK;
   for (let i = 1; i < tree.count; i++) {
@@ -21,8 +27,8 @@ function ownersOf(tree, labels) {
     const rank = rankAt(i);
     const label = labelOf(tree, i);
     place[i] = rank < NO_RANK && rank <= rankAt(place[parent]) ? i : place[parent];
-    if (owner[parent] !== parent || (parent && labels.name[label].startsWith("[woken by "))) owner[i] = owner[parent];
-    else owner[i] = (STATES.includes(labels.kind[label]) && place[i]) || i;
+    if (owner[parent] !== parent || (parent && isWaker[label])) owner[i] = owner[parent];
+    else owner[i] = (isReason[label] && place[i]) || i;
   }
   return owner;
 }

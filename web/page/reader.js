@@ -120,8 +120,11 @@ function readSamples(reader, events, sets) {
   const set = reader.column(new Uint32Array(count));
   const thread = set.map((id) => sets[id].thread);
   const event = reader.column(new Uint32Array(count));
-  const idle = Uint8Array.from(event, (code) => code & 1);
-  for (let i = 0; i < count; i++) event[i] >>>= 1;
+  const idle = new Uint8Array(count);
+  for (let i = 0; i < count; i++) {
+    idle[i] = event[i] & 1;
+    event[i] >>>= 1;
+  }
   const samples = reader.column(new Float64Array(count));
   const weight = new Float64Array(count);
   for (let i = 0; i < count; i++) weight[i] = samples[i] * events[event[i]].each + reader.signed();
@@ -193,6 +196,7 @@ function mergeThreads(profile) {
     if (!(most[number] >= counts[i])) [merged[number], most[number]] = [thread, counts[i]];
     return number;
   });
+  if (merged.length === threads.length) return;
   for (const set of sets) set.thread = numberOf[set.thread];
   samples.thread = samples.thread.map((thread) => numberOf[thread]);
   profile.threads = merged;

@@ -34,17 +34,21 @@ export function stateOf(name) {
 
 const isReason = ({ name, isAddress }, label) => !isAddress[label] && IN_BRACKETS.test(name[label]);
 
-// Returns for each stack the stack that ends in the reason of its wait. It is the stack itself, or
-// without "[woken by …]" and the waker's frames.
-function endsOfWaits(stacks, frames, labels) {
+// Returns a flag for each label: whether the frames after it are a waker's.
+export const wakersOf = ({ name }) => Uint8Array.from(name, (text) => Number(text.startsWith("[woken by ")));
+
+// Returns the stack of each sample that ends in the reason of its wait. It is the sample's stack, or
+// that without "[woken by …]" and the waker's frames.
+function endsOfWaits({ samples, stacks, frames, labels }) {
+  const isWaker = wakersOf(labels);
+  if (!isWaker.includes(1)) return samples.stack;
   const ends = new Uint32Array(stacks.frame.length);
   for (let stack = 1; stack < ends.length; stack++) {
     const parent = stacks.parent[stack];
     const first = frames.first[stacks.frame[stack]];
-    const isWaker = labels.name[frames.code[first] >>> 1]?.startsWith("[woken by ");
-    ends[stack] = isWaker ? parent : ends[parent] !== parent ? ends[parent] : stack;
+    ends[stack] = isWaker[frames.code[first] >>> 1] ? parent : ends[parent] !== parent ? ends[parent] : stack;
   }
-  return ends;
+  return samples.stack.map((stack) => ends[stack]);
 }
 
 // Returns the code of the innermost frame of a stack.
@@ -53,10 +57,10 @@ export const leafOf = ({ stacks, frames }, stack) => frames.code[frames.first[st
 // Sets samples.state (an index of STATES) and samples.own (the stack without the waker's frames).
 // The kind of a label that is a reason becomes its state. Elapsed time is never idle, so that it adds
 // up.
-export function markStates({ events, samples, stacks, frames, labels }) {
-  const ends = endsOfWaits(stacks, frames, labels);
+export function markStates(profile) {
+  const { events, samples, stacks, frames, labels } = profile;
   samples.state = new Uint8Array(samples.count);
-  samples.own = samples.stack.map((stack) => ends[stack]);
+  samples.own = endsOfWaits(profile);
   for (let sample = 0; sample < samples.count; sample++) {
     if (events[samples.event[sample]].kind !== "off-cpu-time") continue;
     const stack = samples.own[sample];

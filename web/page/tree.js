@@ -13,52 +13,46 @@ export function grown(array) {
   return larger;
 }
 
+const MANY_CHILDREN = 16;
+
 // The shape of a tree: parent and code of each node, parents first. room: the expected number of
-// nodes.
+// nodes. Children are found in a list, and those of a node with many in a map.
 class Builder {
   constructor(room = 256, rootCode = NO_CODE) {
     this.count = 1;
-    this.parent = new Uint32Array(room + 1);
-    this.code = new Uint32Array(room + 1).fill(rootCode, 0, 1);
-    this.table = new Uint32Array(2 ** Math.ceil(Math.log2(room + 2) + 1)); // at most half full
-  }
-
-  // Returns the slot of a node in the table, or a free one for it. Tries a place close to the slots
-  // of its siblings first, because cache misses dominate in large trees.
-  slot(parent, code) {
-    const mask = this.table.length - 1;
-    const mixed = Math.imul(parent ^ Math.imul(code, 0x9e3779b1), 0x85ebca6b);
-    let at = (parent * 2 + ((mixed >>> 20) & 7)) & mask;
-    if (this.isFreeOrOf(at, parent, code)) return at;
-    for (at = (mixed ^ (mixed >>> 15)) & mask; !this.isFreeOrOf(at, parent, code); at = (at + 1) & mask);
-    return at;
-  }
-
-  isFreeOrOf(at, parent, code) {
-    const node = this.table[at];
-    return !node || (this.parent[node] === parent && this.code[node] === code);
+    for (const column of ["parent", "code", "newest", "older"]) this[column] = new Uint32Array(room + 1);
+    this.code[0] = rootCode;
+    this.many = new Map(); // by parent: children by code
   }
 
   // Finds or adds a child.
   child(parent, code) {
-    const slot = this.slot(parent, code);
-    return this.table[slot] || this.add(slot, parent, code);
+    let steps = 0;
+    for (let at = this.newest[parent]; at; at = this.older[at]) {
+      if (this.code[at] === code) return at;
+      if (++steps === MANY_CHILDREN) return this.childOfMany(parent, code);
+    }
+    return this.add(parent, code);
   }
 
-  add(slot, parent, code) {
-    if (this.count === this.parent.length) for (const column of ["parent", "code"]) this[column] = grown(this[column]);
+  childOfMany(parent, code) {
+    let children = this.many.get(parent);
+    if (!children) {
+      this.many.set(parent, children = new Map());
+      for (let at = this.newest[parent]; at; at = this.older[at]) children.set(this.code[at], at);
+    }
+    if (!children.has(code)) children.set(code, this.add(parent, code));
+    return children.get(code);
+  }
+
+  add(parent, code) {
+    if (this.count === this.parent.length) for (const column of ["parent", "code", "newest", "older"]) this[column] = grown(this[column]);
     const node = this.count++;
     this.parent[node] = parent;
     this.code[node] = code;
-    this.table[slot] = node;
-    if (this.count * 2 > this.table.length) this.rehash();
+    this.older[node] = this.newest[parent];
+    this.newest[parent] = node;
     return node;
-  }
-
-  rehash() {
-    this.table = new Uint32Array(this.table.length * 4);
-    for (let node = 1; node < this.count; node++)
-      this.table[this.slot(this.parent[node], this.code[node])] = node;
   }
 
   // Finds or adds a callee. folds: a recursive call becomes the outer node of the same function.
