@@ -47,19 +47,27 @@ class Firefox:
     """A browser process. Each open page is a window, because only the front tab of a window is drawn. Windows are used again."""
 
     def __init__(self, program, folder):
-        (folder / "user.js").write_text("".join(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in PREFS.items()))
+        prefs = {**PREFS, "browser.download.folderList": 2, "browser.download.dir": str(folder)}
+        (folder / "user.js").write_text("".join(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in prefs.items()))
         self.log = folder / "log"
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
                 [program, "--headless", "--no-remote", "--profile", folder, "--remote-debugging-port", "0", "--remote-allow-system-access"],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        self.socket = WebSocket(self.port(), "/session", TIME_LIMIT_S)
         self.last_id = 0
         self.pages = {}
         self.windows = []  # without a page
         self.scheme = None
+        try:
+            self.connect()
+        except BaseException:
+            self.process.kill()
+            self.process.wait()
+            raise
+
+    def connect(self):
+        self.socket = WebSocket(self.port(), "/session", TIME_LIMIT_S)
         self.call("session.new", capabilities={})
-        self.call("browser.setDownloadBehavior", downloadBehavior={"type": "denied"})
         self.call("session.subscribe", events=["log.entryAdded", "network.beforeRequestSent"])
         self.chrome = self.call("browsingContext.getTree", **{"moz:scope": "chrome"})["contexts"][0]["context"]
 
