@@ -11,7 +11,8 @@ from conftest import SOURCE
 ALLOWED = {
     "base": set(),
     "sandbox": set(),
-    "perf": set(),
+    "runtime": {"elf", "proc"},
+    "perf": {"runtime"},
     "perfdata": {"perf"},
     "heapfile": set(),
     "elf": set(),
@@ -30,7 +31,7 @@ ALLOWED = {
     "output": {"format", "profile"},
     "segments": {"format", "output", "profile", "symbol"},
     "push": {"format", "output", "profile", "report", "sandbox"},
-    "record": {"debuginfod", "heapfile", "inside", "perf", "perfdata", "probe", "proc", "unwind", "profile", "symbol", "tasks", "waiting"},
+    "record": {"debuginfod", "heapfile", "inside", "perf", "perfdata", "probe", "proc", "runtime", "unwind", "profile", "symbol", "tasks", "waiting"},
     "doctor": {"debuginfod", "elf", "inside", "perf", "proc", "profile", "record", "symbol"},
     "serve": {"format", "output"},
 }
