@@ -236,6 +236,7 @@ static struct region region_of(struct address_spaces *spaces, pid_t pid, uint64_
 	case MODULE_KERNEL:
 	case MODULE_JIT:
 	case MODULE_UNKNOWN:
+	case MODULE_SCRIPT:
 		region.offset = mapping->start;
 		break;
 	}
@@ -915,6 +916,11 @@ bool address_spaces_settle(struct address_spaces *spaces, module_id id, uint64_t
 module_id address_spaces_kernel(struct address_spaces *spaces)
 {
 	return modules_kernel(spaces->modules);
+}
+
+module_id address_spaces_script(struct address_spaces *spaces, const char *path)
+{
+	return modules_script(spaces->modules, path);
 }
 
 module_id address_spaces_kernel_at(struct address_spaces *spaces, uint64_t pc)

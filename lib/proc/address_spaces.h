@@ -131,6 +131,8 @@ bool address_spaces_settle(struct address_spaces *spaces, module_id id, uint64_t
 			   struct location *ret);
 /* Returns the module of the kernel itself. */
 module_id address_spaces_kernel(struct address_spaces *spaces);
+/* Returns the module of an interpreter's frames, such as "[python]". */
+module_id address_spaces_script(struct address_spaces *spaces, const char *path);
 /*
  * Returns the module of a kernel address: the kernel or a loadable module
  * (kernel_map.h).

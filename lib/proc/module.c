@@ -397,6 +397,11 @@ module_id modules_unknown(struct modules *modules)
 	return the_one(modules, MODULE_UNKNOWN, "[unknown]");
 }
 
+module_id modules_script(struct modules *modules, const char *path)
+{
+	return the_one(modules, MODULE_SCRIPT, path);
+}
+
 static module_id generation_of(struct modules *modules, pid_t pid, uint32_t generation)
 {
 	static const char path[] = "[jit]";

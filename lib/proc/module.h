@@ -55,6 +55,8 @@ enum module_kind {
 	 * whose offset is the pc.
 	 */
 	MODULE_UNKNOWN,
+	/* The frames of an interpreter, of all processes. No code is in it. */
+	MODULE_SCRIPT,
 };
 
 struct module {
@@ -86,6 +88,8 @@ module_id modules_kernel(struct modules *modules);
 /* `path` is "[nf_conntrack]". */
 module_id modules_kernel_module(struct modules *modules, const char *path);
 module_id modules_unknown(struct modules *modules);
+/* `path` is "[python]". */
+module_id modules_script(struct modules *modules, const char *path);
 
 /* See address_spaces_set_debug_dir() and address_spaces_debug_files(). */
 void modules_set_debug_dir(struct modules *modules, const char *debug_dir);

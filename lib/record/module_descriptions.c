@@ -17,6 +17,8 @@ enum profile_module_kind described_kind(enum module_kind kind)
 		return PROFILE_MODULE_VDSO;
 	case MODULE_JIT:
 		return PROFILE_MODULE_JIT;
+	case MODULE_SCRIPT:
+		return PROFILE_MODULE_INTERPRETED;
 	case MODULE_UNKNOWN:
 		break;
 	}

@@ -144,6 +144,7 @@ static bool symbol_request_files_prepare_one(struct symbol_request_files *files,
 	case MODULE_KERNEL:
 		return prepare_kernel(files, module, request);
 	case MODULE_UNKNOWN:
+	case MODULE_SCRIPT:
 		return false;
 	}
 	return false;

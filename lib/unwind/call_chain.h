@@ -19,6 +19,11 @@ struct frame {
 	 * signal.
 	 */
 	bool is_return_address;
+	/*
+	 * The stack pointer in this frame: the frame's memory reaches to that
+	 * of the caller. 0 if it is unknown.
+	 */
+	uint64_t sp;
 };
 
 enum unwind_stop {

@@ -80,6 +80,17 @@ struct unwind_counts unwinder_counts(const struct unwinder *unwinder)
 	return unwinder->counts;
 }
 
+bool unwinder_function(const struct unwinder *unwinder, module_id module, uint64_t offset,
+		       uint64_t *start, uint64_t *end)
+{
+	const struct module_cfi *cfi = cfi_cache_known(unwinder->cfi, module);
+	const struct elf_file *elf = address_spaces_module(unwinder->spaces, module)->elf;
+	uint64_t vaddr;
+
+	return cfi && cfi->own && elf && elf_file_offset_to_vaddr(elf, offset, &vaddr) &&
+	       cfi_function(cfi->own, vaddr, start, end);
+}
+
 static unsigned steps_allowed(const struct walk *walk)
 {
 	uint64_t walked = walk->regs.values[walk->arch->sp] - walk->stack_start;
@@ -559,6 +570,7 @@ static struct frame unwind_frame_of(const struct walk *walk)
 		.module = walk->at.module,
 		.offset = walk->at.offset + walk->is_return_address,
 		.is_return_address = walk->is_return_address,
+		.sp = walk->regs.values[walk->arch->sp],
 	};
 }
 

@@ -56,6 +56,13 @@ enum unwind_stop unwinder_walk(struct unwinder *unwinder, pid_t pid, uint64_t ti
 bool unwinder_splice(struct unwinder *unwinder, pid_t pid, uint64_t time_ns, struct bytes addresses,
 		     struct call_chain *chain);
 
+/*
+ * Finds the vaddrs [*start, *end) of the function, or of its hot or cold part,
+ * at an offset in a module whose CFI is loaded. Returns false if there is none.
+ */
+bool unwinder_function(const struct unwinder *unwinder, module_id module, uint64_t offset,
+		       uint64_t *start, uint64_t *end);
+
 struct unwind_counts {
 	uint64_t frames, rules_hit, rules_missed;
 };
