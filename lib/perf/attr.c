@@ -79,7 +79,14 @@ void attr_switches(struct perf_event_attr *attr, bool inherit, const struct attr
 	attr->read_format = features->lost ? attr_format_lost : 0;
 }
 
-static void ask_for_fields(struct perf_event_attr *attr, const struct sample_fields *fields)
+void attr_run_clock(struct perf_event_attr *attr)
+{
+	init_dummy(attr);
+	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
+}
+
+static void ask_for_fields(struct perf_event_attr *attr, const struct sample_fields *fields,
+			   const struct attr_features *features)
 {
 	if (fields->kernel_chain || fields->user_chain) {
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
@@ -89,6 +96,10 @@ static void ask_for_fields(struct perf_event_attr *attr, const struct sample_fie
 	if (fields->group_values) {
 		attr->sample_type |= PERF_SAMPLE_READ;
 		attr->read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+	}
+	if (fields->running_time && !fields->group_values && features->reads_times) {
+		attr->sample_type |= PERF_SAMPLE_READ;
+		attr->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED;
 	}
 	if (fields->branch_filter) {
 		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
@@ -164,7 +175,7 @@ void attr_samples(struct perf_event_attr *attr, const struct event *event,
 	attr->precise_ip = event->precise & 3;
 	attr->read_format = features->lost ? attr_format_lost : 0;
 	attr->context_switch = event->switches;
-	ask_for_fields(attr, &event->fields);
+	ask_for_fields(attr, &event->fields, features);
 	if (event->fields.may_defer_chain && features->defers_chains)
 		defer_chains(attr);
 }
@@ -288,7 +299,8 @@ void attr_counts_only(struct perf_event_attr *attr)
 	attr->freq = 0;
 	attr->sample_period = 0;
 	attr->sample_type &= ~(uint64_t)PERF_SAMPLE_READ;
-	attr->read_format &= ~(uint64_t)(PERF_FORMAT_GROUP | PERF_FORMAT_ID);
+	attr->read_format &= ~(uint64_t)(PERF_FORMAT_GROUP | PERF_FORMAT_ID |
+					 PERF_FORMAT_TOTAL_TIME_ENABLED);
 	attr->precise_ip = 0;
 	attr->exclude_idle = 0;
 	attr->context_switch = 0;
@@ -311,6 +323,12 @@ struct error *attr_probe(struct attr_features *ret)
 		return refusal_explain(&(struct refusal){.number = -fd});
 	attr.read_format = attr_format_lost;
 	ret->lost = kernel_takes(&attr, 0, -1);
+	attr.inherit = 1;
+	attr.sample_type |= PERF_SAMPLE_READ;
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
+	ret->reads_times = ret->lost && kernel_takes(&attr, 0, -1);
+	attr.inherit = 0;
+	attr.sample_type &= ~(uint64_t)PERF_SAMPLE_READ;
 	attr.read_format = 0;
 	defer_chains(&attr);
 	ret->defers_chains = kernel_takes(&attr, 0, -1);

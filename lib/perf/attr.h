@@ -22,6 +22,7 @@
 /* Optional kernel features. */
 struct attr_features {
 	bool lost;	    /* PERF_FORMAT_LOST: Linux 6.0 */
+	bool reads_times;   /* PERF_SAMPLE_READ of inherited events: Linux 6.12 */
 	bool defers_chains; /* defer_callchain and defer_output: Linux 6.19 */
 };
 
@@ -45,6 +46,10 @@ void attr_side_band(struct perf_event_attr *attr, bool inherit);
  * switch. */
 void attr_switches(struct perf_event_attr *attr, bool inherit,
 		   const struct attr_features *features);
+
+/* Initializes a descriptor that counts nothing, but whose time runs while its
+ * thread runs. Reading it returns a count, then the time. */
+void attr_run_clock(struct perf_event_attr *attr);
 
 /* Makes a descriptor of another kind write the side band as well. It writes
  * neither while it is disabled. */

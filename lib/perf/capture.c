@@ -7,8 +7,10 @@
 #include "base/untrusted_read.h"
 #include "perf/captured_stacks.h"
 #include "perf/go_thread.h"
+#include "perf/run_clock.h"
 #include "perf/stack_extents.h"
 #include "perf/standstill.h"
+#include "runtime/script_walker.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -44,6 +46,8 @@ struct copier {
 	_Atomic uint64_t cost_ns; /* see capture_cost_ns() */
 	struct untrusted_read read;
 	struct standstill standstill;
+	struct script_walker *walker; /* NULL if no scripts are read */
+	struct run_clock run_clock;
 	struct captured_stacks stacks;
 };
 
@@ -51,6 +55,7 @@ struct capture {
 	const struct layouts *layouts;
 	const struct process_tree *tree;
 	memory_reader *read;
+	struct scripts *scripts; /* may be NULL */
 	uint64_t timeout_ns;
 	unsigned sp_bit, pc_bit, g_bit;
 	bool idle_priority;
@@ -107,6 +112,7 @@ static bool newest_sample(struct copier *copier, struct sampled_thread *ret, siz
 			.pc = record_register(&record.sample.regs, all->pc_bit),
 			.g = record_register(&record.sample.regs, all->g_bit),
 			.in_kernel = record.sample.in_kernel,
+			.running_ns = record.sample.running_ns,
 		};
 		*dumped_bytes = record.sample.dumped_bytes;
 		at = ring->tail;
@@ -167,6 +173,22 @@ static void copy_goroutine(const struct capture *all, const struct sampled_threa
 		copy_other(all, thread->tid, into->go.sp, into);
 }
 
+/* Reads the unknown code objects, and stores the stack. Returns false if the
+ * copier was abandoned. */
+static bool copy_script(struct copier *copier, pid_t pid, struct captured_stack *into)
+{
+	struct scripts *scripts = copier->all->scripts;
+
+	if (script_walker_look_up(copier->walker, scripts)) {
+		untrusted_read_begin(&copier->read, pid);
+		script_walker_read_codes(copier->walker);
+		if (!untrusted_read_end(&copier->read))
+			return false;
+	}
+	into->has_script = script_walker_end(copier->walker, scripts, &into->script);
+	return true;
+}
+
 static enum copied capture_copy_stack(struct copier *copier, const struct sampled_thread *thread,
 				      size_t dumped_bytes, struct captured_stack *into)
 {
@@ -175,9 +197,11 @@ static enum copied capture_copy_stack(struct copier *copier, const struct sample
 	uint64_t saved_sp_at = stack_extents_saved_sp_at(&all->extents, thread->tid, thread->sp);
 	uint64_t g_at;
 	memory_reader *read = all->read;
+	bool reads_script = copier->walker && script_walker_begin(copier->walker, all->scripts,
+								  thread->pid, thread->tid);
 	size_t from;
 
-	if (!wanted && !saved_sp_at &&
+	if (!wanted && !saved_sp_at && !reads_script &&
 	    !stack_extents_need_go(&all->extents, thread->tid, thread->sp, &g_at))
 		return NOT_COPIED;
 	if (!wanted)
@@ -190,9 +214,17 @@ static enum copied capture_copy_stack(struct copier *copier, const struct sample
 	copy_goroutine(all, thread, into);
 	if (saved_sp_at && !into->interrupted_len)
 		copy_interrupted(all, thread->tid, saved_sp_at, into);
+	if (reads_script) {
+		script_walker_read(copier->walker);
+		into->inner_len = read(thread->tid, thread->sp, into->inner,
+				       dumped_bytes < INNER_BYTES ? dumped_bytes : INNER_BYTES);
+	}
 	if (!untrusted_read_end(&copier->read))
 		return LEFT_BEHIND;
-	return into->len > dumped_bytes || into->interrupted_len ? COPIED : NOT_COPIED;
+	if (reads_script && !copy_script(copier, thread->pid, into))
+		return LEFT_BEHIND;
+	return into->len > dumped_bytes || into->interrupted_len || into->has_script ? COPIED
+										     : NOT_COPIED;
 }
 
 /* Returns whether stacks of the process are wanted. */
@@ -206,8 +238,20 @@ static bool may_copy(const struct copier *copier, const struct sampled_thread *t
 	const struct standstill *standstill = &copier->standstill;
 
 	return standstill->woken_ns >= copier->throttled_until_ns &&
-	       !standstill_is_late(standstill, thread) &&
+	       (!standstill_is_late(standstill, thread) ||
+		run_clock_may_prove(&copier->run_clock, thread)) &&
 	       !hung_processes_have(&copier->all->hung, thread->pid);
+}
+
+/* The frames of an interpreter need the stricter proof. */
+static bool stood_still(struct copier *copier, const struct sampled_thread *thread,
+			struct captured_stack *stack)
+{
+	bool is_certain = standstill_is_proved(&copier->standstill, thread);
+
+	if (stack->has_script)
+		stack->has_script = run_clock_proves(&copier->run_clock, thread, is_certain);
+	return is_certain || stack->has_script;
 }
 
 /* Returns false if the copier was abandoned. */
@@ -220,7 +264,7 @@ static bool capture_stack(struct copier *copier, const struct sampled_thread *th
 
 	if (copied == LEFT_BEHIND)
 		return false;
-	if (copied == COPIED && standstill_is_proved(standstill, thread))
+	if (copied == COPIED && stood_still(copier, thread, into))
 		captured_stack_publish(into);
 	done_ns = clock_now_ns();
 	copier->throttled_until_ns = done_ns + REST_SHARE * (done_ns - standstill->woken_ns);
@@ -286,6 +330,7 @@ static void copier_free(struct copier *copier)
 {
 	free(copier->ring.wrapped);
 	captured_stacks_deinit(&copier->stacks);
+	script_walker_free(copier->walker);
 	free(copier);
 }
 
@@ -306,6 +351,7 @@ static void *capture_run(void *arg)
 			goes_on = capture_newest(copier);
 	}
 	standstill_deinit(&copier->standstill);
+	run_clock_deinit(&copier->run_clock);
 	if (!goes_on)
 		copier_free(copier);
 	return NULL;
@@ -322,6 +368,8 @@ static struct copier *copier_start(struct capture *all, size_t index)
 	copier->cpu = all->cpus[index];
 	copier->ring = all->rings[index];
 	copier->ring.wrapped = NULL;
+	if (all->scripts)
+		copier->walker = script_walker_new();
 	number = pthread_attr_init(&attr);
 	if (!number) {
 		pthread_attr_setstacksize(&attr, THREAD_STACK_BYTES);
@@ -343,6 +391,7 @@ struct capture *capture_new(const struct ring *rings, const unsigned *cpus, size
 	all->layouts = layouts;
 	all->tree = tree;
 	all->read = options->read_memory;
+	all->scripts = options->scripts;
 	all->timeout_ns = options->read_timeout_ns ? options->read_timeout_ns : TIMEOUT_NS;
 	all->sp_bit = options->sp_bit;
 	all->pc_bit = options->pc_bit;
@@ -414,11 +463,12 @@ uint64_t capture_cost_ns(const struct capture *all, size_t cpu)
 	return all->items[cpu] ? atomic_load(&all->items[cpu]->cost_ns) : 0;
 }
 
-bool capture_is_needed(const struct capture *all, pid_t tid)
+bool capture_is_needed(const struct capture *all, const struct record *sample)
 {
 	uint64_t g_at;
 
-	return stack_extents_need_go(&all->extents, tid, 0, &g_at);
+	return stack_extents_need_go(&all->extents, sample->tid, 0, &g_at) ||
+	       (all->scripts && scripts_have_process(all->scripts, sample->pid));
 }
 
 void capture_complete(struct capture *all, size_t cpu, struct record *sample)
@@ -432,7 +482,9 @@ void capture_complete(struct capture *all, size_t cpu, struct record *sample)
 	if (all->items[cpu])
 		stack = captured_stacks_take(&all->items[cpu]->stacks, sample);
 	if (stack) {
-		sample->sample.stack = bytes_of(stack->memory, stack->len);
+		if (stack->len > bytes_left(&sample->sample.stack))
+			sample->sample.stack = bytes_of(stack->memory, stack->len);
+		sample->sample.script = stack->has_script ? &stack->script : NULL;
 		sample->sample.interrupted_stack = bytes_of(stack->interrupted,
 							    stack->interrupted_len);
 		sample->sample.interrupted_start = stack->interrupted_start;

@@ -5,7 +5,9 @@
  *
  * If a signal handler runs on an alternate stack (sigaltstack), the copier also
  * copies the interrupted stack. If the thread runs C or the runtime of a Go
- * program, it also copies the stack of the goroutine (go_thread.h).
+ * program, it also copies the stack of the goroutine (go_thread.h). If it runs
+ * an interpreter, the copier also reads the interpreter's frames
+ * (runtime/script_walker.h).
  *
  * Each sample in a capture ring wakes the copier of its CPU. The kernel
  * preempts the sampled thread in favour of the copier, usually before the
@@ -68,9 +70,9 @@ DEFINE_CLEANUP(capture, capture_free)
  */
 void capture_complete(struct capture *capture, size_t cpu, struct record *sample);
 
-/* Returns whether the thread's samples need the stack of a goroutine, which
- * only copiers can copy. */
-bool capture_is_needed(const struct capture *capture, pid_t tid);
+/* Returns whether the sample needs the stack of a goroutine or the frames of an
+ * interpreter, which only copiers can copy. */
+bool capture_is_needed(const struct capture *capture, const struct record *sample);
 
 /*
  * Returns the recent CPU time of the copier of rings[cpu] per sample. No sample

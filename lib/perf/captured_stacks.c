@@ -16,6 +16,7 @@ void captured_stacks_deinit(struct captured_stacks *stacks)
 	for (unsigned i = 0; i < CAPTURED_STACKS; i++) {
 		free(stacks->items[i].memory);
 		free(stacks->items[i].interrupted);
+		free(stacks->items[i].script.frames);
 	}
 }
 
@@ -47,6 +48,7 @@ size_t captured_stack_prepare(struct captured_stack *stack, size_t bytes, size_t
 	captured_stacks_make_room(&stack->memory, &stack->room, bytes);
 	stack->interrupted_len = 0;
 	stack->go.sp = 0;
+	stack->has_script = false;
 	return overlap_start(dumped_bytes);
 }
 
@@ -65,6 +67,14 @@ void captured_stack_release(struct captured_stack *stack)
 	atomic_store(&stack->owner, OWNER_COPIER);
 }
 
+static bool is_inner_part_equal(const struct captured_stack *stack, const unsigned char *dump,
+				size_t dumped)
+{
+	size_t len = stack->inner_len < dumped ? stack->inner_len : dumped;
+
+	return !stack->has_script || !memcmp(stack->inner, dump, len);
+}
+
 /* Inserts the kernel's copy. Returns false if the captured stack is a different
  * one. */
 static bool captured_stacks_complete(struct captured_stack *stack,
@@ -73,8 +83,9 @@ static bool captured_stacks_complete(struct captured_stack *stack,
 	const unsigned char *dump = sample->stack.at;
 	size_t dumped = sample->dumped_bytes, from = overlap_start(dumped);
 
-	if (stack->len < dumped + !stack->interrupted_len ||
-	    memcmp(stack->memory + from, dump + from, dumped - from) != 0)
+	if (stack->len < dumped + !(stack->interrupted_len || stack->has_script) ||
+	    memcmp(stack->memory + from, dump + from, dumped - from) != 0 ||
+	    !is_inner_part_equal(stack, dump, dumped))
 		return false;
 	memcpy(stack->memory, dump, from);
 	return true;

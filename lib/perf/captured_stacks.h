@@ -11,7 +11,11 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-enum { CAPTURED_STACKS = 64 };
+enum {
+	CAPTURED_STACKS = 64,
+	/* A thread that runs on changes the innermost part of its stack. */
+	INNER_BYTES = 4 << 10,
+};
 
 struct captured_stack {
 	atomic_int owner; /* 0 for the copier, 1 for the reader */
@@ -28,6 +32,12 @@ struct captured_stack {
 	unsigned char *interrupted;
 	/* Sp is 0 if the interrupted stack is not a goroutine's. */
 	struct go_sched go;
+	/* The frames of the thread's interpreter, if has_script is set, and the
+	 * innermost part of its stack, which must be unchanged, too. */
+	bool has_script;
+	struct script_stack script;
+	size_t inner_len;
+	unsigned char inner[INNER_BYTES];
 };
 
 /* Zeroed: empty. */

@@ -665,8 +665,9 @@ struct counted {
 	uint64_t value, lost;
 };
 
-/* Reads a counter. Its read_format is PERF_FORMAT_LOST or 0. For the leader of
- * a counted group it is PERF_FORMAT_GROUP and _ID: the number of events, then a
+/* Reads a counter. Its read_format is PERF_FORMAT_LOST or 0, or with
+ * PERF_FORMAT_TOTAL_TIME_ENABLED before it. For the leader of a counted group,
+ * which has at least two members, it is PERF_FORMAT_GROUP and _ID: the number of events, then a
  * value and an id for each. */
 static struct counted read_counter(int fd)
 {
@@ -675,8 +676,10 @@ static struct counted read_counter(int fd)
 
 	if (len < 0)
 		return (struct counted){0};
-	if ((size_t)len > sizeof(struct counted))
+	if ((size_t)len > 3 * sizeof(words[0]))
 		return (struct counted){.value = words[1]};
+	if ((size_t)len > sizeof(struct counted))
+		return (struct counted){.value = words[0], .lost = words[2]};
 	return (struct counted){.value = words[0], .lost = words[1]};
 }
 

@@ -50,6 +50,8 @@ struct sample_fields {
 	bool may_defer_chain;
 	/* Counts of the events in its group (group_counts.h). */
 	bool group_values;
+	/* How long the thread had run (run_clock.h), if the kernel can say it. */
+	bool running_time;
 	/* The event's own data: fields of a tracepoint or a uprobe. */
 	bool raw;
 	/* The branches to record before the sample (branch.h), or 0. */

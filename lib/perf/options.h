@@ -4,6 +4,8 @@
 #ifndef PROF_PERF_OPTIONS_H
 #define PROF_PERF_OPTIONS_H
 
+#include "runtime/scripts.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -111,6 +113,9 @@ struct sampler_options {
 	/* Bits of the stack pointer and the pc in the register mask. */
 	unsigned sp_bit, pc_bit;
 	unsigned g_bit; /* bit of the register in which Go keeps its g */
+	/* Processes whose interpreter's frames copiers read; borrowed, or
+	 * NULL. */
+	struct scripts *scripts;
 };
 
 #endif

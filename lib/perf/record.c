@@ -130,6 +130,10 @@ static void perf_record_take_values(struct bytes *body, uint64_t format,
 
 	struct bytes values;
 
+	if (!(format & PERF_FORMAT_GROUP) && format & PERF_FORMAT_TOTAL_TIME_ENABLED) {
+		values = bytes_at(*body, sizeof(uint64_t));
+		sample->running_ns = bytes_u64(&values);
+	}
 	skip_words(body, (uint64_t)__builtin_popcountll(format & times), 1);
 	values = *body;
 	skip_words(body, count, each);

@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/go_sched.h"
 #include "base/stack_slot.h"
+#include "runtime/script_stack.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -87,6 +88,8 @@ struct stack_extent {
 	 * g_at, or in a register if g_at is 0. */
 	bool needs_go;
 	uint64_t g_at;
+	/* Copiers read the frames of the process's interpreter. */
+	bool needs_script;
 	/* The slots to compare from now on, borrowed; NULL for no change. */
 	const struct stack_slots *slots;
 };
@@ -134,6 +137,12 @@ struct record_sample {
 	struct bytes interrupted_stack;
 	uint64_t interrupted_start;
 	struct go_sched go;
+	/* How long the thread had run since the event was opened, or inherited
+	 * by it; 0 if it is unknown. */
+	uint64_t running_ns;
+	/* The frames of an interpreter that a copier has read while the thread
+	 * stood still, or NULL. */
+	const struct script_stack *script;
 	/* PERF_SAMPLE_BRANCH_STACK: the last branches of the CPU, the newest
 	 * first (branch.h). If are_branches_calls is set, they are the calls
 	 * that have not returned. */

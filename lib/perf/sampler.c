@@ -417,6 +417,7 @@ static struct error *choose_way(struct sampler *s, const struct target *target)
 	s->facts.samples_per_second = plan->samples_per_second;
 	s->facts.capture_poll_ms = plan->capture_poll_ms;
 	s->facts.is_tree = plan->is_tree;
+	s->facts.can_capture = plan->can_capture;
 	s->facts.follows_rule = plan->follows_rule;
 	s->facts.is_polled = plan->whole_cpus && plan->bytes_per_second;
 	s->state.has_commands_later = target->commands_later;
@@ -443,6 +444,8 @@ struct error *sampler_open(const struct event *events, size_t event_count,
 		err = choose_way(s, target);
 	if (!err)
 		err = attr_probe(&s->opened.features);
+	/* The time of a CPU's event is not that of a thread. */
+	s->opened.features.reads_times &= !s->plan.whole_cpus;
 	if (!err)
 		err = open_rings(s, s->plan.can_capture);
 	if (err)
@@ -630,8 +633,9 @@ bool sampler_note_stack(struct sampler *s, const struct record *sample, struct s
 		stack_program_note(s->deep.program, sample, extent);
 	if (s->deep.capture)
 		capture_note_stack(s->deep.capture, sample->tid, extent);
-	return extent.needs_go || ((extent.is_deep || extent.saved_sp_at) &&
-				   is_for_copiers(s, sample->sample.has_program_copied));
+	return extent.needs_go || extent.needs_script ||
+	       ((extent.is_deep || extent.saved_sp_at) &&
+		is_for_copiers(s, sample->sample.has_program_copied));
 }
 
 int sampler_poll_ms(const struct sampler *s)
@@ -781,7 +785,7 @@ static void sampler_complete(struct sampler *s, enum ring_kind kind, size_t cpu,
 {
 	sample->sample.has_program_copied = complete_by_program(s, cpu, sample);
 	if (kind == RINGS_CAPTURED && s->deep.capture &&
-	    (!sample->sample.has_program_copied || capture_is_needed(s->deep.capture, sample->tid)))
+	    (!sample->sample.has_program_copied || capture_is_needed(s->deep.capture, sample)))
 		complete_by_copier(s, cpu, sample);
 }
 

@@ -59,6 +59,7 @@ struct sampler_facts {
 	 * starts with sampling, and shares the rings of switches or samples
 	 * (descriptors.h). */
 	bool is_joint;
+	bool can_capture;	  /* copiers can complete samples (capture.h) */
 	bool has_switches;	  /* options.switches is in effect */
 	size_t switch_ring_bytes; /* size per CPU of the rings of options.waits */
 	/* Whole CPUs are sampled: target.prefers_cpus is in effect, target.rule

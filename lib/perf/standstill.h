@@ -26,6 +26,7 @@ struct sampled_thread {
 	uint64_t sp, pc;
 	uint64_t g; /* the g of a Go thread, from a register */
 	bool in_kernel;
+	uint64_t running_ns; /* as in struct record_sample */
 };
 
 struct standstill {
