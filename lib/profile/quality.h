@@ -47,6 +47,8 @@ enum quality_count_flags {
 	COUNT(completed, 0, "# completed from the live stack")                                     \
 	/* Stacks that continue by frame pointers where CFI ends. */                               \
 	COUNT(spliced, 0, "# completed by frame pointers")                                         \
+	/* Samples in an interpreter whose frames could not be read: [python?]. */                 \
+	COUNT(frameless, COUNT_SHARE, "# without their Python frames")                             \
 	/* Samples whose innermost frame has no symbol. */                                         \
 	COUNT(unnamed, COUNT_ALWAYS | COUNT_SHARE, "# without a symbol")                           \
 	/* Samples of 32-bit processes. */                                                         \

@@ -32,6 +32,8 @@ void pipeline_open(struct pipeline *pipeline, const struct pipeline_options *opt
 	if (!options->files || options->files->same_kernel)
 		session_set_kernel_symbols(pipeline->session, "/proc/kallsyms");
 	session_set_depth(pipeline->session, options->depth);
+	if (options->scripts)
+		session_set_scripts(pipeline->session, options->scripts);
 }
 
 struct profile *pipeline_rotate(struct pipeline *pipeline)

@@ -20,12 +20,13 @@ struct pipeline {
 struct pipeline_options {
 	const struct arch *arch;	    /* of the recorded machine */
 	const struct recorded_files *files; /* NULL for this machine's current state */
-	const char *debug_dir; /* directory of separate debug files on this machine; NULL for
-				  /usr/lib/debug */
-	unsigned depth;	       /* maximum number of frames in a stack */
-	unsigned fold_count;   /* as for session_fold_ended(); 0 for never */
-	bool needs_timestamps; /* the profile keeps the time of each sample */
-	bool counts_polls;     /* count polls of tasks: see profile_keep_sample_order() */
+	const char *debug_dir;	 /* directory of separate debug files on this machine; NULL for
+				    /usr/lib/debug */
+	unsigned depth;		 /* maximum number of frames in a stack */
+	unsigned fold_count;	 /* as for session_fold_ended(); 0 for never */
+	bool needs_timestamps;	 /* the profile keeps the time of each sample */
+	struct scripts *scripts; /* borrowed; NULL to read no interpreter's frames */
+	bool counts_polls;	 /* count polls of tasks: see profile_keep_sample_order() */
 };
 
 void pipeline_open(struct pipeline *pipeline, const struct pipeline_options *options);

@@ -140,6 +140,13 @@ static void recorder_add_events(struct recorder *recorder)
 		add_waiting_event(recorder, VALUE_AWAIT_EVENT, VALUE_WALL_TIME);
 }
 
+/* Whether copiers can read what samples lack. */
+static bool captures(const struct recorder *recorder)
+{
+	return recording_source_sampler(recorder->source) &&
+	       recording_source_facts(recorder->source)->can_capture;
+}
+
 static void open_pipeline(struct recorder *recorder)
 {
 	const struct record_config *config = recorder->config;
@@ -149,6 +156,7 @@ static void open_pipeline(struct recorder *recorder)
 			      .arch = arch_native(),
 			      .debug_dir = config->output.debug_dir,
 			      .depth = config->stacks.depth,
+			      .scripts = captures(recorder) ? recorder->sampling.scripts : NULL,
 			      .fold_count = config->output.folds_ended ? FOLD_COUNT : 0,
 			      .needs_timestamps = config->output.needs_timestamps,
 			      .counts_polls = config->output.counts_polls,
@@ -676,6 +684,7 @@ void recorder_stop(struct recorder *recorder)
 	consumers_tell(&recorder->consumers, (struct moment){.kind = SAMPLING_STOPS});
 	drain_completely(recorder);
 	recorder_tell_other_values(recorder);
+	session_tell_runtimes(recorder->pipeline.session, recorder->listener);
 	consumers_tell(
 		&recorder->consumers,
 		(struct moment){.kind = RECORDS_END, .was_paused = recorder->span.was_paused});

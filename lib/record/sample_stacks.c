@@ -5,6 +5,7 @@
 #include "perf/branch.h"
 #include "record/deep_threads.h"
 #include "record/own_frames.h"
+#include "record/script_frames.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,9 +38,10 @@ struct sample_stacks {
 	uint32_t generation;	    /* generation of the profile that the members below belong to */
 	struct idmap stacks_by_pid; /* (pid, 0) → number of stacks that its samples have added */
 
-	struct fresh_maps *fresh; /* NULL if all mappings have records */
-	struct own_frames own;	  /* frames of the agent, which are removed */
-	size_t most_calls;	  /* maximum number of calls in the CPU's records of a stack */
+	struct fresh_maps *fresh;      /* NULL if all mappings have records */
+	struct script_frames *scripts; /* NULL if no interpreter's frames are read */
+	struct own_frames own;	       /* frames of the agent, which are removed */
+	size_t most_calls;	       /* maximum number of calls in the CPU's records of a stack */
 
 	struct deep_threads deep;
 	struct frame *frames; /* frames of one walk, leaf first */
@@ -67,6 +69,7 @@ void sample_stacks_free(struct sample_stacks *stacks)
 	idmap_deinit(&stacks->stacks_by_pid);
 	deep_threads_deinit(&stacks->deep);
 	own_frames_deinit(&stacks->own);
+	script_frames_free(stacks->scripts);
 	free(stacks->frames);
 	unwinder_free(stacks->compat);
 	free(stacks);
@@ -88,6 +91,12 @@ void sample_stacks_set_fresh_maps(struct sample_stacks *stacks, struct fresh_map
 	stacks->fresh = fresh;
 }
 
+void sample_stacks_set_scripts(struct sample_stacks *stacks, struct script_runtimes *runtimes,
+			       struct scripts *scripts)
+{
+	stacks->scripts = script_frames_new(stacks->spaces, runtimes, scripts);
+}
+
 static void set_profile(struct sample_stacks *stacks, struct profile *profile)
 {
 	uint32_t generation = profile_generation(profile);
@@ -98,6 +107,8 @@ static void set_profile(struct sample_stacks *stacks, struct profile *profile)
 	stacks->generation = generation;
 	idmap_deinit(&stacks->stacks_by_pid);
 	deep_threads_forget_stacks(&stacks->deep);
+	if (stacks->scripts)
+		script_frames_forget(stacks->scripts);
 }
 
 static frame_id frame_at(struct sample_stacks *stacks, const struct frame *frame)
@@ -285,6 +296,49 @@ static void keep_stack(struct outer_walk *outer, const struct call_chain *chain,
 		outer->used->items[chain->count - left - 1].stack = stack;
 }
 
+/* Returns whether the process has an interpreter. */
+static bool begin_script(struct sample_stacks *stacks, const struct record *record,
+			 const struct regs *regs, const struct call_chain *chain, bool is_whole)
+{
+	const struct arch *arch = sample_stacks_arch_of(stacks, &record->sample);
+	struct script_unwound unwound = {
+		.unwinder = stacks->unwinder, .chain = chain, .is_whole = is_whole};
+	bool is_unknown;
+
+	if (!stacks->scripts || arch != stacks->arch)
+		return false;
+	unwound.sp = regs->values[arch->sp];
+	if (!script_frames_begin(stacks->scripts, record, &unwound, &is_unknown))
+		return false;
+	stacks->counts->quality.frameless += is_unknown;
+	stacks->extent.needs_script = true;
+	return true;
+}
+
+/*
+ * Pushes the functions of the script that the i-th native frame calls. Returns
+ * false at the ceiling.
+ */
+static bool push_script(struct sample_stacks *stacks, bool at_ceiling, unsigned i, stack_id *stack)
+{
+	frame_id frame;
+
+	if (script_frames_lacks(stacks->scripts, i))
+		*stack = push_synthetic(stacks, *stack, "[python?]");
+	while (script_frames_next(stacks->scripts, stacks->profile, i, &frame))
+		if (push_user(stacks, at_ceiling, 2, frame, stack) != 2)
+			return false;
+	return true;
+}
+
+static stack_id push_left_out(struct sample_stacks *stacks, uint64_t count, stack_id stack)
+{
+	char text[40];
+
+	snprintf(text, sizeof(text), "[%" PRIu64 " frames]", count);
+	return push_synthetic(stacks, stack, text);
+}
+
 /* Pushes the user part by unwinding with the registers and the copied stack. */
 static stack_id push_unwound(struct sample_stacks *stacks, const struct record *record,
 			     const struct regs *regs, stack_id stack)
@@ -295,6 +349,7 @@ static stack_id push_unwound(struct sample_stacks *stacks, const struct record *
 				   .outer = deep ? &deep->outer : NULL};
 	bool at_ceiling = is_at_ceiling(stacks, record->pid);
 	bool is_whole = unwind(stacks, record, regs, &chain), pushes_all;
+	bool has_script = begin_script(stacks, record, regs, &chain, is_whole);
 	unsigned left = chain.count;
 
 	stacks->counts->user_stacks++;
@@ -305,21 +360,25 @@ static stack_id push_unwound(struct sample_stacks *stacks, const struct record *
 	if (deep)
 		stacks->extent.slots = deep_threads_note(&stacks->deep, deep, record,
 							 !is_whole && chain.needed_bytes);
-	pushes_all = deep && deep->outer.is_at_root && !chain.left_out && !at_ceiling;
+	/* A cached stack does not contain the functions of a script. */
+	pushes_all = deep && deep->outer.is_at_root && !chain.left_out && !at_ceiling &&
+		     !has_script;
 	if (pushes_all)
 		left = take_known_stack(&deep->outer, &chain, &stack);
 	while (left) {
 		unsigned i = left - 1;
 
-		left = push_user(stacks, at_ceiling, i, frame_at(stacks, &chain.frames[i]), &stack);
+		struct frame frame = chain.frames[i];
+
+		left = has_script && !script_frames_shows(stacks->scripts, i, &frame)
+			       ? i
+			       : push_user(stacks, at_ceiling, i, frame_at(stacks, &frame), &stack);
 		if (pushes_all)
 			keep_stack(&deep->outer, &chain, left, stack);
-		if (chain.left_out && i == chain.gap && left == i) {
-			char text[40];
-
-			snprintf(text, sizeof(text), "[%" PRIu64 " frames]", chain.left_out);
-			stack = push_synthetic(stacks, stack, text);
-		}
+		if (chain.left_out && i == chain.gap && left == i)
+			stack = push_left_out(stacks, chain.left_out, stack);
+		if (has_script && left == i && !push_script(stacks, at_ceiling, i, &stack))
+			left = i ? 1 : 0;
 	}
 	return stack;
 }

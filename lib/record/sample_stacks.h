@@ -20,6 +20,7 @@
 #include "proc/address_spaces.h"
 #include "profile/profile.h"
 #include "record/fresh_maps.h"
+#include "record/script_runtimes.h"
 #include "record/session_counts.h"
 #include "unwind/unwind.h"
 
@@ -39,6 +40,10 @@ void sample_stacks_set_ceiling(struct sample_stacks *stacks, uint32_t count);
 /* Sets where to look up a pc that is in no known mapping. If the pc is found,
  * the stack is unwound again. Borrowed. */
 void sample_stacks_set_fresh_maps(struct sample_stacks *stacks, struct fresh_maps *fresh);
+
+/* Shows the functions of scripts that copiers have read. Both are borrowed. */
+void sample_stacks_set_scripts(struct sample_stacks *stacks, struct script_runtimes *runtimes,
+			       struct scripts *scripts);
 
 /* Whether the user part of a sample's call chain is in another record. */
 bool sample_lacks_user_part(const struct record_sample *sample);

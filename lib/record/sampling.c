@@ -5,6 +5,7 @@
 #include "perf/default_event.h"
 #include "perf/field_reader.h"
 #include "proc/memory.h"
+#include "record/script_hint.h"
 #include "unwind/arch.h"
 
 #include <inttypes.h>
@@ -80,11 +81,19 @@ static struct error *add_described(struct sampling *sampling, const struct recor
 	return err;
 }
 
+static const struct script_memory script_memory = {
+	.read = memory_read,
+	.read_parts = memory_read_parts,
+};
+
 struct error *sampling_choose(struct sampling *sampling, const struct record_config *config)
 {
 	struct error *err = NULL;
 
 	*sampling = (struct sampling){0};
+	if (!config->stacks.low_overhead)
+		sampling->scripts = scripts_new(&script_memory);
+	sampling->expects_script = sampling->scripts && script_is_expected(config);
 	pmus_read(NULL, &sampling->pmus);
 	sampling->events = xcalloc(config->events.count + 2, sizeof(*sampling->events));
 	if (!config->events.count && !config->events.samples_nothing)
@@ -116,6 +125,7 @@ void sampling_deinit(struct sampling *sampling)
 	free(sampling->events);
 	probes_deinit(&sampling->probes);
 	pmus_deinit(&sampling->pmus);
+	scripts_free(sampling->scripts);
 	*sampling = (struct sampling){0};
 }
 
@@ -155,6 +165,7 @@ static struct sample_fields sampling_fields_of(const struct sampling *sampling,
 		.may_defer_chain = kind == CALL_GRAPH_FP && !config->output.writes_raw &&
 				   !leads_counted(sampling, event),
 		.group_values = leads_counted(sampling, event),
+		.running_time = sampling->expects_script && !config->output.writes_raw,
 		.raw = event->is_tracepoint &&
 		       (config->output.writes_raw ||
 			(event->reader && field_reader_is_needed(event->reader))),
@@ -237,6 +248,7 @@ static struct sampler_options sampling_options_of(const struct sampling *samplin
 		.sp_bit = arch->perf_sp,
 		.pc_bit = arch->perf_pc,
 		.g_bit = arch->perf_g,
+		.scripts = sampling->scripts,
 	};
 }
 

@@ -8,6 +8,7 @@
 #include "perf/sampler.h"
 #include "record/config.h"
 #include "record/probes.h"
+#include "runtime/scripts.h"
 
 struct sampling {
 	struct pmus pmus;
@@ -16,7 +17,9 @@ struct sampling {
 	size_t event_count;
 	uint64_t max_hz;     /* the kernel's limit; 0 if unknown */
 	uint64_t lowered_hz; /* an event's frequency that was above the limit; else 0 */
-	const char *reason;  /* why the default is not cycles; NULL for named events */
+	bool expects_script;
+	struct scripts *scripts; /* NULL if no interpreter's frames are read */
+	const char *reason;	 /* why the default is not cycles; NULL for named events */
 };
 
 /* Parses the events of config, or chooses one if none is named. Always call

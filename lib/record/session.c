@@ -68,6 +68,7 @@ struct session {
 	struct address_spaces *spaces;
 	struct names *names;
 	struct sample_stacks *stacks;
+	struct script_runtimes *runtimes; /* NULL if no interpreter's frames are read */
 	struct profile *profile;
 	struct session_counts counts;
 	uint64_t lossy_before; /* lossy processes of previous profiles */
@@ -110,6 +111,7 @@ void session_free(struct session *session)
 	thread_lives_deinit(&session->threads.lives);
 	free(session->main.path);
 	sample_stacks_free(session->stacks);
+	script_runtimes_free(session->runtimes);
 	deferred_chains_free(session->late.chains);
 	free(session);
 }
@@ -223,6 +225,18 @@ void session_set_depth(struct session *session, unsigned frames)
 void session_set_fresh_maps(struct session *session, struct fresh_maps *fresh)
 {
 	sample_stacks_set_fresh_maps(session->stacks, fresh);
+}
+
+void session_set_scripts(struct session *session, struct scripts *scripts)
+{
+	session->runtimes = script_runtimes_new(session->spaces, scripts);
+	sample_stacks_set_scripts(session->stacks, session->runtimes, scripts);
+}
+
+void session_tell_runtimes(const struct session *session, const struct listener *listener)
+{
+	if (session->runtimes)
+		script_runtimes_tell(session->runtimes, listener);
 }
 
 void session_set_cgroup_labels(struct session *session, struct cgroup_labels *cgroups)
@@ -630,6 +644,8 @@ void session_feed(struct session *session, const struct record *record)
 	if (session->labels.cgroups)
 		cgroup_labels_feed(session->labels.cgroups, record);
 	change_spaces(session, record);
+	if (session->runtimes)
+		script_runtimes_feed(session->runtimes, record);
 	switch (record->type) {
 	case RECORD_SAMPLE:
 		session_feed_sample(session, record);

@@ -11,8 +11,10 @@
 #include "proc/names.h"
 #include "profile/profile.h"
 #include "record/cgroup_labels.h"
+#include "record/listener.h"
 #include "record/sample_stacks.h"
 #include "record/session_counts.h"
+#include "runtime/scripts.h"
 #include "unwind/unwind.h"
 
 struct session;
@@ -43,6 +45,10 @@ unsigned session_event_count(const struct session *session);
 void session_set_depth(struct session *session, unsigned frames);
 void session_set_ceiling(struct session *session, uint32_t stacks);
 void session_set_fresh_maps(struct session *session, struct fresh_maps *fresh);
+/* Shows the functions of scripts. Borrowed. */
+void session_set_scripts(struct session *session, struct scripts *scripts);
+/* See script_runtimes_tell(). */
+void session_tell_runtimes(const struct session *session, const struct listener *listener);
 
 /* Enables labels for the cgroups of processes. Borrowed. */
 void session_set_cgroup_labels(struct session *session, struct cgroup_labels *cgroups);

@@ -43,7 +43,10 @@ static void scan_modules(struct runtime_scan *scan)
 	}
 }
 
-/* Returns the runtimes that may have listed the function of a frame of JIT code. */
+/*
+ * Returns the runtimes that may have listed the function of a frame of JIT code
+ * or of an interpreter.
+ */
 static uint16_t listed_by(const struct profile *profile, const struct profile_frame *frame)
 {
 	uint16_t listed = 0;
@@ -71,15 +74,17 @@ static void scan_stacks(struct runtime_scan *scan)
 		struct profile_frame frame = profile_get_frame(scan->profile,
 							       stacks.items[id].frame);
 		struct runtime_stack *stack = &scan->stacks[id];
+		enum profile_module_kind kind;
 
 		*stack = scan->stacks[stacks.items[id].parent];
 		if (frame.module >= modules)
 			continue;
 		if (scan->modules[frame.module])
 			stack->runtime = scan->modules[frame.module];
-		if (profile_get_module(scan->profile, frame.module)->kind != PROFILE_MODULE_JIT)
+		kind = profile_get_module(scan->profile, frame.module)->kind;
+		if (kind != PROFILE_MODULE_JIT && kind != PROFILE_MODULE_INTERPRETED)
 			continue;
-		stack->has_code = true;
+		stack->has_code |= kind == PROFILE_MODULE_JIT;
 		stack->listed |= listed_by(scan->profile, &frame);
 	}
 }

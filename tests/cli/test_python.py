@@ -1,0 +1,188 @@
+"""The functions of Python between native frames, as copiers read them (docs/PYTHON.md)."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import NOBODY
+
+PROGRAM = Path(__file__).parent / "python_stacks.py"
+MISSING = "[python?]"
+FUNCTION = re.compile(r"py::(?P<name>[^:]+):(?P<file>.*)")
+VERSIONS = ["3.11", "3.12", "3.13", "3.14", "3.15"]
+
+
+def interpreter(version):
+    """The path of an interpreter that prof can read, which Debian 12 has in one version."""
+    path = shutil.which(f"python{version}")
+    if path and subprocess.run([path, "-c", "import ctypes"], cwd="/", capture_output=True, check=False).returncode:
+        path = None
+    if not path and version == "3.11" and sys.version_info[:2] == (3, 11):
+        path = os.path.realpath(sys.executable)
+    return path or pytest.skip(f"python{version} is missing")
+
+
+@pytest.fixture(params=VERSIONS)
+def python(request):
+    return interpreter(request.param)
+
+
+def functions(frames, file=PROGRAM.name):
+    """The names of the functions of a file in a stack, outermost first."""
+    found = [FUNCTION.fullmatch(frame) for frame in frames]
+    return [match["name"].split(".")[-1] for match in found if match and Path(match["file"]).name == file]
+
+
+def is_possible(names):
+    """Whether each function is called by the one that its name says. The others are called by anything."""
+    for caller, name in zip([""] + names, names):
+        wanted = name.partition("_of_")[2]
+        if wanted and caller.partition("_of_")[0] != wanted and caller != name:
+            # A comprehension is a function of its own before 3.12.
+            if not caller.startswith("<"):
+                return False
+    return True
+
+
+def assert_possible(stacks):
+    wrong = [frames for frames in stacks.counts if not is_possible(functions(frames))]
+    assert not wrong, wrong[:3]
+
+
+def assert_complete_or_counted(recording, least):
+    """Each sample in a loop of the interpreter has its functions, or says that they are missing and is counted."""
+    stacks = recording.stacks
+    missing = stacks.holding(MISSING)
+    said = re.search(r"([\d,]+) without their Python frames", recording.result.stderr)
+    assert missing == (int(said[1].replace(",", "")) if said else 0)
+    known = stacks.count(lambda frames: functions(frames) != [])
+    in_work = stacks.count(lambda frames: "_PyEval_EvalFrameDefault" in frames or functions(frames) != [])
+    assert known + missing >= 0.9 * in_work, stacks.hottest()
+    assert known >= least, stacks.hottest()
+
+
+def test_no_stack_is_impossible(prof, python):
+    recording = prof.record("-F", "999", "--", python, PROGRAM, "1.5", "2")
+    assert_possible(recording.stacks)
+    assert_complete_or_counted(recording, least=300)
+    assert "whose functions have no names" not in recording.result.stderr
+
+
+def test_no_stack_of_an_ordinary_user_is_impossible(ordinary, python):
+    program = Path(shutil.copy(PROGRAM, ordinary.folder))
+    program.chmod(0o644)
+    try:
+        subprocess.run([python, "-c", "import ctypes"], user=NOBODY, cwd="/", capture_output=True, check=True)
+    except (PermissionError, subprocess.CalledProcessError):
+        pytest.skip("an ordinary user cannot run this interpreter")
+    recording = ordinary.record("-F", "999", "--", python, program, "1.5", "2")
+    assert_possible(recording.stacks)
+    assert_complete_or_counted(recording, least=1)
+
+
+def test_functions_have_their_files_and_lines(prof, python, tmp_path):
+    program = tmp_path / "lines.py"
+    program.write_text("import time\n"
+                       "class Outer:\n"
+                       "    def burn(self, count):\n"
+                       "        total = 0\n"
+                       "        for i in range(count):\n"
+                       "            total += i * i\n"
+                       "        return total\n"
+                       "while time.process_time() < 1:\n"
+                       "    Outer().burn(100000)\n")
+    prof.record("-F", "999", "--", python, program)
+    rows = json.loads(prof.run("report", "--json", "--by", "line", prof.folder / "record.pb.gz").stdout)["rows"]
+    burning = {row["line"]: row["self"]["samples"] for row in rows if row.get("name", "").startswith("py::Outer.burn:")}
+    assert burning and set(burning) <= {3, 4, 5, 6, 7}, rows
+    assert burning.get(5, 0) + burning.get(6, 0) > 0.8 * sum(burning.values()), burning
+
+
+def test_names_of_every_width_are_right(prof, python, tmp_path):
+    names = ["plain", "stra\u00dfe", "\u540d\u524d", "\U00020000\U00020001"]
+    program = tmp_path / "names.py"
+    program.write_text("import time\n" +
+                       "".join(f"def {name}():\n    for i in range(10000): pass\n" for name in names) +
+                       "while time.process_time() < 1.5:\n" + "".join(f"    {name}()\n" for name in names), encoding="utf-8")
+    stacks = prof.record("-F", "999", "--", python, program).stacks
+    found = {name for frames in stacks.counts for name in functions(frames, "names.py")}
+    assert set(names) <= found, found
+
+
+def test_forks_and_programs_that_a_python_starts(prof, python, tmp_path):
+    """A child has the functions of its own; a program that it executes has none of the parent's."""
+    program = tmp_path / "forks.py"
+    program.write_text("import os, sys, time\n"
+                       "def burn_in_child():\n    while time.process_time() < 0.7: pass\n"
+                       "def burn_in_parent():\n    while time.process_time() < 0.7: pass\n"
+                       "if os.fork() == 0:\n    burn_in_child()\n"
+                       "    os.execv('/bin/sh', ['sh', '-c', 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'])\n"
+                       "burn_in_parent()\nos.wait()\n")
+    stacks = prof.record("-F", "999", "--", python, program).stacks
+    assert stacks.holding("burn_in_child", "burn_in_parent") == 0
+    for name in "burn_in_child", "burn_in_parent":
+        assert stacks.count(lambda frames, name=name: name in functions(frames, "forks.py")) > 50, stacks.hottest()
+    of_shell = [frames for frames in stacks.counts if frames[0] in ("sh", "dash")]
+    assert of_shell and not [frames for frames in of_shell if functions(frames, "forks.py") or MISSING in frames]
+
+
+def test_a_running_process_shows_its_functions(prof, python, started, until_busy):
+    process = started(subprocess.Popen([python, PROGRAM, "60", "3"], start_new_session=True))
+    recording = prof.record("-F", "499", "-p", str(process.pid), "--", *until_busy(process.pid, 1))
+    assert_possible(recording.stacks)
+    assert_complete_or_counted(recording, least=50)
+
+
+def test_functions_are_not_shown_twice_with_perf_support(prof, tmp_path):
+    python = next((path for version in VERSIONS[1:] if (path := shutil.which(f"python{version}"))), None)
+    if not python or subprocess.run([python, "-X", "perf", "-c", ""], cwd=tmp_path, capture_output=True, check=False).returncode:
+        pytest.skip("a python with -X perf is missing")
+    recording = prof.record("-F", "999", "--", python, "-X", "perf", PROGRAM, "1", "1")
+    names = [functions(frames) for frames in recording.stacks.counts if MISSING not in frames]
+    assert not [stack for stack in names for caller, name in zip(stack, stack[1:]) if caller == name and not name.startswith("deep_")]
+
+
+def test_other_programs_have_no_such_frames(prof, target):
+    recording = prof.record("-F", "499", "--", target("shares"), "0.5")
+    assert not recording.stacks.holding(MISSING)
+    assert "Python" not in recording.result.stderr
+
+
+def test_shares_are_those_of_the_program_s_own_clock(prof, python, tmp_path):
+    """Samples without functions are of both functions alike."""
+    program = tmp_path / "shares.py"
+    program.write_text("import time\n"
+                       "def third():\n"
+                       "    until = time.thread_time() + 0.01\n"
+                       "    while time.thread_time() < until: sum(range(300))\n"
+                       "def rest():\n"
+                       "    until = time.thread_time() + 0.02\n"
+                       "    while time.thread_time() < until: sorted(range(300), key=negative)\n"
+                       "def negative(x):\n    return -x\n"
+                       "times = {third: 0, rest: 0}\n"
+                       "while sum(times.values()) < 1.5:\n"
+                       "    for function in times:\n"
+                       "        start = time.thread_time()\n"
+                       "        function()\n"
+                       "        times[function] += time.thread_time() - start\n"
+                       "print(times[third] / sum(times.values()))\n")
+    recording = prof.record("-F", "999", "--", python, program)
+    wanted = float(recording.result.stdout)
+    counts = {name: recording.stacks.count(lambda frames, name=name: name in functions(frames, "shares.py")) for name in ("third", "rest")}
+    total = sum(counts.values())
+    assert total > 200, recording.stacks.hottest()
+    assert abs(counts["third"] / total - wanted) < 0.02 + 3 * (wanted * (1 - wanted) / total) ** 0.5, (counts, wanted)
+
+
+def test_an_older_python_is_named_in_a_notice(prof, tmp_path):
+    python = next((path for minor in range(10, 6, -1) if (path := shutil.which(f"python3.{minor}"))), None)
+    if not python or subprocess.run([python, "-c", ""], cwd=tmp_path, capture_output=True, check=False).returncode:
+        pytest.skip("a python before 3.11 is missing")
+    result = prof.record("-F", "499", "--", python, "-c", "sum(i * i for i in range(3000000))").result
+    assert "are not shown: it is older than Python 3.11" in result.stderr
