@@ -56,6 +56,9 @@ static uint16_t listed_by(const struct profile *profile, const struct profile_fr
 			profile_get_function(profile, frame->lines[i].function);
 		const char *name = profile_string(profile, function->name);
 
+		/* HotSpot's stubs have names without its help. */
+		if (text_begins(name, "StubRoutines ("))
+			continue;
 		for (enum runtime runtime = RUNTIME_NONE + 1; runtime < RUNTIMES; runtime++)
 			if (text_begins(name, runtime_prefix(runtime)))
 				listed |= (uint16_t)(1 << runtime);

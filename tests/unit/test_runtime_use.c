@@ -154,6 +154,21 @@ TEST(compiled_code_without_callers_belongs_to_the_runtime_of_its_process)
 	assert_text(&process, NULL);
 }
 
+TEST(stubs_of_java_have_names_without_its_help)
+{
+	struct process process;
+	stack_id main;
+
+	process_init(&process);
+	main = push(&process, STACK_EMPTY, PROFILE_MODULE_FILE, "libjvm.so", "main");
+	add(&process, push(&process, main, PROFILE_MODULE_JIT, "[jit]", "StubRoutines (2)"), 10);
+	add(&process, push(&process, main, PROFILE_MODULE_JIT, "[jit]", ""), 90);
+	assert_text(&process, "100.0 % of the samples are in Java, whose functions have no "
+			      "names: record it while it runs (17 or later; another user's as "
+			      "root with --java), or start it with java "
+			      "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit");
+}
+
 TEST(a_runtime_with_few_samples_has_no_line)
 {
 	struct process process;
