@@ -37,6 +37,7 @@ struct error *elf_bytes_map(int fd, const char *name, struct elf_bytes *ret)
 		.is_mapped = true,
 		.users = new_users(),
 		.origin = file_origin_of(fd, &st),
+		.version = file_version_of(&st),
 	};
 	return NULL;
 }

@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "elf/file_origin.h"
+#include "elf/file_version.h"
 
 #include <stdatomic.h>
 
@@ -21,6 +22,7 @@ struct elf_bytes {
 	bool is_mapped;	    /* false if `data` is on the heap */
 	atomic_uint *users; /* reference count of `data`; private */
 	struct file_origin origin;
+	struct file_version version; /* zero on the heap */
 };
 
 /*

@@ -333,6 +333,11 @@ uint64_t elf_file_data_bytes(const struct elf_file *elf)
 	return elf->bytes.origin.data_bytes;
 }
 
+struct file_version elf_file_version(const struct elf_file *elf)
+{
+	return elf->bytes.version;
+}
+
 uint64_t elf_file_number(const struct elf_file *elf)
 {
 	return elf->number;

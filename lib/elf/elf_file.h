@@ -26,6 +26,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "elf/build_id.h"
+#include "elf/file_version.h"
 #include "elf/section.h"
 #include "elf/unpack_budget.h"
 
@@ -102,6 +103,8 @@ uid_t elf_file_owner(const struct elf_file *elf);
 bool elf_file_is_untrusted(const struct elf_file *elf);
 bool elf_file_may_stall(const struct elf_file *elf);
 uint64_t elf_file_data_bytes(const struct elf_file *elf);
+/* Returns the version of the file when it was opened; zero for memory. */
+struct file_version elf_file_version(const struct elf_file *elf);
 
 /* Returns the PT_LOAD segments in the order of the program headers. */
 const struct elf_file_segment *elf_file_segments(const struct elf_file *elf, unsigned *count);
