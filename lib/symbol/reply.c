@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/idmap.h"
+#include "base/strtab.h"
 
 #include <string.h>
 
@@ -36,11 +37,13 @@ static void reply_put_string(struct reply_text *text, const char *string, size_t
 }
 
 /*
- * Strings and functions are identified by their addresses. Equal ones rarely
- * have two addresses.
+ * Equal strings have one number, although each unit of DWARF can have its own
+ * copy, so that a reply depends only on its lines. A string that was seen at
+ * its address is not compared again.
  */
 struct reply_writer {
 	struct reply_text strings, functions, lines;
+	struct strtab *texts; /* ids are the numbers of the strings */
 	uint32_t string_count, function_count, pair_count;
 	struct idmap by_pointer, pairs, by_pair;
 };
@@ -48,13 +51,18 @@ struct reply_writer {
 static uint32_t reply_string_of(struct reply_writer *writer, const char *string)
 {
 	uint32_t *index;
+	size_t len;
 
 	if (!*string)
 		return 0;
 	index = idmap_put(&writer->by_pointer, (uint64_t)(uintptr_t)string, 0);
-	if (*index == IDMAP_NONE) {
-		*index = ++writer->string_count;
-		reply_put_string(&writer->strings, string, strnlen(string, REPLY_STRING_BYTES_MAX));
+	if (*index != IDMAP_NONE)
+		return *index;
+	len = strnlen(string, REPLY_STRING_BYTES_MAX);
+	*index = strtab_add_len(writer->texts, string, len);
+	if (*index > writer->string_count) {
+		writer->string_count = *index;
+		reply_put_string(&writer->strings, string, len);
 	}
 	return *index;
 }
@@ -138,12 +146,13 @@ static void *reply_join(const struct engine_result *result, const struct reply_w
 
 void *reply_write(const struct engine_result *result, size_t addresses, size_t *len)
 {
-	struct reply_writer writer = {0};
+	struct reply_writer writer = {.texts = strtab_new()};
 	void *joined;
 
 	for (size_t i = 0; i < addresses; i++)
 		write_lines(&writer, result->lines[i]);
 	joined = reply_join(result, &writer, len);
+	strtab_free(writer.texts);
 	free(writer.strings.bytes);
 	free(writer.functions.bytes);
 	free(writer.lines.bytes);
@@ -288,6 +297,11 @@ void reply_free(struct reply *reply)
 	free(reply->functions);
 	free(reply->lines);
 	free(reply);
+}
+
+struct bytes reply_bytes(const struct reply *reply)
+{
+	return bytes_of(reply->data, reply->len);
 }
 
 enum source_problem reply_problem(const struct reply *reply)

@@ -55,6 +55,8 @@ struct reply *reply_read(void *data, size_t len, size_t addresses);
 void reply_free(struct reply *reply);
 DEFINE_CLEANUP(reply, reply_free)
 
+/* Returns the encoded reply. */
+struct bytes reply_bytes(const struct reply *reply);
 enum source_problem reply_problem(const struct reply *reply);
 enum source_symbols reply_symbols(const struct reply *reply);
 
