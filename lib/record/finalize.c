@@ -78,6 +78,7 @@ void finalize_symbols(const struct finalize_options *options, struct symbolize_o
 			    .symbols = options->symbols,
 			    .cancel = options->cancel,
 			    .caller = options->caller,
+			    .caches = true,
 			    .fetcher = debug_fetcher_callbacks(fetcher)},
 		.fetcher = fetcher,
 		.symbolizer = options->symbolizer,

@@ -3,6 +3,7 @@
 #include "symbol/fetched_names.h"
 #include "symbol/jit_frames.h"
 #include "symbol/module_problem.h"
+#include "symbol/symbol_cache.h"
 #include "symbol/symbol_request_files.h"
 #include "symbol/symbol_requests.h"
 
@@ -24,6 +25,8 @@ struct symbolizer {
 	struct symbol_requests symbol_requests;
 	struct worker_pools_request *requests; /* requests to workers */
 	struct symbol_request **asked;	       /* the symbol request of each */
+	struct symbol_cache *cache;	       /* NULL if not used */
+	struct symbol_cache_request *cached;   /* the request to the cache of each */
 	size_t request_count;
 	struct fetched_files fetched;
 };
@@ -35,36 +38,55 @@ static bool symbolizer_is_cancelled(const struct symbolizer *symbolizer)
 	return cancel && atomic_load(cancel);
 }
 
+/* Names an address from the cache, or adds a request to workers. */
+static void symbolizer_request(struct symbolizer *symbolizer, struct symbol_request *symbol_request)
+{
+	const size_t i = symbolizer->request_count;
+	struct reply *reply;
+
+	symbolizer->asked[i] = symbol_request;
+	symbolizer->requests[i] = symbol_request->request;
+	reply = symbol_cache_find(symbolizer->cache, &symbolizer->requests[i].request,
+				  symbol_request->request.origin.is_untrusted,
+				  &symbolizer->cached[i]);
+	if (reply) {
+		symbol_cache_request_deinit(&symbolizer->cached[i]);
+		symbol_request_take_reply(symbol_request, reply);
+	} else {
+		symbolizer->request_count++;
+	}
+}
+
 static void make_requests(struct symbolizer *symbolizer)
 {
 	struct symbol_requests *symbol_requests = &symbolizer->symbol_requests;
 
 	symbolizer->requests = xcalloc(symbol_requests->count, sizeof(*symbolizer->requests));
 	symbolizer->asked = xcalloc(symbol_requests->count, sizeof(*symbolizer->asked));
+	symbolizer->cached = xcalloc(symbol_requests->count, sizeof(*symbolizer->cached));
 	symbolizer->request_count = 0;
 	for (size_t i = 0; i < symbol_requests->count; i++) {
 		struct symbol_request *symbol_request = &symbol_requests->items[i];
 
 		symbol_request_files_prepare(&symbolizer->files, symbol_request);
-		if (!symbol_request->has_request)
-			continue;
-		symbolizer->asked[symbolizer->request_count] = symbol_request;
-		symbolizer->requests[symbolizer->request_count++] = symbol_request->request;
+		if (symbol_request->has_request)
+			symbolizer_request(symbolizer, symbol_request);
 	}
 }
 
 static void symbolizer_on_finished(void *user, size_t request, struct reply *reply)
 {
-	struct symbol_request **asked = user;
+	const struct symbolizer *symbolizer = user;
 
-	symbol_request_take_reply(asked[request], reply);
+	reply = symbol_cache_keep(&symbolizer->cached[request], reply);
+	symbol_request_take_reply(symbolizer->asked[request], reply);
 }
 
 static void symbolizer_on_lost(void *user, size_t request, char *why)
 {
-	struct symbol_request **asked = user;
+	const struct symbolizer *symbolizer = user;
 
-	asked[request]->loss = why;
+	symbolizer->asked[request]->loss = why;
 }
 
 static void ask_workers(struct symbolizer *symbolizer)
@@ -79,7 +101,7 @@ static void ask_workers(struct symbolizer *symbolizer)
 		.between_user = options->user,
 		.finished = symbolizer_on_finished,
 		.lost = symbolizer_on_lost,
-		.user = symbolizer->asked,
+		.user = symbolizer,
 	};
 
 	worker_pools_run(symbolizer->pools, &run);
@@ -213,6 +235,14 @@ static struct worker_pools *new_worker_pools(struct symbolizer *symbolizer)
 	return worker_pools_new(&options);
 }
 
+static struct symbol_cache *open_cache(const struct symbolizer *symbolizer)
+{
+	const struct source_options source = source_options_of(&symbolizer->options,
+							       symbolizer->options.again);
+
+	return symbol_cache_new(&source);
+}
+
 struct symbolizer *symbolizer_new(struct profile *profile, struct address_spaces *spaces,
 				  const struct symbolize_options *options)
 {
@@ -231,6 +261,8 @@ struct symbolizer *symbolizer_new(struct profile *profile, struct address_spaces
 		symbolizer->engine = new_engine(symbolizer, thread_count(symbolizer));
 	else
 		symbolizer->pools = new_worker_pools(symbolizer);
+	if (symbolizer->pools && options->caches)
+		symbolizer->cache = open_cache(symbolizer);
 	return symbolizer;
 }
 
@@ -288,7 +320,10 @@ static void symbolizer_end_run(struct symbolizer *symbolizer)
 {
 	symbolizer->named = symbolizer->symbol_requests.end;
 	symbol_requests_deinit(&symbolizer->symbol_requests);
+	for (size_t i = 0; i < symbolizer->request_count; i++)
+		symbol_cache_request_deinit(&symbolizer->cached[i]);
 	free(symbolizer->requests);
+	free(symbolizer->cached);
 	free(symbolizer->asked);
 	fetched_files_deinit(&symbolizer->fetched);
 }
@@ -327,6 +362,7 @@ void symbolizer_free(struct symbolizer *symbolizer)
 		return;
 	engine_free(symbolizer->engine);
 	worker_pools_free(symbolizer->pools);
+	symbol_cache_free(symbolizer->cache);
 	symbol_request_files_deinit(&symbolizer->files);
 	free(symbolizer);
 }

@@ -58,6 +58,8 @@ struct symbolize_options {
 	 */
 	bool in_process;
 	struct worker_pools_limits limits; /* zero for the defaults */
+	/* Uses the cache of the user (symbol_cache.h). Not with in_process. */
+	bool caches;
 	/*
 	 * Fetches missing debug files, after all files of this machine have
 	 * been read and before the profile gets names. Zero if there is no

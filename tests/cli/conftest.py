@@ -106,6 +106,11 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
+def environment():
+    """The default environment of prof: no test depends on the symbols that another one has left behind."""
+    return {**os.environ, "XDG_CACHE_HOME": os.devnull}
+
+
 class Prof:
     """Runs prof in a directory of the test."""
 
@@ -117,7 +122,7 @@ class Prof:
         """Runs prof to its end; the output is text unless text=False."""
         # Without env, COLUMNS would be set: readline sets it without updating os.environ.
         options = {"text": True, "capture_output": True, "cwd": self.folder, "timeout": TIME_LIMIT_S,
-                   "stdin": subprocess.DEVNULL, "env": os.environ, **options}
+                   "stdin": subprocess.DEVNULL, "env": environment(), **options}
         result = subprocess.run([self.binary, *map(str, arguments)], check=False, **options)
         commands.append(result)
         return result
@@ -131,7 +136,7 @@ class Prof:
     def start(self, *arguments, **options):
         """Starts prof in its own process group, as a shell would."""
         options = {"text": True, "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
-                   "cwd": self.folder, "start_new_session": True, **options}
+                   "cwd": self.folder, "start_new_session": True, "env": environment(), **options}
         return subprocess.Popen([self.binary, *map(str, arguments)], **options)
 
     def record(self, *arguments, **options):
