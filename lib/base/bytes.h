@@ -141,6 +141,27 @@ static inline uint64_t bytes_uint(struct bytes *bytes, unsigned size_bytes)
 uint64_t bytes_uleb_long(struct bytes *bytes);
 int64_t bytes_sleb_long(struct bytes *bytes);
 
+/*
+ * Decodes up to four bytes without a branch on their number, which would be
+ * unpredictable. Returns false if the number is longer or the cursor ends.
+ */
+static inline bool bytes_uleb_of_word(struct bytes *bytes, uint64_t *ret)
+{
+	uint32_t word, ends;
+
+	if (bytes_left(bytes) < sizeof(word))
+		return false;
+	memcpy(&word, bytes->at, sizeof(word));
+	ends = ~word & 0x80808080;
+	if (!ends)
+		return false;
+	bytes->at += __builtin_ctz(ends) / 8 + 1;
+	word &= ends ^ (ends - 1); /* up to the first byte that ends the number */
+	*ret = (word & 0x7f) | (word >> 1 & 0x3f80) | (word >> 2 & 0x1fc000) |
+	       (word >> 3 & 0xfe00000);
+	return true;
+}
+
 static inline uint64_t bytes_uleb(struct bytes *bytes)
 {
 	/*

@@ -64,12 +64,20 @@ void pprof_batches_free(struct pprof_batches *batches)
 	free(batches);
 }
 
+/* Most locations have two or three bytes, where a call would take longest. */
+static uint64_t batches_next_number(struct bytes *list)
+{
+	uint64_t number;
+
+	return bytes_uleb_of_word(list, &number) ? number : bytes_uleb(list);
+}
+
 bool pprof_decode_list(const struct id_table *frames, struct bytes list, frame_id *ret,
 		       size_t *count, uint64_t *location)
 {
 	*count = 0;
 	while (bytes_left(&list)) {
-		*location = bytes_uleb(&list);
+		*location = batches_next_number(&list);
 		ret[*count] = id_table_get(frames, *location);
 		if (ret[*count] == IDMAP_NONE)
 			return false;
