@@ -16,17 +16,20 @@ static bool is_unnamed(const struct profile_frame *frame)
  * Whether the samples of an event are excluded from the counts of all samples.
  * Off-CPU samples have a quality of their own, and their number depends on the
  * polling rate. All events of an allocation have the same stack. Records that a
- * CPU adds to a sample are not further samples.
+ * CPU adds to a sample are not further samples, and neither are the intervals of
+ * elapsed time.
  */
 static bool is_apart(const struct profile *profile, event_id id)
 {
 	const struct profile_event *event = profile_get_event(profile, id);
+	const char *name = profile_string(profile, event->name);
 	enum memory_event which;
 
 	if (memory_event_of(profile, id, &which))
 		return which != MEMORY_ALLOC_SPACE;
 	return event->kind == VALUE_OFF_CPU_TIME || cpu_record_is(profile, id) ||
-	       !strcmp(profile_string(profile, event->name), VALUE_AWAIT_EVENT);
+	       !strcmp(name, VALUE_AWAIT_EVENT) || !strcmp(name, VALUE_ELAPSED_EVENT) ||
+	       !strcmp(name, VALUE_CRITICAL_PATH_EVENT);
 }
 
 /* Returns the number of samples by stack. The caller frees the array. */

@@ -107,6 +107,31 @@ TEST(allocations_have_a_quality_of_their_own)
 	quality_deinit(&quality);
 }
 
+TEST(intervals_of_elapsed_time_are_not_further_samples)
+{
+	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+	event_id cpu = profile_add_event(profile, &(struct profile_event){.kind = VALUE_CPU_TIME});
+	label_set_id thread = profile_thread_labels(profile, 1, 1, "app", "app");
+	stack_id bare = push(profile, STACK_EMPTY, 1, 0x20);
+	struct session_counts counts = {.quality.samples = 4};
+	const char *const names[] = {VALUE_ELAPSED_EVENT, VALUE_CRITICAL_PATH_EVENT};
+	struct quality quality;
+
+	profile_add_samples(profile, thread, bare, cpu, 4, 4);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct profile_event event = {
+			.kind = VALUE_WALL_TIME,
+			.name = strtab_add(profile_strings(profile), names[i])};
+
+		profile_add_samples(profile, thread, bare, profile_add_event(profile, &event), 9,
+				    9);
+	}
+	quality_init(&quality, profile, &counts, NULL);
+	assert_int_equal(quality.counts.unnamed, 4);
+	assert_int_equal(quality.modules[0].samples, 4);
+	quality_deinit(&quality);
+}
+
 TEST(waiting_without_a_stack_is_a_share_of_all_waiting)
 {
 	struct quality quality = {
