@@ -4,6 +4,7 @@
 #include "proc/process_links.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 /* 32 levels of nested namespaces, the kernel's maximum, need 360 bytes. */
 enum { STATUS_LINE_BYTES = 512 };
@@ -32,12 +33,16 @@ static bool jit_map_read_process(const char *proc, pid_t pid, struct process *re
 	return status;
 }
 
+/*
+ * The kernel keeps the owner of /proc/PID equal to the effective user even of
+ * undumpable processes, because reading the status takes several times as long.
+ */
 uid_t process_user(const char *proc, pid_t pid)
 {
-	struct process process;
+	CLEANUP(free_ptr) char *path = xasprintf("%s/%d", proc, pid);
+	struct stat st;
 
-	jit_map_read_process(proc, pid, &process);
-	return process.user;
+	return stat(path, &st) == 0 ? st.st_uid : UNTRUSTED_USER_UNKNOWN;
 }
 
 pid_t process_own_pid(const char *proc, pid_t pid)

@@ -8,6 +8,7 @@
 #include "regions_model.h"
 #include "unit_test.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -807,13 +808,14 @@ TEST_IN_FOLDER(many_processes_with_mappings_of_their_own_lose_none)
 	assert_int_equal(address_spaces_lossy_processes(spaces), 0);
 }
 
-/* /proc/PID/status of a process. */
-static void write_status(pid_t pid, uid_t user)
+/* Makes /proc/PID of a process. Returns false without the right to. */
+static bool make_process(pid_t pid, uid_t user)
 {
-	CLEANUP(free_ptr) char *name = xasprintf("%d/status", pid);
-	CLEANUP(free_ptr) char *text = xasprintf("Uid:\t%u\t%u\t%u\t%u\n", user, user, user, user);
+	CLEANUP(free_ptr) char *name = xasprintf("%d", pid);
+	CLEANUP(free_ptr) char *path = path_of(name);
 
-	write_file(name, text, strlen(text));
+	assert_true(mkdir(path, 0755) == 0 || errno == EEXIST);
+	return chown(path, user, (gid_t)-1) == 0;
 }
 
 TEST_IN_FOLDER(a_user_with_too_many_mappings_loses_them_before_others_do)
@@ -821,13 +823,14 @@ TEST_IN_FOLDER(a_user_with_too_many_mappings_loses_them_before_others_do)
 	enum { MAPPINGS = 60000, HONEST = 5000, PROCESSES = 60 };
 	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
 
-	write_status(8, 1001);
+	if (!make_process(8, 1001))
+		RETURN_LACKING("root");
 	for (uint64_t i = 0; i < HONEST; i++)
 		map(spaces, 8, 100, "/bin/honest", 0x2000 * (i + 1), 0x2000 * (i + 1) + 0x1000);
 	/* Each has fewer mappings than the ordinary process, which has lost its
 	 * first ones. */
 	for (pid_t pid = 1000; pid < 1000 + PROCESSES; pid++) {
-		write_status(pid, 1002);
+		assert_true(make_process(pid, 1002));
 		for (uint64_t i = 0; i < MAPPINGS; i++)
 			map(spaces, pid, 200, "/nowhere/a", 0x2000 * (i + 1),
 			    0x2000 * (i + 1) + 0x1000);
@@ -867,8 +870,8 @@ TEST_IN_FOLDER(modules_with_samples_are_bounded_for_each_user)
 	char path[4000];
 	unsigned used = 0;
 
-	write_status(7, USER);
-	write_status(8, USER + 1);
+	if (!make_process(7, USER) || !make_process(8, USER + 1))
+		RETURN_LACKING("root");
 	memset(path, '/', sizeof(path));
 	for (unsigned i = 0; i < FILES; i++) {
 		struct mapping mapping = {
