@@ -118,6 +118,22 @@ TEST(the_requested_weight_is_written)
 		      "p;f 1500\n");
 }
 
+TEST(elapsed_time_is_in_nanoseconds)
+{
+	static const char *const names[] = {VALUE_ELAPSED_EVENT, VALUE_CRITICAL_PATH_EVENT};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		CLEANUP(profile_cleanup) struct profile *profile = profile_new();
+		event_id event = add_event(profile, names[i], VALUE_WALL_TIME);
+
+		profile_add_samples(profile, profile_thread_labels(profile, 1, 1, "p", "p"),
+				    STACK(profile, "f"), event, 2, 1500);
+		assert_folded(profile, (struct format_options){0}, "p;f 1500\n");
+		assert_folded(profile, (struct format_options){.folded.weight = WEIGHT_SAMPLES},
+			      "p;f 2\n");
+	}
+}
+
 TEST(an_event_that_is_not_a_clock_has_no_nanoseconds)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();

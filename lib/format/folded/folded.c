@@ -322,6 +322,18 @@ static struct error *check_weight(const struct profile *profile,
 		"use --weight period, or record with -e cpu-clock");
 }
 
+/* Elapsed time consists of intervals of any length, not of samples. */
+static bool folded_has_intervals(const struct folded *folded)
+{
+	event_id event = folded->options->event;
+	const char *name = event < profile_event_count(folded->profile)
+				   ? profile_string(folded->profile,
+						    profile_get_event(folded->profile, event)->name)
+				   : "";
+
+	return !strcmp(name, VALUE_ELAPSED_EVENT) || !strcmp(name, VALUE_CRITICAL_PATH_EVENT);
+}
+
 static enum format_weight folded_weight_of(const struct folded *folded)
 {
 	event_id waiting;
@@ -329,7 +341,7 @@ static enum format_weight folded_weight_of(const struct folded *folded)
 
 	if (folded->options->folded.weight != WEIGHT_USUAL)
 		return folded->options->folded.weight;
-	return shows_waiting ? WEIGHT_NS : WEIGHT_SAMPLES;
+	return shows_waiting || folded_has_intervals(folded) ? WEIGHT_NS : WEIGHT_SAMPLES;
 }
 
 static struct error *folded_write(const struct profile *profile,
