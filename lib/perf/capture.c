@@ -243,14 +243,24 @@ static bool may_copy(const struct copier *copier, const struct sampled_thread *t
 	       !hung_processes_have(&copier->all->hung, thread->pid);
 }
 
-/* The frames of an interpreter need the stricter proof. */
+/*
+ * The frames of an interpreter need the stricter proof, unless the copier always
+ * runs first: a thread must be sampled a few times before its run clock proves
+ * anything, and many threads of servers end before that. A blocked thread may
+ * have run and be blocked again by another function of the script.
+ */
 static bool stood_still(struct copier *copier, const struct sampled_thread *thread,
 			struct captured_stack *stack)
 {
+	const struct standstill *standstill = &copier->standstill;
 	bool is_certain = standstill_is_proved(&copier->standstill, thread);
 
-	if (stack->has_script)
+	if (stack->has_script && standstill->is_real_time)
+		stack->has_script = standstill->was_queued;
+	else if (stack->has_script)
 		stack->has_script = run_clock_proves(&copier->run_clock, thread, is_certain);
+	if (stack->has_script && standstill_only_kernel_ran(standstill, thread))
+		captured_stack_skip_callees(stack, thread->sp);
 	return is_certain || stack->has_script;
 }
 

@@ -49,12 +49,26 @@ size_t captured_stack_prepare(struct captured_stack *stack, size_t bytes, size_t
 	stack->interrupted_len = 0;
 	stack->go.sp = 0;
 	stack->has_script = false;
+	stack->inner_from = 0;
 	return overlap_start(dumped_bytes);
 }
 
 void captured_stack_prepare_interrupted(struct captured_stack *stack, size_t bytes)
 {
 	captured_stacks_make_room(&stack->interrupted, &stack->interrupted_room, bytes);
+}
+
+void captured_stack_skip_callees(struct captured_stack *stack, uint64_t sp)
+{
+	const struct script_stack *script = &stack->script;
+
+	for (unsigned i = 0; i < script->count; i++) {
+		if (!script->frames[i].is_entry)
+			continue;
+		if (script->frames[i].word_at - sp < stack->inner_len)
+			stack->inner_from = script->frames[i].word_at - sp;
+		return;
+	}
 }
 
 void captured_stack_publish(struct captured_stack *stack)
@@ -72,7 +86,9 @@ static bool is_inner_part_equal(const struct captured_stack *stack, const unsign
 {
 	size_t len = stack->inner_len < dumped ? stack->inner_len : dumped;
 
-	return !stack->has_script || !memcmp(stack->inner, dump, len);
+	return !stack->has_script || len <= stack->inner_from ||
+	       !memcmp(stack->inner + stack->inner_from, dump + stack->inner_from,
+		       len - stack->inner_from);
 }
 
 /* Inserts the kernel's copy. Returns false if the captured stack is a different

@@ -36,7 +36,7 @@ struct captured_stack {
 	 * innermost part of its stack, which must be unchanged, too. */
 	bool has_script;
 	struct script_stack script;
-	size_t inner_len;
+	size_t inner_from, inner_len;
 	unsigned char inner[INNER_BYTES];
 };
 
@@ -56,6 +56,12 @@ struct captured_stack *captured_stacks_next(struct captured_stacks *stacks);
 size_t captured_stack_prepare(struct captured_stack *stack, size_t bytes, size_t dumped_bytes);
 /* Makes room for the interrupted stack. */
 void captured_stack_prepare_interrupted(struct captured_stack *stack, size_t bytes);
+/*
+ * Lets the part of the stack that starts at sp differ that belongs to callees of
+ * the interpreter's loop: the kernel writes results of system calls there. The
+ * loop's own frame must still be unchanged from its record on.
+ */
+void captured_stack_skip_callees(struct captured_stack *stack, uint64_t sp);
 /* Passes a filled buffer to the reader. */
 void captured_stack_publish(struct captured_stack *stack);
 

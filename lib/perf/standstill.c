@@ -30,6 +30,7 @@ void standstill_init(struct standstill *standstill, unsigned cpu, bool is_real_t
 {
 	*standstill = (struct standstill){
 		.cpu = cpu,
+		.is_real_time = is_real_time,
 		.late_ns = is_real_time ? REAL_TIME_LATE_NS : LATE_NS,
 		.waiting_late_ns = is_real_time ? REAL_TIME_LATE_NS : WAITING_LATE_NS,
 		.stat_fd = -1,
@@ -110,9 +111,18 @@ bool standstill_is_proved(struct standstill *standstill, const struct sampled_th
 {
 	uint64_t passed_ns = standstill->woken_ns - thread->time_ns;
 
-	if (passed_ns <= standstill->late_ns && is_queued(standstill, thread) &&
-	    own_switches() == standstill->switches)
+	standstill->was_queued = passed_ns <= standstill->late_ns &&
+				 is_queued(standstill, thread) &&
+				 own_switches() == standstill->switches;
+	if (standstill->was_queued)
 		return true;
 	return thread->in_kernel && passed_ns <= standstill->waiting_late_ns &&
 	       waits_in_kernel(thread);
+}
+
+bool standstill_only_kernel_ran(const struct standstill *standstill,
+				const struct sampled_thread *thread)
+{
+	return standstill->is_real_time && standstill->was_queued && thread->in_kernel &&
+	       standstill->woken_ns - thread->time_ns <= LATE_NS;
 }

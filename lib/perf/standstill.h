@@ -33,11 +33,15 @@ struct standstill {
 	unsigned cpu;
 	/* Maximum age of a sample for each proof. */
 	uint64_t late_ns, waiting_late_ns;
+	/* The calling thread runs before a sampled thread can return to user
+	 * space. */
+	bool is_real_time;
 	/* /proc/PID/task/TID/stat of stat_tid; -1 if closed. */
 	int stat_fd;
 	pid_t stat_tid;
 	uint64_t woken_ns; /* time when the calling thread got the CPU */
 	long switches;	   /* context switches of the calling thread until then */
+	bool was_queued;   /* the first proof has succeeded */
 };
 
 /* is_real_time: the caller runs before the sampled thread can return to user
@@ -51,5 +55,12 @@ void standstill_begin(struct standstill *standstill);
 bool standstill_is_late(const struct standstill *standstill, const struct sampled_thread *thread);
 /* Returns whether the thread has not run between its sample and now. */
 bool standstill_is_proved(struct standstill *standstill, const struct sampled_thread *thread);
+/*
+ * Returns whether only the kernel can have worked for the thread between its
+ * sample and now. It may have written to the thread's stack: the result of a
+ * system call. Must be called after standstill_is_proved().
+ */
+bool standstill_only_kernel_ran(const struct standstill *standstill,
+				const struct sampled_thread *thread);
 
 #endif

@@ -13,6 +13,7 @@ import pytest
 from conftest import NOBODY
 
 PROGRAM = Path(__file__).parent / "python_stacks.py"
+SHORT_THREADS = Path(__file__).parent / "python_short_threads.py"
 MISSING = "[python?]"
 FUNCTION = re.compile(r"py::(?P<name>[^:]+):(?P<file>.*)")
 VERSIONS = ["3.11", "3.12", "3.13", "3.14", "3.15"]
@@ -137,6 +138,22 @@ def test_a_running_process_shows_its_functions(prof, python, started, until_busy
     recording = prof.record("-F", "499", "-p", str(process.pid), "--", *until_busy(process.pid, 1))
     assert_possible(recording.stacks)
     assert_complete_or_counted(recording, least=50)
+
+
+def test_threads_of_a_running_process_that_soon_end(prof, python, started, until_busy):
+    process = started(subprocess.Popen([python, SHORT_THREADS, "60"], start_new_session=True))
+    recording = prof.record("-F", "999", "-p", str(process.pid), "--", *until_busy(process.pid, 1))
+    stacks = recording.stacks
+    own = {frames: functions(frames, SHORT_THREADS.name) for frames in stacks.counts}
+    assert not [frames for frames, names in own.items() if not is_possible(names)]
+    # A system call belongs to the function that makes it, although the kernel writes its result on the stack.
+    calls = {"clock_of_work": "posix_cpu_clock_get|time_thread_time", "file_of_work": "fstatat|statx", "pause_of_work": "nanosleep"}
+    for frames, names in own.items():
+        made = {name for name, call in calls.items() if any(re.search(call, frame) for frame in frames)}
+        assert not names or names[-1] not in calls or made <= {names[-1]}, frames
+    known = stacks.count(lambda frames: functions(frames, SHORT_THREADS.name) != [])
+    assert known >= (50 if os.geteuid() == 0 else 1), stacks.hottest()
+    assert "whose functions have no names" not in recording.result.stderr
 
 
 def test_functions_are_not_shown_twice_with_perf_support(prof, tmp_path):
