@@ -6,6 +6,7 @@
 #include "base/text.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
 	RUNTIME_LEAST_SHARE = 20, /* of the samples, for a runtime to matter: one in 20 */
@@ -66,6 +67,21 @@ static uint16_t listed_by(const struct profile *profile, const struct profile_fr
 	return listed;
 }
 
+/*
+ * Returns the runtime whose functions prof reads itself and could not read for
+ * this stack. They have names otherwise, and the summary counts these samples.
+ */
+static uint16_t unread_by(const struct profile *profile, const struct profile_frame *frame)
+{
+	const struct profile_function *function;
+
+	if (frame->module != PROFILE_SYNTHETIC || !frame->line_count)
+		return 0;
+	function = profile_get_function(profile, frame->lines[0].function);
+	return strcmp(profile_string(profile, function->name), "[python?]") ? 0
+									    : 1 << RUNTIME_PYTHON;
+}
+
 /* A caller has a smaller id than its callees. */
 static void scan_stacks(struct runtime_scan *scan)
 {
@@ -80,6 +96,7 @@ static void scan_stacks(struct runtime_scan *scan)
 		enum profile_module_kind kind;
 
 		*stack = scan->stacks[stacks.items[id].parent];
+		stack->listed |= unread_by(scan->profile, &frame);
 		if (frame.module >= modules)
 			continue;
 		if (scan->modules[frame.module])

@@ -139,6 +139,20 @@ TEST(python_lists_functions_that_begin_with_py)
 			      "names: start it with python3 -X perf (3.12 or later)");
 }
 
+TEST(functions_that_prof_could_not_read_need_no_option)
+{
+	struct process process;
+	stack_id main;
+
+	process_init(&process);
+	main = push(&process, STACK_EMPTY, PROFILE_MODULE_FILE, "python3.12", "main");
+	add(&process,
+	    profile_push(process.profile, main,
+			 profile_synthetic_frame(process.profile, "[python?]")),
+	    10);
+	assert_text(&process, NULL);
+}
+
 TEST(compiled_code_without_callers_belongs_to_the_runtime_of_its_process)
 {
 	struct process process;
