@@ -5,7 +5,7 @@ format of replay_stops.c.
     build/tests/truth/replay_stops FOLDER
 
 The program repeatedly runs for a random time and is then single-stepped; each step is a stop. Stops in the functions
-that FOOLING names (separated by spaces) are skipped, because gdb finds wrong callers in them.
+that FOOLING names (separated by spaces) are skipped, because gdb finds wrong callers in them, or more than prof can.
 """
 
 import os
