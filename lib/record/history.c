@@ -36,6 +36,8 @@ struct history *history_new(struct recorder *recorder, uint64_t keep_ns, size_t 
 
 static void history_forget_oldest(struct history *history, size_t count)
 {
+	if (!count) /* there may be no parts yet */
+		return;
 	for (size_t i = 0; i < count; i++)
 		profile_free(history->parts[i].profile);
 	history->count -= count;
