@@ -1,6 +1,7 @@
 #include "record/script_runtimes.h"
 
 #include "base/alloc.h"
+#include "profile/runtime.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +90,9 @@ static void feed_mapping(struct script_runtimes *runtimes, const struct record *
 {
 	struct location at;
 
+	/* Locating opens the file, so it must not be done for each mapping. */
 	if (record->mmap.executable && record->pid > 0 &&
+	    runtime_of_path(record->mmap.path) == RUNTIME_PYTHON &&
 	    address_spaces_locate(runtimes->spaces, record->pid, record->time_ns,
 				  record->mmap.start, &at))
 		script_runtimes_note(runtimes, record->pid, &at, record->mmap.start);

@@ -3,7 +3,8 @@
  * their frames (runtime/scripts.h).
  *
  * A process has an interpreter if it maps a file that contains one. That is
- * noticed when the file is mapped, or when a sample has a frame in it.
+ * noticed when the file is mapped if its name is that of an interpreter, or when
+ * a sample has a frame in it.
  */
 #ifndef PROF_RECORD_SCRIPT_RUNTIMES_H
 #define PROF_RECORD_SCRIPT_RUNTIMES_H
