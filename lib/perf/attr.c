@@ -79,6 +79,14 @@ void attr_switches(struct perf_event_attr *attr, bool inherit, const struct attr
 	attr->read_format = features->lost ? attr_format_lost : 0;
 }
 
+void attr_wake(struct perf_event_attr *attr)
+{
+	attr_init(attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
+	attr->disabled = 1;
+	attr->watermark = 1;
+	attr->wakeup_watermark = 1;
+}
+
 void attr_run_clock(struct perf_event_attr *attr)
 {
 	init_dummy(attr);

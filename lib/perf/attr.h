@@ -47,6 +47,10 @@ void attr_side_band(struct perf_event_attr *attr, bool inherit);
 void attr_switches(struct perf_event_attr *attr, bool inherit,
 		   const struct attr_features *features);
 
+/* Initializes a descriptor that a BPF program writes to. Each record wakes its
+ * reader. */
+void attr_wake(struct perf_event_attr *attr);
+
 /* Initializes a descriptor that counts nothing, but whose time runs while its
  * thread runs. Reading it returns a count, then the time. */
 void attr_run_clock(struct perf_event_attr *attr);

@@ -51,6 +51,32 @@ void bpf_array_close(struct bpf_array *array)
 	array->at = NULL;
 }
 
+int bpf_events_open(const unsigned *cpus, size_t count)
+{
+	union bpf_attr attr = {
+		.map_type = BPF_MAP_TYPE_PERF_EVENT_ARRAY,
+		.key_size = sizeof(uint32_t),
+		.value_size = sizeof(uint32_t),
+	};
+
+	for (size_t i = 0; i < count; i++)
+		if (cpus[i] >= attr.max_entries)
+			attr.max_entries = cpus[i] + 1;
+	return bpf(BPF_MAP_CREATE, &attr);
+}
+
+bool bpf_events_put(int events, unsigned cpu, int fd)
+{
+	uint32_t key = cpu, value = (uint32_t)fd;
+	union bpf_attr attr = {
+		.map_fd = (uint32_t)events,
+		.key = (uintptr_t)&key,
+		.value = (uintptr_t)&value,
+	};
+
+	return bpf(BPF_MAP_UPDATE_ELEM, &attr) == 0;
+}
+
 void bpf_append(struct bpf_code *code, const struct bpf_insn *insns, size_t count)
 {
 	assert(code->count + count <= BPF_CODE_MAX);

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BPF_CODE_MAX = 256 };
+enum { BPF_CODE_MAX = 320 };
 
 struct bpf_code {
 	size_t count;
@@ -29,6 +29,12 @@ struct bpf_array {
  * support this (Linux 5.5) or CAP_BPF is missing. */
 bool bpf_array_open(struct bpf_array *array, size_t item_bytes, size_t count);
 void bpf_array_close(struct bpf_array *array);
+
+/* Opens a map from CPUs to events, into whose rings a program can write. Returns
+ * -1 if that fails. */
+int bpf_events_open(const unsigned *cpus, size_t count);
+/* fd: that of the event of the CPU. Returns false if that fails. */
+bool bpf_events_put(int events, unsigned cpu, int fd);
 
 void bpf_append(struct bpf_code *code, const struct bpf_insn *insns, size_t count);
 /* Returns the descriptor of the loaded program, or -1. */
@@ -54,6 +60,10 @@ enum { INSN_FETCH = 1, INSN_JCOND = 0xe0 };
 #define INSN_MOVE_HALF(to, from)                                                                   \
 	{                                                                                          \
 		.code = BPF_ALU | BPF_MOV | BPF_X, .dst_reg = (to), .src_reg = (from)              \
+	}
+#define INSN_MOVE_HALF_NUMBER(to, number)                                                          \
+	{                                                                                          \
+		.code = BPF_ALU | BPF_MOV | BPF_K, .dst_reg = (to), .imm = (number)                \
 	}
 #define INSN_CALCULATE(operation, to, from)                                                        \
 	{                                                                                          \
@@ -111,17 +121,22 @@ enum { INSN_FETCH = 1, INSN_JCOND = 0xe0 };
 		.code = BPF_JMP | BPF_EXIT                                                         \
 	}
 
+/* Loads the address of a map. */
+#define INSNS_MAP(to, map)                                                                         \
+	{.code = BPF_LD | BPF_IMM | BPF_DW,                                                        \
+	 .dst_reg = (to),                                                                          \
+	 .src_reg = BPF_PSEUDO_MAP_FD,                                                             \
+	 .imm = (map)},                                                                            \
+	{                                                                                          \
+		0                                                                                  \
+	} /* the second half of the address */
+
 /* Looks up an item of an array; `index` is a register. r0 becomes a pointer to
  * the item, or 0 if the index is out of bounds. Clobbers r1 to r5 and the 32
  * bits at r10 - 4. */
 #define INSNS_FIND(array, index)                                                                   \
 	INSN_STORE(BPF_W, BPF_REG_10, -4, index), INSN_MOVE(BPF_REG_2, BPF_REG_10),                \
-		INSN_CALCULATE_NUMBER(INSN_ADD, BPF_REG_2, -4),                                    \
-		{.code = BPF_LD | BPF_IMM | BPF_DW,                                                \
-		 .dst_reg = BPF_REG_1,                                                             \
-		 .src_reg = BPF_PSEUDO_MAP_FD,                                                     \
-		 .imm = (array)},                                                                  \
-		{0}, /* the second half of the address */                                          \
+		INSN_CALCULATE_NUMBER(INSN_ADD, BPF_REG_2, -4), INSNS_MAP(BPF_REG_1, array),       \
 		INSN_CALL(BPF_FUNC_map_lookup_elem)
 
 #endif

@@ -40,6 +40,7 @@ struct copier {
 	struct capture *all; /* invalid once abandoned */
 	unsigned cpu;
 	struct ring ring; /* the reader's ring, with its own read position */
+	int wake_fd;	  /* readable after a sample */
 	pthread_t thread;
 	uint64_t throttled_until_ns;
 	uint64_t used_ns;	  /* its CPU time when it last went to sleep */
@@ -54,6 +55,7 @@ struct copier {
 struct capture {
 	const struct layouts *layouts;
 	const struct process_tree *tree;
+	const struct copier_wakes *wakes; /* may be NULL */
 	memory_reader *read;
 	struct scripts *scripts; /* may be NULL */
 	uint64_t timeout_ns;
@@ -348,7 +350,7 @@ static void *capture_run(void *arg)
 {
 	struct copier *copier = arg;
 	struct pollfd fds[] = {
-		{.fd = copier->ring.fd, .events = POLLIN},
+		{.fd = copier->wake_fd, .events = POLLIN},
 		{.fd = copier->all->stop_fd, .events = POLLIN},
 	};
 	bool goes_on = bind_to(copier->cpu);
@@ -378,6 +380,7 @@ static struct copier *copier_start(struct capture *all, size_t index)
 	copier->cpu = all->cpus[index];
 	copier->ring = all->rings[index];
 	copier->ring.wrapped = NULL;
+	copier->wake_fd = all->wakes ? copier_wakes_fd(all->wakes, index) : copier->ring.fd;
 	if (all->scripts)
 		copier->walker = script_walker_new();
 	number = pthread_attr_init(&attr);
@@ -392,14 +395,16 @@ static struct copier *copier_start(struct capture *all, size_t index)
 	return NULL;
 }
 
-struct capture *capture_new(const struct ring *rings, const unsigned *cpus, size_t count,
-			    const struct layouts *layouts, const struct sampler_options *options,
-			    const struct process_tree *tree, bool idle_priority)
+struct capture *capture_new(const struct ring *rings, const struct copier_wakes *wakes,
+			    const unsigned *cpus, size_t count, const struct layouts *layouts,
+			    const struct sampler_options *options, const struct process_tree *tree,
+			    bool idle_priority)
 {
 	struct capture *all = xcalloc(1, sizeof(*all) + count * sizeof(struct copier *));
 
 	all->layouts = layouts;
 	all->tree = tree;
+	all->wakes = wakes;
 	all->read = options->read_memory;
 	all->scripts = options->scripts;
 	all->timeout_ns = options->read_timeout_ns ? options->read_timeout_ns : TIMEOUT_NS;

@@ -9,10 +9,10 @@
  * an interpreter, the copier also reads the interpreter's frames
  * (runtime/script_walker.h).
  *
- * Each sample in a capture ring wakes the copier of its CPU. The kernel
- * preempts the sampled thread in favour of the copier, usually before the
- * sampling interrupt returns, so the stack is read while the thread is still
- * where it was sampled. The copier verifies this:
+ * Each sample in a capture ring wakes the copier of its CPU, or each sample that
+ * copier_wakes.h chooses. The kernel preempts the sampled thread in favour of the copier, usually
+ * before the sampling interrupt returns, so the stack is read while the thread is still where it
+ * was sampled. The copier verifies this:
  *
  *  - The thread has not run since the sample (standstill.h). With CAP_SYS_NICE
  *    copiers have a real-time priority and run before the thread can return to
@@ -32,6 +32,7 @@
 #define PROF_PERF_CAPTURE_H
 
 #include "base/cleanup.h"
+#include "perf/copier_wakes.h"
 #include "perf/layouts.h"
 #include "perf/options.h"
 #include "perf/process_tree.h"
@@ -50,16 +51,18 @@ struct capture;
  * Starts the copiers. Returns NULL if the system lacks the resources. All
  * arguments are borrowed.
  *
- *  - rings: one per CPU; every sample in them must wake the reader (ring.h). A
- *    CPU to which no thread can be bound has no copier.
+ *  - rings: one per CPU. A CPU to which no thread can be bound has no copier.
+ *  - wakes: chooses the samples that wake a copier. If it is NULL, every sample
+ *    in the rings must wake the reader (ring.h).
  *  - tree: stacks of processes that it knows to be outside the target are not
  *    copied; may be NULL.
  *  - idle_priority: copiers run only on idle CPUs, and so copy stacks of
  *    waiting threads only.
  */
-struct capture *capture_new(const struct ring *rings, const unsigned *cpus, size_t count,
-			    const struct layouts *layouts, const struct sampler_options *options,
-			    const struct process_tree *tree, bool idle_priority);
+struct capture *capture_new(const struct ring *rings, const struct copier_wakes *wakes,
+			    const unsigned *cpus, size_t count, const struct layouts *layouts,
+			    const struct sampler_options *options, const struct process_tree *tree,
+			    bool idle_priority);
 void capture_free(struct capture *capture);
 DEFINE_CLEANUP(capture, capture_free)
 

@@ -1,7 +1,6 @@
 #include "perf/pid_filter.h"
 
 #include "base/alloc.h"
-#include "perf/bpf.h"
 #include "perf/kernel_types.h"
 
 #include <linux/perf_event.h>
@@ -16,12 +15,6 @@ struct pid_filter {
 	/* The program that tracks forks, and its link; -1 if there is none. */
 	int follower, forks;
 };
-
-/* Returns in r0 a pointer to the word of the set that contains the pid, which
- * is in a register. Clobbers r1 to r5. */
-#define INSNS_FIND_WORD(set, pid)                                                                  \
-	INSN_MOVE(BPF_REG_0, pid), INSN_CALCULATE_NUMBER(BPF_RSH, BPF_REG_0, 6),                   \
-		INSNS_FIND(set, BPF_REG_0)
 
 #define INSNS_CURRENT_PID(to)                                                                      \
 	INSN_CALL(BPF_FUNC_get_current_pid_tgid), INSN_CALCULATE_NUMBER(BPF_RSH, BPF_REG_0, 32),   \
@@ -50,17 +43,19 @@ static void append_filter(struct bpf_code *code, int set, bool wanted)
 	bpf_append(code, insns, ARRAY_SIZE(insns));
 }
 
-/* next: instructions that follow for a sample that is kept, or NULL. */
+/* next: instructions that follow for a sample that is kept, or NULL. They expect
+ * the context in r1. */
 static int load_filter(enum bpf_prog_type type, int set, bool wanted, const struct bpf_code *next)
 {
-	const struct bpf_insn go_on[] =
-		{
-			INSN_JUMP_IF_NUMBER(BPF_JNE, BPF_REG_0, 0, 1),
-			INSN_EXIT,
-		},
-			      end[] = {INSN_EXIT};
+	const struct bpf_insn begin[] = {INSN_MOVE(BPF_REG_9, BPF_REG_1)}, end[] = {INSN_EXIT};
+	const struct bpf_insn go_on[] = {
+		INSN_JUMP_IF_NUMBER(BPF_JNE, BPF_REG_0, 0, 1),
+		INSN_EXIT,
+		INSN_MOVE(BPF_REG_1, BPF_REG_9),
+	};
 	struct bpf_code code = {.count = 0};
 
+	bpf_append(&code, begin, ARRAY_SIZE(begin));
 	append_filter(&code, set, wanted);
 	if (next) {
 		bpf_append(&code, go_on, ARRAY_SIZE(go_on));
@@ -123,14 +118,9 @@ static int attach_to_forks(int program)
 	return (int)syscall(SYS_bpf, BPF_RAW_TRACEPOINT_OPEN, &attr, sizeof(attr));
 }
 
-static bool set_open(struct bpf_array *set)
-{
-	return bpf_array_open(set, sizeof(uint64_t), PIDS_MAX / PIDS_PER_WORD);
-}
-
 static bool pid_filter_init(struct pid_filter *filter, const struct bpf_code *next)
 {
-	if (!set_open(&filter->dropped))
+	if (!pid_set_open(&filter->dropped))
 		return false;
 	filter->program = load_filter(BPF_PROG_TYPE_PERF_EVENT, filter->dropped.fd, false, next);
 	filter->probe_program = load_filter(BPF_PROG_TYPE_KPROBE, filter->dropped.fd, false, NULL);
@@ -172,7 +162,7 @@ struct pid_set *pid_filter_keep(struct pid_filter *filter)
 	uint32_t tgid = 0;
 	int program;
 
-	if (!kernel_member_offset("task_struct", "tgid", &tgid) || !set_open(&filter->kept))
+	if (!kernel_member_offset("task_struct", "tgid", &tgid) || !pid_set_open(&filter->kept))
 		return NULL;
 	filter->follower = load_follower(filter->kept.fd, tgid);
 	filter->forks = filter->follower < 0 ? -1 : attach_to_forks(filter->follower);

@@ -11,19 +11,8 @@
 #define PROF_PERF_PID_FILTER_H
 
 #include "base/cleanup.h"
+#include "perf/pid_set.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
-/* PID_MAX_LIMIT of the kernel (include/linux/threads.h). */
-enum { PIDS_MAX = 4 << 20, PIDS_PER_WORD = 64 };
-
-/* One thread may change it; any thread may read it. */
-struct pid_set {
-	_Atomic uint64_t words[PIDS_MAX / PIDS_PER_WORD];
-};
-
-struct bpf_code;
 struct pid_filter;
 
 /* Returns NULL if the system does not support it. next: instructions that run

@@ -4,7 +4,6 @@
 #include "base/globs.h"
 #include "perf/pid_filter.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 
 /* A command that has not called exec yet. */
@@ -50,37 +49,10 @@ void process_tree_free(struct process_tree *tree)
 	free(tree);
 }
 
-static bool process_tree_is_pid(pid_t pid)
-{
-	return pid > 0 && pid < PIDS_MAX;
-}
-
-static bool pid_set_has(const struct pid_set *set, pid_t pid)
-{
-	uint64_t word;
-
-	if (!process_tree_is_pid(pid))
-		return false;
-	word = atomic_load_explicit(&set->words[pid / PIDS_PER_WORD], memory_order_relaxed);
-	return word >> pid % PIDS_PER_WORD & 1;
-}
-
-static void pid_set_put(struct pid_set *set, pid_t pid, bool is_in)
-{
-	uint64_t bit, word;
-
-	if (!process_tree_is_pid(pid))
-		return;
-	bit = UINT64_C(1) << pid % PIDS_PER_WORD;
-	word = atomic_load_explicit(&set->words[pid / PIDS_PER_WORD], memory_order_relaxed);
-	atomic_store_explicit(&set->words[pid / PIDS_PER_WORD], is_in ? word | bit : word & ~bit,
-			      memory_order_relaxed);
-}
-
 /* Keeps the samples of the process and of its future children. */
 static void process_tree_keep(struct process_tree *tree, pid_t pid)
 {
-	if (tree->kept && process_tree_is_pid(pid))
+	if (tree->kept && pid_set_may_have(pid))
 		atomic_fetch_or(&tree->kept->words[pid / PIDS_PER_WORD],
 				UINT64_C(1) << pid % PIDS_PER_WORD);
 }

@@ -50,7 +50,8 @@ struct deep_stacks {
 	uint64_t used_ns;
 	unsigned misses;	 /* rises with stacks that it did not copy */
 	struct capture *capture; /* NULL until it is started */
-	/* At least some descriptors write to RINGS_CAPTURED. */
+	/* At least some samples wake copiers. Without a program, these are the
+	 * samples of all descriptors that write to RINGS_CAPTURED. */
 	bool captures;
 	/* Whether all descriptors, or none, will write there when `redirect` is
 	 * done. */
@@ -242,8 +243,13 @@ static void note_lacking_cpus(struct sampler *s)
 		s->opened.lacking_cpus[i] = descriptors_lacking_cpus(&s->opened.descriptors, i);
 }
 
+/* Copiers start again when they are needed. */
 static void drop_stack_program(struct sampler *s)
 {
+	if (!s->deep.program)
+		return;
+	capture_free(STEAL(s->deep.capture));
+	s->deep.captures = s->deep.will_capture = false;
 	stack_program_free(STEAL(s->deep.program));
 }
 
@@ -284,6 +290,15 @@ static size_t least_copy(const struct event *events, size_t event_count)
 	return least;
 }
 
+/* Called when a process gets or loses an interpreter. */
+static void sampler_note_script(void *context, pid_t pid, bool has_script)
+{
+	struct sampler *s = context;
+
+	if (s->deep.program)
+		copier_wakes_put(stack_program_wakes(s->deep.program), pid, has_script);
+}
+
 static void load_stack_program(struct sampler *s, const struct event *events, size_t event_count)
 {
 	size_t ring_bytes = s->rings.ring_bytes * COPIES_SHARE;
@@ -295,6 +310,8 @@ static void load_stack_program(struct sampler *s, const struct event *events, si
 	s->deep.program = stack_program_new(s->cpus, s->cpu_count, least_copy(events, event_count),
 					    ring_bytes < COPIES_BYTES_MAX ? ring_bytes
 									  : COPIES_BYTES_MAX);
+	if (s->deep.program && s->options.scripts)
+		scripts_watch(s->options.scripts, sampler_note_script, s);
 }
 
 /* If samples are filtered, the program is a part of the filter. Returns false
@@ -338,6 +355,13 @@ static void sampler_add_children(struct process_tree *tree, const struct target 
 		process_tree_add_process(tree, children[i]);
 }
 
+/* The rings that new descriptors write to. */
+static struct ring *sample_rings(const struct sampler *s)
+{
+	return ring_set_of(&s->rings,
+			   s->deep.captures && !s->deep.program ? RINGS_CAPTURED : RINGS_SAMPLES);
+}
+
 static struct error *sampler_open_target(struct sampler *s, const struct target *target)
 {
 	struct error *err = NULL;
@@ -345,8 +369,7 @@ static struct error *sampler_open_target(struct sampler *s, const struct target 
 	s->opened.descriptors.cpus = s->cpus;
 	s->opened.descriptors.cpu_count = s->cpu_count;
 	s->opened.descriptors.side_rings = ring_set_of(&s->rings, RINGS_SIDE_BAND);
-	s->opened.descriptors.sample_rings =
-		ring_set_of(&s->rings, s->deep.captures ? RINGS_CAPTURED : RINGS_SAMPLES);
+	s->opened.descriptors.sample_rings = sample_rings(s);
 	s->opened.descriptors.needs_switches = s->options.waits;
 	/* Switches never use the capture rings, where each record wakes a
 	 * copier. */
@@ -387,10 +410,17 @@ static struct sampler *sampler_new(void)
 /* Returns false if no copier could be started. */
 static bool start_copiers(struct sampler *s)
 {
-	if (!s->deep.capture && ring_set_of(&s->rings, RINGS_CAPTURED))
-		s->deep.capture = capture_new(ring_set_of(&s->rings, RINGS_CAPTURED), s->cpus,
-					      s->cpu_count, &s->opened.layouts, &s->options,
-					      s->tree, s->plan.has_scheduler_event);
+	struct stack_program *program = s->deep.program;
+	struct ring *captured = ring_set_of(&s->rings, RINGS_CAPTURED);
+
+	if (s->deep.capture || !captured)
+		return s->deep.capture;
+	s->deep.capture = capture_new(program ? ring_set_of(&s->rings, RINGS_SAMPLES) : captured,
+				      program ? stack_program_wakes(program) : NULL, s->cpus,
+				      s->cpu_count, &s->opened.layouts, &s->options, s->tree,
+				      s->plan.has_scheduler_event);
+	if (s->deep.capture && program)
+		copier_wakes_allow(stack_program_wakes(program), true);
 	return s->deep.capture;
 }
 
@@ -467,6 +497,8 @@ void sampler_free(struct sampler *s)
 {
 	if (!s)
 		return;
+	if (s->options.scripts)
+		scripts_watch(s->options.scripts, NULL, NULL);
 	output_redirect_end(s->deep.redirect);
 	capture_free(s->deep.capture);
 	stack_program_free(s->deep.program);
@@ -538,8 +570,7 @@ bool sampler_add_process(struct sampler *s, pid_t pid)
 		return true;
 	if (!end_redirect(s))
 		return false;
-	s->opened.descriptors.sample_rings =
-		ring_set_of(&s->rings, s->deep.captures ? RINGS_CAPTURED : RINGS_SAMPLES);
+	s->opened.descriptors.sample_rings = sample_rings(s);
 	descriptors_add_process(&s->opened.descriptors, pid,
 				s->state.has_begun && !s->state.is_paused);
 	if (!attach_stack_program(s, count))
@@ -587,8 +618,21 @@ int sampler_fd(const struct sampler *s)
 	return s->opened.epoll_fd;
 }
 
-void sampler_capture_deep(struct sampler *s, bool capture)
+/* Wakes copiers only for samples that need one, also between such samples. */
+static void capture_chosen(struct sampler *s, bool capture, bool is_fast)
 {
+	s->deep.captures = capture && start_copiers(s);
+	copier_wakes_allow(stack_program_wakes(s->deep.program), s->deep.capture && !is_fast);
+}
+
+void sampler_capture_deep(struct sampler *s, bool wanted, bool is_fast)
+{
+	bool capture = wanted && !is_fast;
+
+	if (s->deep.program) {
+		capture_chosen(s, capture, is_fast);
+		return;
+	}
 	if (s->deep.redirect && !output_redirect_is_done(s->deep.redirect))
 		return;
 	output_redirect_end(STEAL(s->deep.redirect));
@@ -625,17 +669,30 @@ static bool is_for_copiers(struct sampler *s, bool has_program_copied)
 	return !has_program_copied && s->deep.misses > 2 * PROGRAM_MISS;
 }
 
+/* Returns whether only a copier can complete stacks like that of the sample. */
+static bool needs_copier(struct sampler *s, const struct record *sample,
+			 const struct stack_extent *extent, bool is_cut)
+{
+	return is_cut || extent->needs_go || extent->needs_script ||
+	       ((extent->is_deep || extent->saved_sp_at) &&
+		is_for_copiers(s, sample->sample.has_program_copied));
+}
+
 bool sampler_note_stack(struct sampler *s, const struct record *sample, struct stack_extent extent)
 {
+	struct stack_program *program = s->deep.program;
+	uint64_t sp = record_register(&sample->sample.regs, s->options.sp_bit);
+	bool is_cut, needs;
+
 	if (s->options.copies_whole_stacks)
 		extent.slots = NULL;
-	if (s->deep.program)
-		stack_program_note(s->deep.program, sample, extent);
+	is_cut = program && stack_program_note(program, sp, sample, extent);
+	needs = needs_copier(s, sample, &extent, is_cut);
+	if (program && needs)
+		copier_wakes_put(stack_program_wakes(program), sample->tid, true);
 	if (s->deep.capture)
 		capture_note_stack(s->deep.capture, sample->tid, extent);
-	return extent.needs_go || extent.needs_script ||
-	       ((extent.is_deep || extent.saved_sp_at) &&
-		is_for_copiers(s, sample->sample.has_program_copied));
+	return needs;
 }
 
 int sampler_poll_ms(const struct sampler *s)
@@ -780,11 +837,21 @@ static bool complete_by_program(struct sampler *s, size_t cpu, struct record *sa
 	return is_copied;
 }
 
+/* Returns whether the sample has woken a copier. */
+static bool has_woken_copier(const struct sampler *s, enum ring_kind kind,
+			     const struct record *sample)
+{
+	if (!s->deep.capture)
+		return false;
+	return s->deep.program ? copier_wakes_have(stack_program_wakes(s->deep.program), sample)
+			       : kind == RINGS_CAPTURED;
+}
+
 static void sampler_complete(struct sampler *s, enum ring_kind kind, size_t cpu,
 			     struct record *sample)
 {
 	sample->sample.has_program_copied = complete_by_program(s, cpu, sample);
-	if (kind == RINGS_CAPTURED && s->deep.capture &&
+	if (has_woken_copier(s, kind, sample) &&
 	    (!sample->sample.has_program_copied || capture_is_needed(s->deep.capture, sample)))
 		complete_by_copier(s, cpu, sample);
 }
@@ -819,6 +886,8 @@ bool sampler_next(struct sampler *s, struct record *ret)
 	kind = ring_set_kind(&s->rings, front->ring);
 	if (ret->type == RECORD_LOST)
 		note_loss(s, kind, ret);
+	if (ret->type == RECORD_EXIT && s->deep.program)
+		copier_wakes_put(stack_program_wakes(s->deep.program), ret->tid, false);
 	if (ret->type == RECORD_SAMPLE)
 		sampler_complete(s, kind, front->ring % s->cpu_count, ret);
 	return true;

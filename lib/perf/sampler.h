@@ -146,11 +146,13 @@ int sampler_fd(const struct sampler *sampler);
 
 /*
  * Turns deep-stack capture on or off; has no effect if it is impossible.
+ * is_fast: the rate is too high to wake a copier for each sample.
  * Capture costs the sampled thread a context switch per sample, and delays
- * records by 2 ms. The change is asynchronous (output_redirect.h). A call
- * before it is complete has no effect and must be repeated.
+ * records by 2 ms. With a stack program, only threads whose stacks need it pay
+ * (copier_wakes.h). Otherwise the change is asynchronous (output_redirect.h). A
+ * call before it is complete has no effect and must be repeated.
  */
-void sampler_capture_deep(struct sampler *sampler, bool capture);
+void sampler_capture_deep(struct sampler *sampler, bool wanted, bool is_fast);
 /* Returns whether at least some samples are captured. */
 bool sampler_captures_deep(const struct sampler *sampler);
 /* Returns the current poll interval if deep stacks are copied, else 0. */

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "perf/bpf.h"
+#include "perf/copier_wakes.h"
 
 #include <linux/perf_event.h>
 #include <stdatomic.h>
@@ -25,6 +26,8 @@ enum {
 	/* Size of the table by thread. Threads whose ids collide replace each
 	 * other. */
 	THREADS = 8192,
+	/* See is_cut(). */
+	CUTS_MAX = 64,
 	/* Helpers of Linux 5.11 and 5.15, which older headers lack. */
 	CALL_CURRENT_TASK = 158,
 	CALL_TASK_REGISTERS = 175,
@@ -38,11 +41,12 @@ enum {
 
 _Static_assert(PIECE_BYTES == 1 << PIECE_SHIFT, "a piece is as large");
 
-/* The program's data on a thread. If it mixes two threads, only the size of the
+/* The data on a thread. If the program mixes two threads, only the size of the
  * copy is wrong. */
 struct thread_end {
 	_Atomic uint64_t tid;
 	_Atomic uint64_t end; /* end of its stack, or 0 to copy nothing */
+	uint64_t cuts;	      /* see is_cut(); used only by the reader */
 };
 
 /* The slots that the program compares. */
@@ -88,6 +92,7 @@ struct stack_program {
 	const unsigned *cpus;
 	size_t dumped_bytes, ring_pieces;
 	size_t cpu_pieces; /* pieces per CPU in the array */
+	struct copier_wakes *wakes;
 	struct bpf_array threads, tables, windows, rings;
 	struct bpf_code code;
 	int fd;
@@ -500,8 +505,10 @@ struct stack_program *stack_program_new(const unsigned *cpus, size_t cpu_count, 
 	program->cpu_pieces = 1 + program->ring_pieces + 1 + PIECES_MAX;
 	program->fd = program->threads.fd = program->tables.fd = program->windows.fd =
 		program->rings.fd = -1;
-	if (!open_arrays(program, cpu_count))
+	program->wakes = copier_wakes_new(cpus, cpu_count);
+	if (!program->wakes || !open_arrays(program, cpu_count))
 		return NULL;
+	copier_wakes_append(program->wakes, &program->code);
 	append_begin(program);
 	if (may_loop()) {
 		append_table(program);
@@ -523,7 +530,13 @@ void stack_program_free(struct stack_program *program)
 	bpf_array_close(&program->tables);
 	bpf_array_close(&program->windows);
 	bpf_array_close(&program->rings);
+	copier_wakes_free(program->wakes);
 	free(program);
+}
+
+struct copier_wakes *stack_program_wakes(struct stack_program *program)
+{
+	return program->wakes;
 }
 
 const struct bpf_code *stack_program_code(const struct stack_program *program)
@@ -603,19 +616,48 @@ static void set_slots(struct slot_table *table, pid_t tid, const struct stack_sl
 	atomic_store(&table->version, slots->version * 2);
 }
 
-void stack_program_note(struct stack_program *program, const struct record *sample,
+/*
+ * Returns whether the kernel's copy can have ended at a page that is not in
+ * memory: in a large array that was never used. Such a copy also ends at the end
+ * of the stack. As long as that is unknown, a few samples are tried.
+ */
+static bool is_cut(const struct stack_program *program, struct thread_end *thread, uint64_t sp,
+		   const struct record *sample, const struct stack_extent *extent)
+{
+	size_t dumped_bytes = sample->sample.dumped_bytes;
+
+	if (extent->is_whole || dumped_bytes >= program->dumped_bytes)
+		return false;
+	if (thread->end)
+		return sp + dumped_bytes < thread->end;
+	return ++thread->cuts < CUTS_MAX;
+}
+
+static void note_end(struct thread_end *thread, const struct record *sample,
+		     const struct stack_extent *extent)
+{
+	uint64_t tid = (uint64_t)sample->tid;
+	bool is_known = atomic_load_explicit(&thread->tid, memory_order_relaxed) == tid;
+
+	if (!is_known)
+		thread->cuts = 0;
+	if (!extent->is_whole &&
+	    (is_known || (extent->is_deep && !sample->sample.has_program_copied)))
+		return;
+	atomic_store_explicit(&thread->end, extent->is_whole ? extent->end : 0,
+			      memory_order_relaxed);
+	atomic_store_explicit(&thread->tid, tid, memory_order_relaxed);
+}
+
+bool stack_program_note(struct stack_program *program, uint64_t sp, const struct record *sample,
 			struct stack_extent extent)
 {
 	pid_t tid = sample->tid;
 	struct thread_end *threads = program->threads.at, *thread = &threads[tid & (THREADS - 1)];
 	struct slot_table *tables = program->tables.at;
-	bool is_known = atomic_load_explicit(&thread->tid, memory_order_relaxed) == (uint64_t)tid;
 
 	if (extent.slots)
 		set_slots(&tables[tid & (STACK_SLOT_THREADS - 1)], tid, extent.slots);
-	if (!extent.is_whole &&
-	    (is_known || (extent.is_deep && !sample->sample.has_program_copied)))
-		return;
-	atomic_store_explicit(&thread->end, extent.is_whole ? extent.end : 0, memory_order_relaxed);
-	atomic_store_explicit(&thread->tid, (uint64_t)tid, memory_order_relaxed);
+	note_end(thread, sample, &extent);
+	return is_cut(program, thread, sp, sample, &extent);
 }

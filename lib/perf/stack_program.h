@@ -32,6 +32,7 @@
 #include "perf/record.h"
 
 struct bpf_code;
+struct copier_wakes;
 struct stack_program;
 
 /*
@@ -45,8 +46,11 @@ struct stack_program *stack_program_new(const unsigned *cpus, size_t cpu_count, 
 void stack_program_free(struct stack_program *program);
 DEFINE_CLEANUP(stack_program, stack_program_free)
 
+/* Returns which samples wake copiers. */
+struct copier_wakes *stack_program_wakes(struct stack_program *program);
+
 /* Returns its instructions, to append them to another program that keeps the
- * sample. */
+ * sample. They expect the context in r1. */
 const struct bpf_code *stack_program_code(const struct stack_program *program);
 /* Attaches the program to the event of this descriptor, which must have no
  * other program. Returns false if that fails. */
@@ -61,10 +65,12 @@ bool stack_program_attach(struct stack_program *program, int fd);
 bool stack_program_complete(struct stack_program *program, size_t cpu, uint64_t sp,
 			    struct record *sample);
 
-/* Records after each sample where the thread's stack ended, and its slots from
- * now on. If the end is unknown, nothing is copied for the thread from then
- * on. */
-void stack_program_note(struct stack_program *program, const struct record *sample,
+/*
+ * Records after each sample where the thread's stack ended, and its slots from
+ * now on. If the end is unknown, nothing is copied for the thread from then on.
+ * Returns whether the stack is probably cut at a page that is not in memory.
+ */
+bool stack_program_note(struct stack_program *program, uint64_t sp, const struct record *sample,
 			struct stack_extent extent);
 
 #endif

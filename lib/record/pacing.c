@@ -81,8 +81,7 @@ void pacing_after_batch(struct pacing *pacing, const struct session *session, ui
 	    sampler_side_band_percent(pacing->sampler) >= CROWDED_PERCENT)
 		pacing->fast_until_ns = now_ns + HURRY_NS;
 	pacing->missed = session_missed_files(session);
-	sampler_capture_deep(pacing->sampler,
-			     !pacing->is_fast && now_ns - pacing->deep_ns < DEEP_NS);
+	sampler_capture_deep(pacing->sampler, now_ns - pacing->deep_ns < DEEP_NS, pacing->is_fast);
 }
 
 uint64_t pacing_next_ns(const struct pacing *pacing, uint64_t now_ns)

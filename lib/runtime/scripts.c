@@ -41,6 +41,8 @@ struct scripts {
 	const struct script_memory *memory;
 	pthread_mutex_t lock;
 	atomic_bool is_used;
+	void (*changed)(void *context, pid_t pid, bool has); /* may be NULL */
+	void *context;
 	struct idmap pids; /* pid → index into processes */
 	struct scripts_process **processes;
 	uint32_t process_count, process_room;
@@ -118,6 +120,8 @@ static void scripts_drop_process(struct scripts *scripts, pid_t pid)
 		return;
 	scripts_process_free(STEAL(scripts->processes[index]));
 	idmap_remove(&scripts->pids, (uint64_t)pid, 0);
+	if (scripts->changed)
+		scripts->changed(scripts->context, pid, false);
 	GROW(scripts->unused, scripts->unused_count, scripts->unused_room);
 	scripts->unused[scripts->unused_count++] = index;
 }
@@ -145,6 +149,15 @@ static void scripts_put_process(struct scripts *scripts, pid_t pid,
 	scripts->processes[index] = added;
 	*idmap_put(&scripts->pids, (uint64_t)pid, 0) = index;
 	atomic_store(&scripts->is_used, true);
+	if (scripts->changed)
+		scripts->changed(scripts->context, pid, true);
+}
+
+void scripts_watch(struct scripts *scripts, void (*changed)(void *context, pid_t pid, bool has),
+		   void *context)
+{
+	scripts->changed = changed;
+	scripts->context = context;
 }
 
 void scripts_add_process(struct scripts *scripts, pid_t pid, const struct runtime_process *process)

@@ -29,6 +29,10 @@ void scripts_add_process(struct scripts *scripts, pid_t pid, const struct runtim
 void scripts_fork(struct scripts *scripts, pid_t parent, pid_t child);
 /* After an exec or the end of a process. */
 void scripts_remove_process(struct scripts *scripts, pid_t pid);
+/* Calls `changed` from now on when a process gets or loses an interpreter. It is
+ * called by the reader of the records. NULL ends this. */
+void scripts_watch(struct scripts *scripts, void (*changed)(void *context, pid_t pid, bool has),
+		   void *context);
 bool scripts_have_process(struct scripts *scripts, pid_t pid);
 /* Whether there was ever a process. */
 bool scripts_are_used(const struct scripts *scripts);

@@ -760,7 +760,7 @@ TEST(nothing_is_lost_when_capture_is_turned_on_and_off)
 	assert_true(pidfd >= 0);
 	release(&child);
 	while (poll(&end, 1, 5) == 0) {
-		sampler_capture_deep(sampler, !sampler_captures_deep(sampler));
+		sampler_capture_deep(sampler, !sampler_captures_deep(sampler), false);
 		read_batch(sampler, heard);
 	}
 	used = read_until_exit(sampler, child.pid, heard);
