@@ -25,6 +25,9 @@ struct code_rule_state {
 	int32_t depth;
 	int32_t fp_depth;
 	int32_t saved[SAVED];
+	/* A register to which sp was copied, or 0, and its distance. */
+	uint8_t copy_reg;
+	int32_t copy_depth;
 	bool knows_depth;
 	bool has_zero_fp;
 	bool popped_return_address;
@@ -47,7 +50,9 @@ struct code_rule {
 	const unsigned char *code;
 	size_t len;
 	bool is_sized;
+	bool uses_copies; /* consider copies of sp */
 	/* Results for the function. */
+	bool has_copies;
 	bool returns, saves, names_saved;
 	bool has_table, has_varied_tables; /* has jumps through a table */
 	struct code_rule_state at_table;
@@ -66,7 +71,8 @@ void code_rule_free(struct code_rule *finder)
 static bool states_equal(const struct code_rule_state *a, const struct code_rule_state *b)
 {
 	return a->depth == b->depth && a->fp_depth == b->fp_depth &&
-	       memcmp(a->saved, b->saved, sizeof(a->saved)) == 0 &&
+	       memcmp(a->saved, b->saved, sizeof(a->saved)) == 0 && a->copy_reg == b->copy_reg &&
+	       (!a->copy_reg || a->copy_depth == b->copy_depth) &&
 	       a->knows_depth == b->knows_depth && a->has_zero_fp == b->has_zero_fp &&
 	       a->popped_return_address == b->popped_return_address;
 }
@@ -160,8 +166,24 @@ static void apply_set_fp(struct code_rule_state *state)
 		state->fp_depth = state->depth;
 }
 
-static bool code_rule_apply(struct code_rule *finder, struct code_rule_state *state,
-			    const struct x86_insn *insn)
+/* A copy of sp counts only if the register's value was saved before. */
+static void apply_copy_sp(struct code_rule *finder, struct code_rule_state *state, unsigned reg)
+{
+	finder->has_copies = true;
+	if (!finder->uses_copies || !state->knows_depth || !state->saved[saved_index(reg)])
+		return;
+	state->copy_reg = (uint8_t)reg;
+	state->copy_depth = state->depth;
+}
+
+static bool apply_from_copy(struct code_rule_state *state, unsigned reg)
+{
+	state->knows_depth = state->copy_reg == reg;
+	return !state->knows_depth || set_depth(state, state->copy_depth);
+}
+
+static bool apply_effect(struct code_rule *finder, struct code_rule_state *state,
+			 const struct x86_insn *insn)
 {
 	switch (insn->effect) {
 	case X86_PUSH:
@@ -182,7 +204,12 @@ static bool code_rule_apply(struct code_rule *finder, struct code_rule_state *st
 		return apply_from_fp(state, 0) && apply_pop(state, saved_registers[SAVED_FP].insn);
 	case X86_SET_SP:
 		state->knows_depth = false;
-		return state->fp_depth;
+		return true;
+	case X86_COPY_SP:
+		apply_copy_sp(finder, state, insn->reg);
+		return true;
+	case X86_FROM_COPY:
+		return apply_from_copy(state, insn->reg);
 	case X86_STORE:
 		if (state->knows_depth)
 			save(finder, state, insn->reg, state->depth - insn->value);
@@ -202,6 +229,18 @@ static bool code_rule_apply(struct code_rule *finder, struct code_rule_state *st
 	default:
 		return true;
 	}
+}
+
+static bool code_rule_apply(struct code_rule *finder, struct code_rule_state *state,
+			    const struct x86_insn *insn)
+{
+	bool moves_sp = insn->effect == X86_COPY_SP || insn->effect == X86_FROM_COPY;
+
+	if (!apply_effect(finder, state, insn))
+		return false;
+	if (!moves_sp && insn->changes >> state->copy_reg & 1)
+		state->copy_reg = 0;
+	return state->knows_depth || state->fp_depth || state->copy_reg;
 }
 
 /* --- Paths ---------------------------------------------------------------- */
@@ -341,19 +380,31 @@ static const struct visited *find_visited(const struct code_rule *finder, size_t
 
 /* --- Rules ---------------------------------------------------------------- */
 
+static struct cfi_value code_rule_cfa(const struct code_rule_state *state)
+{
+	struct cfi_value cfa = {.how = CFI_REGISTER, .offset = CODE_RULE_WORD_BYTES};
+
+	if (state->knows_depth) {
+		cfa.reg = DWARF_SP;
+		cfa.offset += state->depth;
+	} else if (state->fp_depth) {
+		cfa.reg = DWARF_FP;
+		cfa.offset += state->fp_depth;
+	} else {
+		cfa.reg = saved_registers[saved_index(state->copy_reg)].dwarf;
+		cfa.offset += state->copy_depth;
+	}
+	return cfa;
+}
+
 static bool make_rule(const struct code_rule_state *state, struct cfi_rule *ret)
 {
 	const struct arch *arch = &arch_x86_64;
-	bool by_sp = state->knows_depth;
 
 	*ret = (struct cfi_rule){0};
 	cfi_row_default(arch, &ret->row);
-	ret->row.cfa = (struct cfi_value){
-		.how = CFI_REGISTER,
-		.reg = by_sp ? DWARF_SP : DWARF_FP,
-		.offset = (by_sp ? state->depth : state->fp_depth) + CODE_RULE_WORD_BYTES,
-	};
-	ret->has_frame = by_sp && state->fp_depth && state->saved[SAVED_FP];
+	ret->row.cfa = code_rule_cfa(state);
+	ret->has_frame = state->knows_depth && state->fp_depth && state->saved[SAVED_FP];
 	for (unsigned i = 0; i < SAVED; i++)
 		if (state->saved[i])
 			ret->row.regs[saved_registers[i].dwarf] = (struct cfi_value){
@@ -374,30 +425,37 @@ static bool has_own_frame(const struct code_rule *finder, const struct code_rule
 	return finder->returns || finder->saves || (state->depth && !finder->names_saved);
 }
 
-static void code_rule_clear(struct code_rule *finder, const unsigned char *code, size_t len,
-			    bool is_sized)
+static void code_rule_clear(struct code_rule *finder, bool uses_copies)
 {
-	for (size_t at = 0; at < len; at++)
+	for (size_t at = 0; at < finder->len; at++)
 		finder->visited[at].length = 0;
 	finder->next_count = finder->call_count = 0;
-	finder->code = code;
-	finder->len = len;
-	finder->is_sized = is_sized;
-	finder->returns = finder->saves = finder->names_saved = false;
+	finder->uses_copies = uses_copies;
+	finder->returns = finder->saves = finder->names_saved = finder->has_copies = false;
 	finder->has_table = finder->has_varied_tables = false;
 }
 
-bool code_rule_find(struct code_rule *finder, const unsigned char *code, size_t len, bool is_sized,
-		    size_t at, unsigned *steps, struct cfi_rule *ret)
+bool code_rule_analyze(struct code_rule *finder, const unsigned char *code, size_t len,
+		       bool is_sized, unsigned *steps)
 {
-	const struct visited *found;
+	if (len > CODE_RULE_BYTES_MAX)
+		return false;
+	finder->code = code;
+	finder->len = len;
+	finder->is_sized = is_sized;
+	code_rule_clear(finder, false);
+	if (follow_all(finder, steps))
+		return true;
+	if (!finder->has_copies)
+		return false;
+	code_rule_clear(finder, true);
+	return follow_all(finder, steps);
+}
 
-	if (len > CODE_RULE_BYTES_MAX || at >= len)
-		return false;
-	code_rule_clear(finder, code, len, is_sized);
-	if (!follow_all(finder, steps))
-		return false;
-	found = find_visited(finder, at);
+bool code_rule_find(const struct code_rule *finder, size_t at, struct cfi_rule *ret)
+{
+	const struct visited *found = at < finder->len ? find_visited(finder, at) : NULL;
+
 	if (!found || !has_own_frame(finder, &found->state) ||
 	    (found->is_doubtful && finder->has_table && !lands_as_at_table(finder)))
 		return false;

@@ -17,7 +17,8 @@
  * - code after a call that may not return, in a function with a jump table,
  *   because the code may belong to another path;
  * - code that sets the stack pointer to a value known only at run time
- *   (longjmp), unless the function has a frame pointer;
+ *   (longjmp), unless the function has a frame pointer or has copied the stack
+ *   pointer to a register that it does not change, as OpenBLAS does;
  * - a function that never returns and saves no register, if it uses a register
  *   that it would have to save or has pushed nothing. It may run in the frame
  *   of another function (owners.h).
@@ -33,7 +34,7 @@
 #include <stddef.h>
 
 /* Larger functions are not analyzed. */
-enum { CODE_RULE_BYTES_MAX = 8 << 10 };
+enum { CODE_RULE_BYTES_MAX = 64 << 10 };
 
 struct code_rule;
 
@@ -41,13 +42,16 @@ struct code_rule *code_rule_new(void);
 void code_rule_free(struct code_rule *finder);
 
 /*
- * Analyzes a function of `len` bytes at `code` and returns the rule at offset
- * `at`. is_sized: the function is known to end after `len` bytes; otherwise
- * calls are assumed not to return. *steps is the number of instructions that
- * may be decoded; it is reduced by those that were. Returns false if it reaches
- * 0.
+ * Analyzes a function of `len` bytes at `code`, which is borrowed for the call.
+ * is_sized: the function is known to end after `len` bytes; otherwise calls are
+ * assumed not to return. *steps is the number of instructions that may be
+ * decoded; it is reduced by those that were. Returns false if it reaches 0, or
+ * if there are no rules.
  */
-bool code_rule_find(struct code_rule *finder, const unsigned char *code, size_t len, bool is_sized,
-		    size_t at, unsigned *steps, struct cfi_rule *ret);
+bool code_rule_analyze(struct code_rule *finder, const unsigned char *code, size_t len,
+		       bool is_sized, unsigned *steps);
+/* Returns the rule at an offset in the function that was analyzed last, which
+ * has rules. */
+bool code_rule_find(const struct code_rule *finder, size_t at, struct cfi_rule *ret);
 
 #endif

@@ -31,6 +31,9 @@ struct unwinder {
 	struct cfi_cache *cfi;
 	struct owners *owners;
 	struct code_rule *code_rule;
+	/* The function that code_rule contains; MODULE_NONE if there is none. */
+	module_id analyzed_module;
+	uint64_t analyzed_start;
 	unsigned char code[CODE_RULE_BYTES_MAX]; /* code of one function */
 	struct fp_search *fp_search;
 	/* NULL for another architecture or a recorded file. */
@@ -51,6 +54,7 @@ struct unwinder *unwinder_new(struct address_spaces *spaces, const struct arch *
 	unwinder->cfi = cfi_cache_new(spaces, arch, is_live);
 	unwinder->owners = owners_new(unwinder->cfi);
 	unwinder->code_rule = code_rule_new();
+	unwinder->analyzed_module = MODULE_NONE;
 	unwinder->fp_search = fp_search_new(unwinder->cfi, step_any, unwinder);
 	if (is_live && arch == &arch_x86_64)
 		unwinder->jvms = jvms_new(spaces, "/proc");
@@ -119,6 +123,25 @@ static bool find_rule(const struct cfi *cfi, uint64_t vaddr, struct walk *walk,
 	return found;
 }
 
+/* Analyzes a function, unless it was the last one. */
+static bool analyze(struct unwinder *unwinder, module_id module, const struct elf_file *elf,
+		    const struct function_range *function, unsigned *steps)
+{
+	uint64_t bytes = function->end - function->start;
+
+	if (unwinder->analyzed_module == module && unwinder->analyzed_start == function->start)
+		return true;
+	unwinder->analyzed_module = MODULE_NONE;
+	if (bytes > CODE_RULE_BYTES_MAX ||
+	    !elf_file_read(elf, function->start, unwinder->code, bytes) ||
+	    !code_rule_analyze(unwinder->code_rule, unwinder->code, bytes,
+			       function->is_sized || function->is_inferred, steps))
+		return false;
+	unwinder->analyzed_module = module;
+	unwinder->analyzed_start = function->start;
+	return true;
+}
+
 /*
  * Derives a rule from the machine code of the function. This excludes Go code,
  * which switches stacks, and the code that a signal handler returns to, at the
@@ -133,14 +156,10 @@ static bool rule_by_code(struct unwinder *unwinder, const struct module_cfi *cfi
 	bool found;
 
 	if (!cfi->functions || cfi_go(cfi->own, vaddr) != GO_NONE || !allowed ||
-	    !functions_find(cfi->functions, vaddr, &function) ||
-	    function.end - function.start > CODE_RULE_BYTES_MAX ||
-	    !elf_file_read(elf, function.start, unwinder->code, function.end - function.start) ||
-	    is_signal_frame(walk))
+	    !functions_find(cfi->functions, vaddr, &function) || is_signal_frame(walk))
 		return false;
-	found = code_rule_find(unwinder->code_rule, unwinder->code, function.end - function.start,
-			       function.is_sized || function.is_inferred, vaddr - function.start,
-			       &left, ret);
+	found = analyze(unwinder, walk->at.module, elf, &function, &left) &&
+		code_rule_find(unwinder->code_rule, vaddr - function.start, ret);
 	ret->is_inferred = function.is_inferred;
 	ret->start = vaddr;
 	ret->end = vaddr + 1;

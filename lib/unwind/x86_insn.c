@@ -285,15 +285,35 @@ static void move_effect(const struct decoding *in, enum x86_effect by_sp, enum x
 	ret->value = in->displacement;
 }
 
+/* Returns true for rbx, rbp and r12 to r15. */
+static bool is_saved(unsigned reg)
+{
+	return 0xf028 >> reg & 1;
+}
+
+/* Decodes a 64-bit mov between registers. Returns false if it does not concern
+ * the stack. */
+static bool copy_effect(unsigned from, unsigned to, struct x86_insn *ret)
+{
+	if (to == SP && is_saved(from)) {
+		ret->effect = from == FP ? X86_FROM_FP : X86_FROM_COPY;
+		ret->reg = from == FP ? X86_NO_REG : from;
+	} else if (from == SP && is_saved(to)) {
+		ret->effect = to == FP ? X86_SET_FP : X86_COPY_SP;
+		ret->reg = to == FP ? X86_NO_REG : to;
+	} else {
+		return false;
+	}
+	return true;
+}
+
 /* Decodes mov. `from` and `to` are the operands that are registers. */
 static void mov_effect(const struct decoding *in, unsigned from, unsigned to, struct x86_insn *ret)
 {
-	if (to == SP && in->mod == 3 && from == FP && is_64_bit(in))
-		ret->effect = X86_FROM_FP;
-	else if (writes_sp(in))
+	if (in->mod == 3 && is_64_bit(in) && copy_effect(from, to, ret))
+		return;
+	if (writes_sp(in))
 		ret->effect = X86_SET_SP;
-	else if (in->mod == 3 && from == SP && to == FP && is_64_bit(in))
-		ret->effect = X86_SET_FP;
 	else if (in->opcode == 0x89)
 		move_effect(in, X86_STORE, X86_STORE_BY_FP, ret);
 	else
@@ -436,12 +456,6 @@ static void effect_of_0f(const struct decoding *in, struct x86_insn *ret)
 	}
 }
 
-/* Returns true for rbx, rbp and r12 to r15. */
-static bool is_saved(unsigned reg)
-{
-	return 0xf028 >> reg & 1;
-}
-
 /* Returns true if ModRM's reg is a part of the opcode. */
 static bool x86_insn_is_group(unsigned opcode)
 {
@@ -458,6 +472,68 @@ static bool names_saved(const struct decoding *in)
 	       (!(in->map == MAP_ONE && x86_insn_is_group(in->opcode)) && is_saved(in->reg));
 }
 
+enum { CHANGES_REG = 1, CHANGES_RM = 2, CHANGES_ALL = 4 };
+
+/* Returns which operands of an instruction after 0f may be general registers
+ * that it changes. Most others are vectors. */
+static unsigned changed_of_0f(unsigned op)
+{
+	switch (op >> 4) {
+	case 0x0:
+	case 0x9:
+	case 0xa:
+	case 0xb:
+		return op == 0xa2 ? CHANGES_ALL : CHANGES_REG | CHANGES_RM; /* cpuid: rbx */
+	case 0x4:
+		return CHANGES_REG;
+	case 0xc:
+		return CHANGES_REG | CHANGES_RM;
+	default:
+		break;
+	}
+	if (op == 0x2c || op == 0x2d || op == 0x50 || op == 0xd7)
+		return CHANGES_REG;
+	return op == 0x7e ? CHANGES_RM : 0;
+}
+
+static unsigned changed_operands(const struct decoding *in)
+{
+	unsigned op = in->opcode;
+
+	switch (in->map) {
+	case MAP_ONE:
+		return x86_insn_is_group(op) ? CHANGES_RM : CHANGES_REG | CHANGES_RM;
+	case MAP_0F:
+		return changed_of_0f(op);
+	case MAP_38: /* crc32, movbe, and what works on bits */
+		return op >= 0xf0 ? CHANGES_ALL : 0;
+	default: /* pextr, rorx */
+		return op >= 0xf0 || op >> 2 == 0x14 >> 2 ? CHANGES_ALL : 0;
+	}
+}
+
+/* Without the effects on the stack. The high bits of a vector instruction's
+ * operands were not decoded. */
+static uint16_t changed_registers(const struct decoding *in)
+{
+	unsigned operands = changed_operands(in), rm = 1U << in->rm, reg = 1U << in->reg, both;
+	unsigned op = in->opcode;
+
+	if (operands & CHANGES_ALL)
+		return UINT16_MAX;
+	if (!in->has_modrm) {
+		reg = 1U << ((op & 7) | (in->rex & REX_B ? 8 : 0));
+		if (in->map == MAP_ONE)
+			return op >> 4 == 9 || op >> 4 == 0xb || op >> 3 == 0x58 >> 3
+				       ? (uint16_t)reg
+				       : 0;
+		return in->map == MAP_0F && op >> 3 == 0xc8 >> 3 ? (uint16_t)reg : 0;
+	}
+	both = (operands & CHANGES_REG ? reg : 0) |
+	       (operands & CHANGES_RM && in->mod == 3 ? rm : 0);
+	return (uint16_t)(in->is_vector ? both | both << 8 : both);
+}
+
 bool x86_insn_decode(const unsigned char *code, size_t len, struct x86_insn *ret)
 {
 	struct decoding in = {.from = bytes_of(code, len < LENGTH_MAX ? len : LENGTH_MAX)};
@@ -467,7 +543,8 @@ bool x86_insn_decode(const unsigned char *code, size_t len, struct x86_insn *ret
 		return false;
 	*ret = (struct x86_insn){.length = (unsigned)(in.from.at - code),
 				 .reg = X86_NO_REG,
-				 .names_saved = names_saved(&in)};
+				 .names_saved = names_saved(&in),
+				 .changes = changed_registers(&in)};
 	if (in.is_vector)
 		return true;
 	if (in.map == MAP_ONE)

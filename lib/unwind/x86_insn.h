@@ -17,6 +17,8 @@ enum x86_effect {
 	X86_POP,	 /* pops into `reg` */
 	X86_ADD,	 /* adds `value` to rsp */
 	X86_FROM_FP,	 /* sets rsp to rbp + `value` */
+	X86_COPY_SP,	 /* sets `reg`, which is callee-saved and not rbp, to rsp */
+	X86_FROM_COPY,	 /* sets rsp to `reg`, which is callee-saved and not rbp */
 	X86_SET_FP,	 /* sets rbp to rsp */
 	X86_ZERO_FP,	 /* sets rbp to 0 */
 	X86_LEAVE,	 /* sets rsp to rbp and pops rbp */
@@ -43,6 +45,9 @@ struct x86_insn {
 	int64_t value;
 	/* The instruction may have a callee-saved register as an operand. */
 	bool names_saved;
+	/* The registers that it may change, one bit each. Those with other roles
+	 * may be missing: rsp, rbp, and operands that are not in the encoding. */
+	uint16_t changes;
 };
 
 /* Returns false if the instruction is unknown or not completely in the code. */

@@ -23,7 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		unsigned steps = STEPS;
 		struct cfi_rule rule;
 
-		if (!code_rule_find(finder, code, len, at & 1, at, &steps, &rule))
+		if (!code_rule_analyze(finder, code, len, at & 1, &steps) ||
+		    !code_rule_find(finder, at, &rule))
 			continue;
 		if (rule.row.cfa.how != CFI_REGISTER || rule.row.cfa.offset < 8)
 			abort();

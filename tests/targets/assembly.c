@@ -4,7 +4,7 @@
  *	_start … main
  *	  spend
  *	    run_realigned
- *	      realigned      20 %  CFA by an expression, as in OpenSSL
+ *	      realigned      10 %  CFA by an expression, as in OpenSSL
  *	    run_plain
  *	      plain_leaf     20 %  no CFI, nothing pushed
  *	    run_pushing
@@ -12,6 +12,8 @@
  *	    run_framed
  *	      framed         20 %  no CFI, a frame pointer
  *	        called_back        (spin inlined)
+ *	    run_copying
+ *	      copying        10 %  no CFI, realigned, sp is kept in rbx, as in OpenBLAS
  *	    run_keeping
  *	      keeping              keeps its CFA in rax, as in OpenSSL's AES-GCM
  *	        kept_leaf    10 %  preserves rax, which its CFI does not state
@@ -25,6 +27,7 @@ void realigned(unsigned rounds);
 void plain_leaf(unsigned rounds);
 void pushing_leaf(unsigned rounds);
 void framed(void (*function)(void));
+void copying(unsigned rounds);
 void keeping(unsigned rounds);
 void entering(unsigned rounds);
 
@@ -99,6 +102,17 @@ __asm__(".text\n"
 		"	.cfi_def_cfa_register %rsp\n"
 		"	ret\n"
 		".cfi_endproc\n")
+	FUNCTION(copying,
+		"	sub $32, %rsp\n"
+		"	mov %rbx, (%rsp)\n"
+		"	mov %rsp, %rbx\n"
+		"	sub $320, %rsp\n"
+		"	and $-256, %rsp\n"
+		LOOP
+		"	mov %rbx, %rsp\n"
+		"	mov (%rsp), %rbx\n"
+		"	add $32, %rsp\n"
+		"	ret\n")
 	FUNCTION(entering,
 		".cfi_startproc\n"
 		"	sub $16400, %rsp\n"
@@ -151,6 +165,12 @@ static void run_framed(void)
 	__asm__ volatile("");
 }
 
+static void run_copying(void)
+{
+	copying(ROUNDS);
+	__asm__ volatile("");
+}
+
 static void run_keeping(void)
 {
 	keeping(ROUNDS);
@@ -165,9 +185,10 @@ static void run_entering(void)
 
 int main(int argc, char **argv)
 {
-	const struct part parts[] = {{run_realigned, 2}, {run_plain, 2},   {run_pushing, 2},
-				     {run_framed, 2},	 {run_keeping, 1}, {run_entering, 1}};
+	const struct part parts[] = {{run_realigned, 1}, {run_copying, 1}, {run_plain, 2},
+				     {run_pushing, 2},	 {run_framed, 2},  {run_keeping, 1},
+				     {run_entering, 1}};
 
-	spend(seconds_argument(argc, argv), parts, 6);
+	spend(seconds_argument(argc, argv), parts, 7);
 	return 0;
 }

@@ -26,7 +26,8 @@ static bool find_in(const unsigned char *code, size_t len, size_t at, struct cfi
 {
 	struct code_rule *finder = code_rule_new();
 	unsigned steps = STEPS;
-	bool found = code_rule_find(finder, code, len, true, at, &steps, ret);
+	bool found = code_rule_analyze(finder, code, len, true, &steps) &&
+		     code_rule_find(finder, at, ret);
 
 	code_rule_free(finder);
 	return found;
@@ -131,6 +132,47 @@ TEST(code_after_a_call_that_does_not_return_has_the_rule_of_the_jump)
 	ASSERT_CFA(code, 10, RSP, 8);
 }
 
+/* sub $0x10,%rsp; mov %rbx,(%rsp); mov %rsp,%rbx; sub $0x80,%rsp; and $-64,%rsp;
+ * nop of 3 bytes; mov %rbx,%rsp; mov (%rsp),%rbx; add $0x10,%rsp; ret */
+static const unsigned char realigned[] = {
+	0x48, 0x83, 0xec, 0x10, 0x48, 0x89, 0x1c, 0x24, 0x48, 0x89, 0xe3, 0x48, 0x81,
+	0xec, 0x80, 0,	  0,	0,    0x48, 0x83, 0xe4, 0xc0, 0x0f, 0x1f, 0,	0x48,
+	0x89, 0xdc, 0x48, 0x8b, 0x1c, 0x24, 0x48, 0x83, 0xc4, 0x10, 0xc3,
+};
+enum { REALIGNED_NOP = 22 };
+
+TEST(a_copy_of_the_stack_pointer_leads_out_of_a_realigned_frame)
+{
+	struct cfi_rule rule;
+
+	ASSERT_CFA(realigned, 18, RSP, 152);
+	ASSERT_CFA(realigned, REALIGNED_NOP, RBX, 24);
+	ASSERT_CFA(realigned, 28, RSP, 24);
+	ASSERT_CFA(realigned, 36, RSP, 8);
+	assert_true(FIND(realigned, REALIGNED_NOP, &rule));
+	assert_int_equal(rule.row.regs[RBX].how, CFI_AT_CFA);
+	assert_int_equal(rule.row.regs[RBX].offset, -24);
+}
+
+TEST(a_copy_of_the_stack_pointer_counts_only_while_it_is_unchanged)
+{
+	/* inc %rbx; mov %rax,%rbx; pop %rbx and two nops */
+	static const unsigned char changes[][3] = {
+		{0x48, 0xff, 0xc3}, {0x48, 0x89, 0xc3}, {0x5b, 0x90, 0x90}};
+	unsigned char code[sizeof(realigned)];
+	struct cfi_rule rule;
+
+	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+		memcpy(code, realigned, sizeof(code));
+		memcpy(code + REALIGNED_NOP, changes[i], sizeof(changes[i]));
+		assert_false(FIND(code, 20, &rule));
+	}
+	/* Without a saved rbx. */
+	memcpy(code, realigned, sizeof(code));
+	memcpy(code + 4, (const unsigned char[]){0x0f, 0x1f, 0x40, 0}, 4);
+	assert_false(FIND(code, REALIGNED_NOP, &rule));
+}
+
 TEST(a_longjmp_has_no_rule)
 {
 	/* mov 0x30(%rdi),%rsp; jmp *0x38(%rdi) */
@@ -170,9 +212,8 @@ TEST(the_number_of_steps_is_limited)
 {
 	struct code_rule *finder = code_rule_new();
 	unsigned steps = 2;
-	struct cfi_rule rule;
 
-	assert_false(code_rule_find(finder, plain, sizeof(plain), true, 1, &steps, &rule));
+	assert_false(code_rule_analyze(finder, plain, sizeof(plain), true, &steps));
 	assert_int_equal(steps, 0);
 	code_rule_free(finder);
 }
@@ -212,6 +253,10 @@ static const struct {
 	{{0x48, 0x89, 0xe5}, 3, X86_SET_FP, NO, 0, true},
 	{{0x48, 0x8b, 0xec}, 3, X86_SET_FP, NO, 0, true},
 	{{0x48, 0x89, 0xec}, 3, X86_FROM_FP, NO, 0, true},
+	{{0x48, 0x89, 0xe3}, 3, X86_COPY_SP, 3, 0, true},
+	{{0x4c, 0x8b, 0xfc}, 3, X86_COPY_SP, 15, 0, true},
+	{{0x48, 0x89, 0xe0}, 3, X86_NOTHING, NO, 0, false},
+	{{0x4c, 0x89, 0xfc}, 3, X86_FROM_COPY, 15, 0, true},
 	{{0x89, 0xe5}, 2, X86_NOTHING, NO, 0, true},
 	{{0x89, 0xec}, 2, X86_SET_SP, NO, 0, true},
 	{{0x48, 0x89, 0xc4}, 3, X86_SET_SP, NO, 0, false},
@@ -289,6 +334,44 @@ TEST(an_instruction_has_a_length_and_an_effect_on_the_stack)
 	}
 }
 
+static const struct {
+	unsigned char code[12];
+	uint16_t changes; /* of rbx and r12 */
+} changing[] = {
+	{{0x48, 0x01, 0xc3}, 1 << 3},			    /* add %rax,%rbx */
+	{{0x49, 0x83, 0xec, 1}, 1 << 12},		    /* sub $1,%r12 */
+	{{0x48, 0x83, 0xd8, 1}, 0},			    /* sbb $1,%rax: /3 */
+	{{0x48, 0x83, 0x43, 8, 1}, 0},			    /* addq $1,8(%rbx) */
+	{{0x48, 0x8b, 0x43, 8}, 0},			    /* mov 8(%rbx),%rax */
+	{{0x48, 0x8d, 0x58, 8}, 1 << 3},		    /* lea 8(%rax),%rbx */
+	{{0xbb, 1, 2, 3, 4}, 1 << 3},			    /* mov $…,%ebx */
+	{{0x93}, 1 << 3},				    /* xchg %eax,%ebx */
+	{{0x5b}, 1 << 3},				    /* pop %rbx */
+	{{0x53}, 0},					    /* push %rbx */
+	{{0x0f, 0xcb}, 1 << 3},				    /* bswap %ebx */
+	{{0x0f, 0xa2}, 1 << 3 | 1 << 12},		    /* cpuid */
+	{{0x48, 0x0f, 0x45, 0xd8}, 1 << 3},		    /* cmovne %rax,%rbx */
+	{{0x0f, 0xb6, 0xd8}, 1 << 3},			    /* movzbl %al,%ebx */
+	{{0x0f, 0x28, 0xd8}, 0},			    /* movaps %xmm0,%xmm3 */
+	{{0x66, 0x0f, 0x7e, 0xc3}, 1 << 3},		    /* movd %xmm0,%ebx */
+	{{0xf2, 0x48, 0x0f, 0x2c, 0xd8}, 1 << 3},	    /* cvttsd2si %xmm0,%rbx */
+	{{0xc5, 0xfd, 0x28, 0xd8}, 0},			    /* vmovapd %ymm0,%ymm3 */
+	{{0xc4, 0xe2, 0xfd, 0xb8, 0xd9}, 0},		    /* vfmadd231pd …,%ymm3 */
+	{{0xc5, 0xf9, 0x7e, 0xc3}, 1 << 3},		    /* vmovd %xmm0,%ebx */
+	{{0xc4, 0xe2, 0xf8, 0xf2, 0xd8}, 1 << 3 | 1 << 12}, /* andn */
+};
+
+TEST(an_instruction_names_the_registers_that_it_may_change)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(changing); i++) {
+		struct x86_insn insn = {0};
+
+		assert_true(x86_insn_decode(changing[i].code, sizeof(changing[i].code), &insn));
+		if ((insn.changes & (1 << 3 | 1 << 12)) != changing[i].changes)
+			fail_msg("case %u: %#x", i, insn.changes);
+	}
+}
+
 /* --- Against call frame information -------------------------------------------------------------
  */
 
@@ -333,7 +416,8 @@ static void compare_at(struct comparison *with, const struct function_range *fun
 
 	if (!cfi_find(with->cfi, vaddr, &cfi_steps, &theirs) || theirs.signal_frame)
 		return;
-	if (!code_rule_find(with->finder, code, len, function->is_sized, at, &steps, &ours)) {
+	if (!code_rule_analyze(with->finder, code, len, function->is_sized, &steps) ||
+	    !code_rule_find(with->finder, at, &ours)) {
 		with->none++;
 		return;
 	}
@@ -350,7 +434,7 @@ static void compare_at(struct comparison *with, const struct function_range *fun
 static void compare_function(struct comparison *with, const struct function_range *function)
 {
 	uint64_t len = function->end - function->start, stride, next = 0, at = 0;
-	unsigned char code[CODE_RULE_BYTES_MAX];
+	static unsigned char code[CODE_RULE_BYTES_MAX];
 	struct x86_insn insn;
 
 	if (len > sizeof(code) || !elf_file_read(with->elf, function->start, code, len))
