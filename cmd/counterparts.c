@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 #include "base/shell_word.h"
+#include "base/text.h"
 #include "cmd/command.h"
 
 #include <fnmatch.h>
@@ -126,7 +127,7 @@ static char *counterparts_fill(const char *line, char *const *words)
 	FILE *out = open_memstream(&text, &len);
 
 	for (const char *end; (end = strchr(line, '{')); line = strchr(end, '}') + 1) {
-		bool has_name = !strncmp(end, "{PROGRAM}", strlen("{PROGRAM}"));
+		bool has_name = text_begins(end, "{PROGRAM}");
 
 		fprintf(out, "%.*s", (int)(end - line), line);
 		counterparts_put_words(has_name ? words : words + 1, end + 1, strcspn(end + 1, "}"),

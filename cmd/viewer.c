@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/forked_child.h"
+#include "base/text.h"
 #include "base/trusted_user.h"
 #include "cmd/ui/message.h"
 
@@ -10,15 +11,13 @@
 #include <grp.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static const char opener[] = "xdg-open";
 
 static bool is_for_desktop(const struct output *output)
 {
-	return output->is_file && output->is_written &&
-	       !strncmp(output->format->viewer, opener, strlen(opener));
+	return output->is_file && output->is_written && text_begins(output->format->viewer, opener);
 }
 
 /* Browsers refuse to run as root. */

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/line_reader.h"
+#include "base/text.h"
 #include "base/timed_open.h"
 #include "base/utf8.h"
 #include "profile/source_users.h"
@@ -41,7 +42,7 @@ static bool leads_upwards(const char *path)
 {
 	for (; path; path = strchr(path, '/')) {
 		path += strspn(path, "/");
-		if (strncmp(path, "..", 2) == 0 && (!path[2] || path[2] == '/'))
+		if (text_begins(path, "..") && (!path[2] || path[2] == '/'))
 			return true;
 	}
 	return false;

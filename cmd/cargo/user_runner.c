@@ -118,7 +118,7 @@ static void find_configured(const struct cargo_project *project, const char *tri
 static bool is_same_family(const char *arch, size_t len, const char *host)
 {
 	if (text_begins(host, "x86_64-"))
-		return len == 4 && arch[0] == 'i' && !strncmp(arch + 2, "86", 2);
+		return len == 4 && arch[0] == 'i' && text_begins(arch + 2, "86");
 	return text_begins(host, "aarch64-") && text_begins(arch, "arm");
 }
 

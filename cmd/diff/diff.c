@@ -1,6 +1,7 @@
 /*
  * prof diff: compares profiles and reports significant changes.
  */
+#include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/diff/diff_directories.h"
 #include "cmd/diff/diff_options.h"
@@ -61,7 +62,7 @@ static struct error *diff_take_by(void *field, const char *argument)
 	static const char label[] = "label:";
 	int choice;
 
-	if (!strncmp(argument, label, strlen(label)) && argument[strlen(label)]) {
+	if (text_begins(argument, label) && argument[strlen(label)]) {
 		*(const char **)field = argument + strlen(label);
 		return NULL;
 	}

@@ -233,7 +233,7 @@ struct error *sampling_take_call_graph(void *field, const char *argument)
 	int kind = stacks->kind;
 	struct error *err;
 
-	if (!strncmp(argument, "dwarf,", 6)) {
+	if (text_begins(argument, "dwarf,")) {
 		stacks->kind = CALL_GRAPH_DWARF;
 		return take_dump_size(stacks, argument + 6);
 	}

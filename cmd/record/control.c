@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/printable.h"
+#include "base/text.h"
 #include "base/trusted_user.h"
 #include "cmd/ui/message.h"
 #include "output/place.h"
@@ -172,9 +173,9 @@ static struct error *control_open_as(struct control *control, const char *how)
 
 	if (!strcmp(how, "auto"))
 		return make_fifos(control);
-	if (!strncmp(how, "fifo:", 5) && control_split(how + 5, &words, &ack))
+	if (text_begins(how, "fifo:") && control_split(how + 5, &words, &ack))
 		return open_fifos(control, words, ack);
-	if (!strncmp(how, "fd:", 3) && control_split(how + 3, &words, &ack) &&
+	if (text_begins(how, "fd:") && control_split(how + 3, &words, &ack) &&
 	    control_is_number(words) && (!ack || control_is_number(ack)))
 		return use_descriptors(control, words, ack);
 	return error_usage(

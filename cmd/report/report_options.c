@@ -112,7 +112,7 @@ static struct error *report_options_take_summary(void *field, const char *argume
 /* perf's -g[TYPE,MIN,…,ORDER,…]: only "none" has an effect. */
 static struct error *take_graph(void *field, const char *argument)
 {
-	if (argument && !strncmp(argument, "none", 4))
+	if (argument && text_begins(argument, "none"))
 		*(bool *)field = true;
 	return NULL;
 }

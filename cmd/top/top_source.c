@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/printable.h"
+#include "base/text.h"
 #include "cmd/annotate/annotate.h"
 
 #include <stdlib.h>
@@ -135,7 +136,7 @@ static double share_at(const struct top_source *source, size_t index)
 	char *end;
 	double share = strtod(source->lines[index], &end);
 
-	return end == source->lines[index] + SHARE_COLUMNS - strlen(" %") && !strncmp(end, " %", 2)
+	return end == source->lines[index] + SHARE_COLUMNS - strlen(" %") && text_begins(end, " %")
 		       ? share
 		       : 0;
 }

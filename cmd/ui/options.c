@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/nearest.h"
+#include "base/text.h"
 #include "cmd/counterparts.h"
 #include "cmd/ui/wrap.h"
 
@@ -119,7 +120,7 @@ static struct error *unknown_option(const struct option_entry *entries, const ch
 	err = error_new("unknown option %s", word);
 	if (counterpart)
 		return error_hint(err, "%s", counterpart);
-	if (!strncmp(word, "--", 2))
+	if (text_begins(word, "--"))
 		near = nearest(word + 2, names);
 	return near ? error_hint(err, "did you mean --%s?", near)
 		    : error_hint(err, "--help lists the options");
@@ -146,7 +147,7 @@ static struct error *ui_options_take(const struct option_entry *entry, void *opt
 /* Returns the word that getopt failed at. */
 static const char *failed_word(char **argv, char buffer[static 3])
 {
-	if (optopt > 0 && optopt < LONG_ONLY && strncmp(argv[optind - 1], "--", 2) != 0) {
+	if (optopt > 0 && optopt < LONG_ONLY && !text_begins(argv[optind - 1], "--")) {
 		snprintf(buffer, 3, "-%c", optopt);
 		return buffer;
 	}

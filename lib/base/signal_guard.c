@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/pids.h"
+#include "base/thread_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -64,23 +65,12 @@ static uint64_t signal_guard_cpu_ns_of(pid_t tid)
 	return clock_read_ns((clockid_t)(~(unsigned)tid << 3) | per_thread | scheduler);
 }
 
-/* Returns the state of a thread: a letter of proc_pid_stat(5). */
 static char state_of(pid_t tid)
 {
-	char path[64], text[256];
-	const char *name_end;
-	ssize_t len = 0;
+	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd >= 0)
-		len = read(fd, text, sizeof(text) - 1);
-	text[len < 0 ? 0 : len] = '\0';
-	name_end = strrchr(text, ')');
-	if (!name_end || !name_end[1])
-		return 'X';
-	return name_end[2];
+	return thread_state(path);
 }
 
 struct signal_guard_activity {

@@ -2,8 +2,8 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/thread_state.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -156,19 +156,12 @@ static bool timed_call_start(struct helper *helper)
  */
 static bool timed_call_is_asleep(const struct helper *helper)
 {
-	CLEANUP(close_fd) int fd = -1;
-	char path[64], text[256];
-	const char *end;
-	ssize_t len;
+	char path[64];
 
 	if (!helper->tid)
 		return false; /* it has not run yet */
 	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)helper->tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	len = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-	text[len > 0 ? len : 0] = '\0';
-	end = strrchr(text, ')');
-	return !end || strncmp(end, ") R", 3) != 0;
+	return thread_state(path) != 'R';
 }
 
 /* The caller holds the mutex. */

@@ -1,6 +1,7 @@
 #include "dwarf/name.h"
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "dwarf/scan.h"
 
 #include <dwarf.h>
@@ -198,7 +199,7 @@ static struct bytes dwarf_name_scope_name(struct dwarf_reader *reader,
 		return name;
 	if (die->abbrev->tag == DW_TAG_namespace)
 		return dwarf_name_text_of("(anonymous namespace)");
-	return dwarf_name_text_of(strncmp(inner, "operator()", 10) == 0 ? "{lambda}" : "{unnamed}");
+	return dwarf_name_text_of(text_begins(inner, "operator()") ? "{lambda}" : "{unnamed}");
 }
 
 static const char *dwarf_name_qualified(struct dwarf_reader *reader, const struct dwarf_view *view,

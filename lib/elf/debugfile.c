@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/gzip.h"
+#include "base/text.h"
 
 /*
  * Larger files are not read for their CRC, because that takes too long. They
@@ -13,7 +14,7 @@ static bool has_parent_component(const char *path)
 {
 	for (const char *at = path; at; at = strchr(at, '/')) {
 		at += strspn(at, "/");
-		if (strncmp(at, "..", 2) == 0 && (!at[2] || at[2] == '/'))
+		if (text_begins(at, "..") && (!at[2] || at[2] == '/'))
 			return true;
 	}
 	return false;

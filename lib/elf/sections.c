@@ -1,6 +1,7 @@
 #include "elf/sections.h"
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "elf/classes.h"
 #include "elf/packed_section.h"
 #include "elf/relocatable.h"
@@ -336,7 +337,7 @@ static size_t find_section(struct elf_sections *sections, const char *name, size
 
 	elf_sections_load(sections);
 	index = section_named(sections, "", name, after);
-	*is_zdebug = !index && strncmp(name, ".debug_", 7) == 0;
+	*is_zdebug = !index && text_begins(name, ".debug_");
 	return *is_zdebug ? section_named(sections, ".z", name + 1, after) : index;
 }
 

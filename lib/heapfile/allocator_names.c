@@ -1,6 +1,7 @@
 #include "heapfile/allocator_names.h"
 
 #include "base/alloc.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -36,11 +37,6 @@ static const char *const families[] = {
 	"jemallocator::",
 };
 
-static bool allocator_names_begins(const char *name, const char *with)
-{
-	return !strncmp(name, with, strlen(with));
-}
-
 static bool allocator_names_is_function(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
@@ -52,24 +48,19 @@ static bool allocator_names_is_function(const char *name)
 bool is_allocator_function(const char *name)
 {
 	/* "new" alone is a function of the program. */
-	if (allocator_names_is_function(name) && !allocator_names_begins(name, "new"))
+	if (allocator_names_is_function(name) && !text_begins(name, "new"))
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
-		if (allocator_names_begins(name, prefixes[i]) &&
+		if (text_begins(name, prefixes[i]) &&
 		    allocator_names_is_function(name + strlen(prefixes[i])))
 			return true;
-	for (size_t i = 0; i < ARRAY_SIZE(families); i++)
-		if (allocator_names_begins(name, families[i]))
-			return true;
-	return false;
+	return TEXT_BEGINS_ANY(name, families);
 }
 
 bool is_allocator_library(const char *path)
 {
-	const char *name = basename(path);
+	static const char *const libraries[] = {"libjemalloc.", "libjemalloc-", "libtcmalloc.",
+						"libtcmalloc_"};
 
-	return allocator_names_begins(name, "libjemalloc.") ||
-	       allocator_names_begins(name, "libjemalloc-") ||
-	       allocator_names_begins(name, "libtcmalloc.") ||
-	       allocator_names_begins(name, "libtcmalloc_");
+	return TEXT_BEGINS_ANY(basename(path), libraries);
 }

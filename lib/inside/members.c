@@ -3,11 +3,11 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/descendants.h"
+#include "base/text.h"
 #include "inside/layout.h"
 #include "proc/jit_map.h"
 #include "proc/maps.h"
 
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -60,7 +60,7 @@ static bool maps_file(const struct members *members, struct bytes text)
 		if (mapping.inode == members->inode &&
 		    mapping.device_major == members->device_major &&
 		    mapping.device_minor == members->device_minor &&
-		    strncmp(mapping.path, "/memfd:", strlen("/memfd:")) == 0)
+		    text_begins(mapping.path, "/memfd:"))
 			return true;
 	return false;
 }

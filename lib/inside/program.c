@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "elf/file_origin.h"
 #include "proc/executed_file.h"
 
@@ -73,7 +74,7 @@ static const char *find_given(char *const *argv)
 {
 	char *const *at = argv;
 
-	while (*at && strncmp(*at, "--", 2) == 0) {
+	while (*at && text_begins(*at, "--")) {
 		if (!strcmp(*at, "--"))
 			return at[1];
 		if (takes_argument(*at) && at[1])

@@ -1,6 +1,7 @@
 #include "output/output.h"
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "output/rescue.h"
 
 #include <ctype.h>
@@ -40,10 +41,10 @@ static char *output_pattern_of(const char *template)
 	FILE *out = open_memstream(&pattern, &len);
 
 	for (const char *at = template; *at; at++) {
-		if (!strncmp(at, "%p", 2)) {
+		if (text_begins(at, "%p")) {
 			fprintf(out, "%d", getpid());
 			at++;
-		} else if (!strncmp(at, "%t", 2)) {
+		} else if (text_begins(at, "%t")) {
 			output_put_time(out);
 			at++;
 		} else {
@@ -63,7 +64,7 @@ static char *numbered(const char *pattern, unsigned number)
 	FILE *out = open_memstream(&path, &len);
 
 	for (const char *at = pattern; *at; at++) {
-		if (!strncmp(at, "%n", 2)) {
+		if (text_begins(at, "%n")) {
 			fprintf(out, "%u", number);
 			at++;
 		} else {

@@ -1,6 +1,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/nearest.h"
+#include "base/text.h"
 #include "dwarf/search.h"
 #include "elf/classes.h"
 #include "elf/disassembly.h"
@@ -304,7 +305,7 @@ static bool ends_with_parts(const char *name, const char *parts)
 	size_t len = strlen(name), parts_len = strlen(parts);
 
 	return len > parts_len + 2 && !strcmp(name + len - parts_len, parts) &&
-	       !strncmp(name + len - parts_len - 2, "::", 2);
+	       text_begins(name + len - parts_len - 2, "::");
 }
 
 /* Finds a name that ends with the user's text or is spelled similarly. */

@@ -1,6 +1,7 @@
 #include "proc/jit_map.h"
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "proc/process_links.h"
 
 #include <string.h>
@@ -27,7 +28,7 @@ static bool jit_map_read_process(const char *proc, pid_t pid, struct process *re
 
 		if (sscanf(line, "Uid:\t%*u\t%u", &user) == 1)
 			ret->user = user;
-		if (strncmp(line, "NSpid:", 6) == 0 && last)
+		if (text_begins(line, "NSpid:") && last)
 			ret->pid = (pid_t)strtol(last, NULL, 10);
 	}
 	return status;

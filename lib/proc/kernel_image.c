@@ -140,7 +140,7 @@ static bool is_file_of(const char *file, size_t len, const char *name)
 	for (; *name; name++, start++)
 		if (start == file + len || (*start == '-' ? '_' : *start) != *name)
 			return false;
-	return (size_t)(file + len - start) >= 3 && !strncmp(start, ".ko", 3);
+	return (size_t)(file + len - start) >= 3 && text_begins(start, ".ko");
 }
 
 /* The caller frees the result. */

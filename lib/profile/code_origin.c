@@ -162,7 +162,7 @@ static struct code_class class_by_rules(const char *path)
  */
 static bool is_python_library(const char *name)
 {
-	return !strncmp(name, "py::", strlen("py::")) &&
+	return text_begins(name, "py::") &&
 	       (strstr(name, ":<frozen ") ||
 		(strstr(name, "/lib/python") && !strstr(name, "-packages/")));
 }
@@ -174,9 +174,9 @@ static bool is_python_library(const char *name)
 static bool is_java_stub(const char *name)
 {
 	return !strcmp(name, "Interpreter") || !strcmp(name, "I2C/C2I adapters") ||
-	       !strncmp(name, "StubRoutines (", strlen("StubRoutines (")) ||
-	       !strcmp(name, "SafepointBlob") || !strcmp(name, "vtable chunks") ||
-	       text_ends(name, " Runtime1 stub") || (*name == '_' && text_ends(name, "_Java"));
+	       text_begins(name, "StubRoutines (") || !strcmp(name, "SafepointBlob") ||
+	       !strcmp(name, "vtable chunks") || text_ends(name, " Runtime1 stub") ||
+	       (*name == '_' && text_ends(name, "_Java"));
 }
 
 /*

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -151,10 +152,10 @@ static bool profile_quality_decode(const char *begin, const char *text,
 				   const struct quality_count *known, void *into, const char **rest)
 {
 	*rest = NULL;
-	if (strncmp(text, begin, strlen(begin)) != 0)
+	if (!text_begins(text, begin))
 		return false;
 	for (text += strlen(begin); !*rest; text++) {
-		if (!strncmp(text, event_key, strlen(event_key)))
+		if (text_begins(text, event_key))
 			*rest = text + strlen(event_key);
 		else if (!profile_quality_take_pair(&text, known, into) || (*text && *text != ' '))
 			return false;

@@ -149,7 +149,7 @@ static bool task_rules_matches(const char *path, const char *rule)
 	size_t len = strlen(rule);
 
 	return !strncmp(path, rule, len) &&
-	       (!path[len] || !strncmp(path + len, "::", 2) || path[len] == ' ' ||
+	       (!path[len] || text_begins(path + len, "::") || path[len] == ' ' ||
 		(path[len] == '.' && strchr(rule, '.')));
 }
 

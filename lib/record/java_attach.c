@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/forked_child.h"
 #include "base/line_reader.h"
+#include "base/text.h"
 #include "base/trusted_user.h"
 #include "unwind/vm_structs.h"
 
@@ -80,7 +81,7 @@ static void take_status_line(struct java_attach_machine *machine, const char *li
 		machine->user = id;
 	if (sscanf(line, "Gid:\t%*u\t%u", &id) == 1)
 		machine->group = id;
-	if (strncmp(line, "NSpid:", 6) == 0 && last)
+	if (text_begins(line, "NSpid:") && last)
 		machine->own_pid = (pid_t)strtol(last, NULL, 10);
 	if (sscanf(line, "SigCgt:\t%llx", &caught) == 1)
 		machine->catches_quit = caught >> (SIGQUIT - 1) & 1;
@@ -140,7 +141,7 @@ static bool is_disabled(const struct java_attach_machine *machine)
 	bool is = false;
 
 	for (size_t at = 0; at < len; at += strlen(text + at) + 1)
-		if (strncmp(text + at, "-XX:", 4) == 0 && text[at + 4] &&
+		if (text_begins(text + at, "-XX:") && text[at + 4] &&
 		    strcmp(text + at + 5, suffix) == 0)
 			is = text[at + 4] == '+';
 	return is;

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,13 +11,6 @@
 #include <unistd.h>
 
 static const char interpreter[] = "python";
-
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 /* Whether the file starts with "#!" and the name of an interpreter. */
 static bool is_script(const char *path)
@@ -57,7 +51,7 @@ static bool is_script_in_path(const char *name)
 static bool is_interpreter(char *const *words)
 {
 	for (size_t i = 0; words[i]; i++)
-		if (!strncmp(last_part(words[i]), interpreter, strlen(interpreter)))
+		if (text_begins(basename(words[i]), interpreter))
 			return true;
 	return words[0] && is_script_in_path(words[0]);
 }

@@ -128,16 +128,14 @@ void script_runtimes_see(struct script_runtimes *runtimes, const struct record *
 		const struct runtime_image *image = image_in(runtimes, chain->frames[i].module);
 		const struct module *module;
 		struct location at;
-		const char *name;
 
 		if (!image || image->refusal)
 			continue;
 		if (scripts_have_process(runtimes->scripts, record->pid))
 			return;
 		module = address_spaces_module(runtimes->spaces, chain->frames[i].module);
-		name = strrchr(module->path, '/');
 		if (address_spaces_find_file(runtimes->spaces, record->pid, record->time_ns,
-					     name ? name + 1 : module->path, &at) &&
+					     basename(module->path), &at) &&
 		    at.module == chain->frames[i].module)
 			script_runtimes_note(runtimes, record->pid, &at, at.start);
 		return;

@@ -1,6 +1,7 @@
 #include "report/harness.h"
 
 #include "base/alloc.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -31,7 +32,7 @@ static harness_set harness_of_name(const char *name)
 {
 	name += strspn(name, "<&_");
 	for (unsigned i = 0; i < HARNESSES; i++)
-		if (!strncmp(name, harnesses[i].prefix, strlen(harnesses[i].prefix)))
+		if (text_begins(name, harnesses[i].prefix))
 			return (harness_set)(1u << i);
 	return 0;
 }

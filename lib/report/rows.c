@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/humanize.h"
+#include "base/text.h"
 #include "profile/allocation_classes.h"
 #include "profile/latency.h"
 #include "profile/tasks.h"
@@ -226,7 +227,7 @@ static size_t kind_of_reason(const char *reason)
 {
 	size_t kind = 0;
 
-	while (kind < ARRAY_SIZE(kinds) && strncmp(reason, kinds[kind], strlen(kinds[kind])) != 0)
+	while (kind < ARRAY_SIZE(kinds) && !text_begins(reason, kinds[kind]))
 		kind++;
 	return kind;
 }

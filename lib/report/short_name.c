@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "report/managed_name.h"
 #include "report/name_parts.h"
 #include "report/name_text.h"
@@ -382,7 +383,7 @@ static const char *const thunks[] = {"non-virtual thunk to ", "virtual thunk to 
 static size_t thunk_bytes(const char *name)
 {
 	for (size_t i = 0; thunks[i]; i++)
-		if (!strncmp(name, thunks[i], strlen(thunks[i])))
+		if (text_begins(name, thunks[i]))
 			return strlen(thunks[i]);
 	return 0;
 }

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/printable.h"
+#include "base/text.h"
 #include "base/utf8.h"
 
 #include <stdbool.h>
@@ -21,15 +22,15 @@ static size_t shorten_plain_bytes(const char *at)
 {
 	static const char operator_word[] = "operator", arrow[] = "->",
 			  anonymous[] = "(anonymous namespace)";
-	size_t len = strlen(operator_word);
+	const size_t len = strlen(operator_word);
 
-	if (!strncmp(at, operator_word, len)) {
+	if (text_begins(at, operator_word)) {
 		at += len;
-		return len + (!strncmp(at, "()", 2) ? 2 : strspn(at, "<>=-"));
+		return len + (text_begins(at, "()") ? 2 : strspn(at, "<>=-"));
 	}
-	if (!strncmp(at, arrow, strlen(arrow)))
+	if (text_begins(at, arrow))
 		return strlen(arrow);
-	return !strncmp(at, anonymous, strlen(anonymous)) ? strlen(anonymous) : 0;
+	return text_begins(at, anonymous) ? strlen(anonymous) : 0;
 }
 
 static bool is_opening(char c)
@@ -58,7 +59,7 @@ static size_t type_bytes(const char *name)
 		else if (!plain && is_closing(name[at]) && depth)
 			depth--;
 		if (!depth)
-			return at && !strncmp(name + at + 1, "::", 2) ? at : 0;
+			return at && text_begins(name + at + 1, "::") ? at : 0;
 		at += plain ? plain : 1;
 	}
 	return 0;
@@ -81,7 +82,7 @@ static size_t scope_bytes(const char *at)
 	while (shorten_is_word(at[len])) {
 		while (shorten_is_word(at[len]))
 			len++;
-		if (strncmp(at + len, "::", 2) != 0)
+		if (!text_begins(at + len, "::"))
 			break;
 		len += 2;
 		scopes = len;
@@ -167,7 +168,7 @@ static void cut_beginning(char *text, const char *name, size_t columns)
 	word_end = rest.at;
 	while (shorten_is_word((char)*word_end))
 		word_end++;
-	if (!strncmp((const char *)word_end, "::", 2))
+	if (text_begins((const char *)word_end, "::"))
 		rest.at = word_end;
 	else if ((*word_end == ' ' && (const char *)word_end < name) ||
 		 (rest.at > start && rest.at[-1] == ':' && *rest.at == ':'))

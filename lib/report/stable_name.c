@@ -1,6 +1,7 @@
 #include "report/stable_name.h"
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "profile/fragment.h"
 
 #include <string.h>
@@ -31,7 +32,7 @@ static void cut_rust_hash(char *name)
 	if (len <= RUST_HASH_DIGITS + strlen("::h"))
 		return;
 	hash = name + len - RUST_HASH_DIGITS - strlen("::h");
-	if (!strncmp(hash, "::h", 3) && strspn(hash + 3, "0123456789abcdef") == RUST_HASH_DIGITS)
+	if (text_begins(hash, "::h") && strspn(hash + 3, "0123456789abcdef") == RUST_HASH_DIGITS)
 		*hash = '\0';
 }
 

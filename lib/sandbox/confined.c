@@ -3,11 +3,12 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/forked_child.h"
+#include "base/pids.h"
+#include "base/thread_state.h"
 #include "sandbox/confinement.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -130,29 +131,17 @@ uint64_t confined_cpu_ns(const struct confined *confined)
 	return clock_getcpuclockid(confined->pid, &clock) ? 0 : clock_read_ns(clock);
 }
 
-/* The state follows the name in parentheses (proc_pid_stat(5)). */
-static bool confined_is_running(int tasks_fd, const char *tid)
-{
-	CLEANUP(close_fd) int dir = openat(tasks_fd, tid, O_PATH | O_CLOEXEC);
-	CLEANUP(close_fd) int fd = dir < 0 ? -1 : openat(dir, "stat", O_RDONLY | O_CLOEXEC);
-	char text[256];
-	ssize_t len = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
-	const char *end;
-
-	text[len > 0 ? len : 0] = '\0';
-	end = strrchr(text, ')');
-	return end && strncmp(end, ") R", 3) == 0;
-}
-
 bool confined_wants_cpu(const struct confined *confined)
 {
-	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d/task", (int)confined->pid);
-	CLEANUP(close_dir) DIR *tasks = opendir(path);
-	const struct dirent *task;
+	CLEANUP(free_ptr) char *tasks_path = xasprintf("/proc/%d/task", (int)confined->pid);
+	CLEANUP(close_dir) DIR *tasks = opendir(tasks_path);
 
-	while (tasks && (task = readdir(tasks)))
-		if (task->d_name[0] != '.' && confined_is_running(dirfd(tasks), task->d_name))
+	for (pid_t tid; (tid = pids_next(tasks));) {
+		CLEANUP(free_ptr) char *path = xasprintf("%s/%d/stat", tasks_path, (int)tid);
+
+		if (thread_state(path) == 'R')
 			return true;
+	}
 	return false;
 }
 

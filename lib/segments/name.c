@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "format/format.h"
 
 #include <string.h>
@@ -63,7 +64,7 @@ char *segment_template(const char *template, uint64_t unix_ns)
 	FILE *out = open_memstream(&name, &len);
 
 	for (const char *at = whole; *at; at++) {
-		if (!strncmp(at, "%t", 2)) {
+		if (text_begins(at, "%t")) {
 			segments_name_put_time(out, unix_ns);
 			at++;
 			continue;

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <libiberty/demangle.h>
@@ -75,7 +76,7 @@ static void output_callback(const char *text, size_t len, void *opaque)
 
 static bool is_rust_v0(const char *name)
 {
-	return !strncmp(name, "_R", 2);
+	return text_begins(name, "_R");
 }
 
 /*
@@ -87,7 +88,7 @@ static size_t rust_legacy_length(const char *name)
 {
 	const char *at = name;
 
-	if (strncmp(name, "_ZN", 3) != 0)
+	if (!text_begins(name, "_ZN"))
 		return 0;
 	while ((at = strstr(at, "17h"))) {
 		at += strlen("17h");
@@ -191,7 +192,7 @@ static void add_suffixes(struct output *out, const char *at)
 	while (*at == '.') {
 		size_t len = 1 + strcspn(at + 1, ".@ ");
 
-		if (!strncmp(at, ".llvm.", 6)) {
+		if (text_begins(at, ".llvm.")) {
 			at += 6 + strspn(at + 6, "0123456789ABCDEF");
 			continue;
 		}
@@ -221,7 +222,7 @@ static char *demangle_plain_name(const char *name)
 				 at + 6 + strspn(at + 6, "0123456789ABCDEF"));
 	if (len > abi0_len && !strcmp(name + len - abi0_len, abi0))
 		return xstrndup(name, len - abi0_len);
-	if (!strncmp(name, alias, strlen(alias)))
+	if (text_begins(name, alias))
 		return xstrdup(name + strlen(alias));
 	return NULL;
 }
@@ -255,7 +256,7 @@ static size_t without_stamps(const char *name, size_t len)
  */
 static bool demangle_is_anonymous(const char *name, size_t len)
 {
-	return len >= 4 && !strncmp(name + len - 4, ".fun", 4);
+	return len >= 4 && text_begins(name + len - 4, ".fun");
 }
 
 /*
@@ -288,7 +289,7 @@ static char *demangle_ocaml(const char *name)
 	size_t len = 0, stem;
 	char *text;
 
-	if (strncmp(name, "caml", 4) != 0 || !isupper((unsigned char)name[4]))
+	if (!text_begins(name, "caml") || !isupper((unsigned char)name[4]))
 		return NULL;
 	text = xmalloc(strlen(name) + 1);
 	for (const char *at = name + 4; *at; len++)
@@ -308,7 +309,7 @@ static char *demangle_gfortran(const char *name)
 {
 	const char *middle = strstr(name, "_MOD_");
 
-	if (strncmp(name, "__", 2) != 0 || !middle || middle < name + 3 || !middle[5])
+	if (!text_begins(name, "__") || !middle || middle < name + 3 || !middle[5])
 		return NULL;
 	return xasprintf("%.*s::%s", (int)(middle - name - 2), name + 2, middle + 5);
 }
@@ -324,7 +325,7 @@ static char *demangle_flang(const char *name)
 	struct output out = {0};
 	char kind = '\0';
 
-	if (strncmp(name, "_Q", 2) != 0 || !name[2] || !strchr("MSFP", name[2]))
+	if (!text_begins(name, "_Q") || !name[2] || !strchr("MSFP", name[2]))
 		return NULL;
 	for (name += 2; *name;) {
 		size_t len = strspn(name + 1, "abcdefghijklmnopqrstuvwxyz0123456789_");
@@ -351,7 +352,7 @@ static char *demangle_d(const char *name)
 	unsigned references = 0;
 
 	if (strcmp(name, "_Dmain") != 0 &&
-	    (strncmp(name, "_D", 2) != 0 || !isdigit((unsigned char)name[2])))
+	    (!text_begins(name, "_D") || !isdigit((unsigned char)name[2])))
 		return NULL;
 	if (strlen(name) > LONGEST_D)
 		return NULL;
@@ -400,7 +401,7 @@ char *demangle_within(const char *name, size_t *bytes_left)
 
 	if (!*bytes_left)
 		return NULL;
-	if (!is_rust && strncmp(name, "_Z", 2) != 0) {
+	if (!is_rust && !text_begins(name, "_Z")) {
 		char *other = demangle_other(name);
 
 		spend(bytes_left, other ? strlen(other) : 0);

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/cleanup.h"
+#include "base/text.h"
 
 #include <linux/bpf.h>
 #include <string.h>
@@ -147,7 +148,8 @@ bool ksym_find(const uint64_t *addresses, size_t count, struct arena *arena, con
 		if (!ksym_name(&ksym, addresses[i], name))
 			return false;
 		/* An address without a symbol is printed as a number. */
-		names[i] = strncmp(name, "0x", 2) ? arena_strndup(arena, name, strlen(name)) : NULL;
+		names[i] = text_begins(name, "0x") ? NULL
+						   : arena_strndup(arena, name, strlen(name));
 	}
 	return true;
 }

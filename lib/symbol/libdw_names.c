@@ -1,6 +1,7 @@
 #include "symbol/libdw_names.h"
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "dwarf/name.h"
 
 #include <dwarf.h>
@@ -231,7 +232,7 @@ static const char *libdw_names_scope_name(struct libdw_names *names, Dwarf_Die *
 		return name;
 	if (dwarf_tag(die) == DW_TAG_namespace)
 		return "(anonymous namespace)";
-	return strncmp(inner, "operator()", 10) == 0 ? "{lambda}" : "{unnamed}";
+	return text_begins(inner, "operator()") ? "{lambda}" : "{unnamed}";
 }
 
 /* Returns the name in the format of demanglers, "space::type::name". */

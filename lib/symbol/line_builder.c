@@ -1,5 +1,6 @@
 #include "symbol/line_builder.h"
 
+#include "base/text.h"
 #include "symbol/coroutine_name.h"
 #include "symbol/demangle.h"
 
@@ -72,7 +73,7 @@ static bool is_like_ada(const char *name)
 {
 	const char *at = islower((unsigned char)name[0]) ? strstr(name, "__") : NULL;
 
-	return (at && at[2]) || !strncmp(name, "_ada_", strlen("_ada_"));
+	return (at && at[2]) || text_begins(name, "_ada_");
 }
 
 static const char *line_builder_read_name(struct line_builder *builder, const char *linker_name,
@@ -119,7 +120,7 @@ static void set_name(struct line_builder *builder, struct symbolized_line *line,
 
 static bool is_mangled(const char *name)
 {
-	return !strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2);
+	return text_begins(name, "_Z") || text_begins(name, "_R");
 }
 
 bool line_builder_can_demangle(void *builder, const char *linker_name)
@@ -168,7 +169,7 @@ static void set_place(struct symbolized_line *line, const struct call *call)
  */
 static const char *without_alias_prefix(const char *name)
 {
-	if (!strncmp(name, "__GI_", 5))
+	if (text_begins(name, "__GI_"))
 		name += 5;
 	return name + strspn(name, "_");
 }
@@ -185,10 +186,10 @@ static bool is_named_by(const struct call *call, const struct symbol *symbol)
 	if (!symbol || !call->is_linkage_name || !call->name)
 		return symbol;
 	/* No linker folds these: __GI___libc_malloc is malloc. */
-	if (!strncmp(call->name, "__GI_", 5))
+	if (text_begins(call->name, "__GI_"))
 		return true;
 	linkage_name = without_alias_prefix(call->name);
-	return !strncmp(without_alias_prefix(symbol->name), linkage_name, strlen(linkage_name));
+	return text_begins(without_alias_prefix(symbol->name), linkage_name);
 }
 
 /* The origin of a name. */

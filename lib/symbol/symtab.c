@@ -1,5 +1,6 @@
 #include "symbol/symtab.h"
 
+#include "base/text.h"
 #include "symbol/plt.h"
 
 #include "base/alloc.h"
@@ -255,7 +256,7 @@ static int compare_ranks(const void *left, const void *right)
  */
 static size_t underscores(const char *name)
 {
-	return strncmp(name, "__vdso_", strlen("__vdso_")) != 0 ? strspn(name, "_") : 0;
+	return text_begins(name, "__vdso_") ? 0 : strspn(name, "_");
 }
 
 /*

@@ -1,6 +1,7 @@
 #include "format/pprof/modules.h"
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "profile/transfer.h"
 
 #include <stdlib.h>
@@ -86,7 +87,7 @@ static bool is_jitdump(const char *path)
 	const char *name = basename(path);
 	size_t digits;
 
-	if (strncmp(name, "jit-", 4) != 0)
+	if (!text_begins(name, "jit-"))
 		return false;
 	digits = strspn(name + 4, "0123456789");
 	return digits && !strcmp(name + 4 + digits, ".dump");
@@ -110,7 +111,7 @@ static enum profile_module_kind module_kind(const char *path)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (!strncmp(path, kinds[i].start, strlen(kinds[i].start)))
+		if (text_begins(path, kinds[i].start))
 			return kinds[i].kind;
 	if (is_jitdump(path))
 		return PROFILE_MODULE_JIT;

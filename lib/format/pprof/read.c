@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "base/utf8.h"
 #include "format/pprof/batches.h"
 #include "format/pprof/events.h"
@@ -278,7 +279,7 @@ static bool is_address_name(const char *name, uint64_t address, uint64_t *start)
 	const char *tail = strrchr(name, '+');
 	char *end;
 
-	if (name[0] != '[' || !tail || strncmp(tail, "+0x", 3) != 0 ||
+	if (name[0] != '[' || !tail || !text_begins(tail, "+0x") ||
 	    !isxdigit((unsigned char)tail[3]))
 		return false;
 	*start = strtoull(tail + 3, &end, 16);
@@ -646,9 +647,7 @@ static struct error *make_id_tables(struct pprof_read_reader *reader,
  */
 static const char *titled(const char *comment, const char *title)
 {
-	size_t len = strlen(title);
-
-	return strncmp(comment, title, len) ? NULL : comment + len;
+	return text_begins(comment, title) ? comment + strlen(title) : NULL;
 }
 
 static bool add_event_quality(struct pprof_read_reader *reader, const char *comment)
