@@ -116,7 +116,7 @@ _prof_run_word() # COMMAND
 	done
 }
 
-# Of the command that is run. Uses first and current of its caller.
+# Completes the name of the command to run. Uses first and current of its caller.
 _prof_first_word()
 {
 	if [ -n "$first" ]; then

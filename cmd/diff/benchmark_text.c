@@ -256,8 +256,8 @@ char *benchmark_uncertainty(const struct benchmark_report *report)
 	if (harness || benchmark_text_has(report, benchmark_text_is_of_shares)) {
 		free(shares);
 		shares = harness ? diff_shares_words(harness)
-				 : xstrdup("\nshares: the time of these recordings says nothing "
-					   "about their speed; only shares of functions are "
+				 : xstrdup("\nshares: the duration of these recordings does not "
+					   "depend on their speed; only shares of functions are "
 					   "compared");
 	}
 	return xasprintf("%g %% confidence for all benchmarks together%s%s",

@@ -2,8 +2,8 @@
  * Reads a profile from any file: a pprof profile of any producer, folded
  * stacks, the text of perf script, or a perf recording, which is unwound and
  * symbolized first. The format is recognized by the first bytes, not by the
- * name, also if the file is compressed (unpacked_file.h). Also reads a
- * directory of segments, all of it or a range of time (segments/range.h).
+ * name, even if the file is compressed (unpacked_file.h). The input can also be
+ * a directory of segments, all of it or a range of time (segments/range.h).
  */
 #ifndef PROF_CMD_INPUT_INPUT_H
 #define PROF_CMD_INPUT_INPUT_H

@@ -23,7 +23,7 @@ struct record_delay {
 struct record_options {
 	/* must be the first member: see record_take_weight */
 	struct sampling_options sampling;
-	uint64_t duration_ns; /* 0: until the command or the target ends */
+	uint64_t duration_ns; /* 0 to record until the command or the target ends */
 	struct record_delay delay;
 	const char *control; /* as in control_open(); or NULL */
 	struct checkpoint_interval checkpoint;

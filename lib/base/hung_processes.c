@@ -29,7 +29,7 @@ bool hung_processes_user(const char *status, uid_t *ret)
 
 /*
  * Returns 0 for root and prof's own user, because they do not attack: one
- * process of theirs is no evidence against the others. Returns HUNG_USER_UNKNOWN
+ * of their processes is not evidence against the others. Returns HUNG_USER_UNKNOWN
  * if the process has ended.
  */
 static uid_t untrusted_user_of(pid_t pid)

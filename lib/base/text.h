@@ -11,7 +11,7 @@ static inline bool text_begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Returns whether the text begins with one of the words. */
+/* Returns whether the text starts with one of the words. */
 static inline bool text_begins_any(const char *text, const char *const *words, size_t count)
 {
 	for (size_t i = 0; i < count; i++)

@@ -11,7 +11,7 @@ struct timed_open_opening {
 	unsigned skip;
 	int fd;
 	size_t which;
-	size_t max_bytes; /* 0: nothing is read */
+	size_t max_bytes; /* to read; can be 0 */
 	struct timed_text text;
 	struct untrusted_name names[];
 };

@@ -21,9 +21,9 @@
  * - A file with a lease (F_SETLEASE) is refused, so that prof does not wait for
  *   it.
  *
- * When an ordinary user runs prof, it has only that user's permissions, whoever
- * is responsible. Opening can block forever on a file system that does not
- * respond: see timed_call.h.
+ * When an ordinary user runs prof, it has only that user's permissions,
+ * regardless of who is responsible for the file. Opening can block forever on a
+ * file system that does not respond: see timed_call.h.
  */
 #ifndef PROF_BASE_UNTRUSTED_FILE_H
 #define PROF_BASE_UNTRUSTED_FILE_H

@@ -2,7 +2,7 @@
  * Finds separate debug files: by build-id
  * (/usr/lib/debug/.build-id/ab/cdef….debug), then by .gnu_debuglink next to the
  * file, in .debug/ and under /usr/lib/debug, verified by CRC-32 or build-id.
- * Also finds dwz's supplementary file (.gnu_debugaltlink), verified by
+ * dwz's supplementary file (.gnu_debugaltlink) is found, too, and verified by
  * build-id. Source: GDB manual, "Separate Debug Files"; dwz(1).
  *
  * This module only turns the contents of the ELF file into questions. An opener

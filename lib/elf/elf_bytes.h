@@ -47,8 +47,8 @@ struct bytes elf_bytes_all(const struct elf_bytes *bytes);
  */
 struct bytes elf_bytes_part(const struct elf_bytes *bytes, uint64_t offset, uint64_t len);
 /*
- * Copies a part. Returns false if the file no longer contains it. Also accepts
- * memory that is not in the file.
+ * Copies a part. Returns false if the file no longer contains it. The part can
+ * be memory that is not in the file.
  */
 bool elf_bytes_copy(const struct elf_bytes *bytes, struct bytes part, void *into);
 /*

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /*
- * Limit for untrusted files (file_origin.h). Those of ordinary users are small
- * or not compressed.
+ * Limit for untrusted files (file_origin.h). Ordinary users have small files,
+ * or files that are not compressed.
  */
 enum { UNPACK_UNTRUSTED_BYTES_MAX = 96 << 20 };
 

@@ -44,7 +44,7 @@ void members_deinit(struct members *members);
  * after some milliseconds. `has_begun` means that the record is a process
  * start, after which a process that was not a member is looked up again,
  * because a process does not map the file between execve() and the start of its
- * program. If it ends before the next lookup, it stays a stranger.
+ * program. If it ends before the next lookup, it is never a member.
  */
 enum membership members_check(struct members *members, pid_t pid, bool has_begun, uint64_t now_ns);
 /*

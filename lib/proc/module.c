@@ -671,8 +671,8 @@ static module_id module_add_file(struct modules *modules, const struct mapping *
 }
 
 /*
- * Returns whether so many files are being mapped that opening them would keep
- * prof from reading samples.
+ * Returns whether files are mapped so fast that opening them would keep prof
+ * from reading samples.
  */
 static bool is_storm(struct modules *modules)
 {

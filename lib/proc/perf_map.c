@@ -20,7 +20,7 @@ enum { PERF_MAP_CHUNKS_PER_LOOK = 32 };
 /* The numbers of a line: "7f0000001000 100 ", in any form. */
 enum { NUMBERS_BYTES = 64 };
 
-/* The same limit as for reading symbols (symbol/perfmap.h). */
+/* The limit for reading symbols (symbol/perfmap.h) is the same. */
 enum { PERF_MAP_BYTES_MAX = 256 << 20 };
 
 /* The costs of a line, and of reading a part of the file. */

@@ -162,7 +162,7 @@ static enum java_answer check_handler(struct java_attach_machine *machine)
 
 /* ---- Privileges ---- */
 
-/* Also needed for root, and for a user whose prof has capabilities. */
+/* Root needs this, and so does a user whose prof has capabilities. */
 static bool drop_capabilities(void)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};

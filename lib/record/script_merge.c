@@ -60,8 +60,8 @@ static bool is_call(const struct script_native *native, unsigned i, enum record_
 }
 
 /*
- * Places the frames of one call of the loop. A call that has just begun or is
- * about to end has no record: it is the innermost function then.
+ * Places the frames of one call of the loop. A call that has just
+ * started or is about to end has no record. It is then the innermost function.
  */
 static bool place(const struct script_native *native, const struct script_frame *entry,
 		  struct script_part part, unsigned *next, struct script_merge *ret)

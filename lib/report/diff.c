@@ -144,7 +144,7 @@ static void make_stacks(struct report_diff_builder *builder)
 
 /*
  * Readers want to know what costs more itself, not its callers. A change beyond
- * its margin is probably real, although it may be chance when so many functions
+ * its margin is probably real, although it may be chance, because many functions
  * are tested.
  */
 enum report_diff_rank { SELF_CHANGED, SELF_LIKELY, TOTAL_CHANGED, UNCHANGED };

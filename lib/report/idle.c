@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* What a thread waits for, as far as the rules need it. */
+/* The reasons of a wait that the rules distinguish. */
 enum idle_reason { UNEXPLAINED, OTHER, LOCK, EVENTS, SLEEP };
 
 /* The program's functions and the schedulers in a stack. */

@@ -434,8 +434,8 @@ static bool identify_heads(const struct cpython_layout *layout, struct script_re
 }
 
 /*
- * Up to 3.12, the record of a call that has just begun contains what the stack
- * contained before. Frames that are really on the thread's stack of frames
+ * Up to 3.12, the record of a call that has just started contains what the
+ * stack contained before. Frames that are really on the thread's stack of frames
  * follow each other without a gap, except at the start of a piece of it.
  */
 static bool are_adjacent(const struct script_walk *walk)

@@ -12,7 +12,7 @@ enum {
 	PYTHON_3_13 = 0x030d,
 	/* No structure is larger. */
 	OFFSET_MAX = 1 << 12,
-	/* The state of an interpreter has some 200 KB. */
+	/* The state of an interpreter has about 200 KB. */
 	STATE_OFFSET_MAX = 1 << 24,
 	WORD_BYTES = 8,
 };

@@ -2,7 +2,7 @@
  * Where CPython keeps what is needed to read its frames.
  *
  * From 3.13 on, the interpreter describes itself: its variable _PyRuntime,
- * which fills the section .PyRuntime, begins with a table of offsets
+ * which fills the section .PyRuntime, starts with a table of offsets
  * (_Py_DebugOffsets in pycore_debug_offsets.h). 3.11 and 3.12 have no such
  * table. Their offsets are those of pycore_frame.h, pystate.h and code.h, which
  * are the same in all releases of one minor version.

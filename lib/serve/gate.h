@@ -23,7 +23,7 @@ struct gate {
 	 */
 	const char *host;
 	bool is_tls;
-	const struct token *token; /* NULL: users are checked instead */
+	const struct token *token; /* or NULL if users are checked instead */
 	const uid_t *users;	   /* users who are accepted in addition to root */
 	size_t user_count;
 };

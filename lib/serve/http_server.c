@@ -29,7 +29,7 @@ static const struct http_header common_headers[] = {
 struct connection {
 	struct connection *next;
 	int fd;
-	uint64_t until_ns; /* 0: no limit */
+	uint64_t until_ns; /* 0 if there is no limit */
 };
 
 struct http_exchange {

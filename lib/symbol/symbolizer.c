@@ -18,7 +18,7 @@ struct symbolizer {
 	struct engine *engine; /* NULL if workers are used */
 	struct symbol_request_files files;
 	frame_id named; /* number of frames that are done */
-	/* Cost of the workers that read fetched files, in all runs. */
+	/* Total cost of the workers that read fetched files. */
 	struct worker_cost cost_again;
 
 	/* State of one run. */

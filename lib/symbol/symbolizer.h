@@ -96,7 +96,7 @@ struct symbolize_outcome {
 	struct symbolize_problem *problems; /* at most one per module */
 	size_t problem_count;
 	bool cancelled;
-	struct worker_cost worker_cost; /* of the workers, in all runs so far */
+	struct worker_cost worker_cost; /* of the workers, the total of all runs so far */
 };
 
 /*

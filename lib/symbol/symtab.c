@@ -251,8 +251,8 @@ static int compare_ranks(const void *left, const void *right)
 }
 
 /*
- * Returns the number of leading underscores. Those of vdso functions do not
- * count.
+ * Returns the number of leading underscores. The prefix of vdso functions does
+ * not count.
  */
 static size_t underscores(const char *name)
 {

@@ -152,7 +152,7 @@ static void elapsed_give_silence(const struct elapsed_times *times, struct elaps
 	joined->weight_ns += silence.end_ns - silence.start_ns;
 }
 
-/* Nothing has told where the thread waited. */
+/* For silences whose wait has no known place. */
 static void elapsed_give_silences(const struct elapsed_times *times, struct elapsed_thread *thread)
 {
 	for (uint32_t i = 0; i < thread->silence_count; i++)
@@ -322,7 +322,7 @@ void elapsed_times_end(struct elapsed_times *times, pid_t tid, uint64_t time_ns)
 
 	if (!thread)
 		return;
-	/* A thread runs when it ends, even if no record has told. */
+	/* A thread runs when it ends, even if no record shows it. */
 	elapsed_set_running(times, thread, true, time_ns);
 	elapsed_set_running(times, thread, false, time_ns);
 	elapsed_give_shares(times, thread, thread->place);

@@ -72,7 +72,7 @@ void elapsed_times_pause(struct elapsed_times *times, uint64_t now_ns);
 void elapsed_times_resume(struct elapsed_times *times, uint64_t now_ns);
 
 /* Call this before the waits up to now are passed to elapsed_times_waited(),
- * which gives a silence in progress to the wait that began it. */
+ * which attributes a silence in progress to the wait that started it. */
 void elapsed_times_begin_settling(struct elapsed_times *times, uint64_t now_ns);
 /* Forgets all places, because their ids change meaning. If is_end, everything
  * up to elapsed_times_begin_settling() is passed to the sink; what has no place

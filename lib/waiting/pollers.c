@@ -189,7 +189,7 @@ static bool pollers_leave_behind(struct poller *poller, pid_t *pid)
 	return true;
 }
 
-/* Finishes the pending request in place of the poller. */
+/* Finishes the pending request instead of the poller. */
 static void give_up(struct pollers *all)
 {
 	size_t done = atomic_load(&all->done);

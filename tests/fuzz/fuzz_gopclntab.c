@@ -1,4 +1,4 @@
-/* Fuzzes ELF files of Go programs. Addresses all over the code are resolved. */
+/* Fuzzes Go executables. Addresses all over the code are resolved. */
 #include "symbol/gopclntab.h"
 
 #include <assert.h>

@@ -37,7 +37,7 @@ enum {
 /* The processes that records name. */
 static struct {
 	struct inside_file file;
-	pid_t self, child, stranger; /* the stranger does not share the file */
+	pid_t self, child, other; /* the other process does not share the file */
 } world;
 
 static struct {
@@ -75,7 +75,7 @@ static pid_t waiting_child(void)
 static void prepare_world(void)
 {
 	if (!world.self) {
-		world.stranger = waiting_child();
+		world.other = waiting_child();
 		check(!inside_file_make(&world.file));
 		world.child = waiting_child();
 		world.self = getpid();
@@ -100,7 +100,7 @@ static void check_record(const struct record *record, bool is_noted)
 	uint64_t numbers[] = {record->type, 0, 0, 0};
 
 	check(record->type == RECORD_LOST || (record->pid > 0 && record->tid > 0));
-	check(record->pid != world.stranger);
+	check(record->pid != world.other);
 	check(record->time_ns <= clock_now_ns());
 	if (record->type == RECORD_MMAP) {
 		check(record->mmap.is_claimed || record->pid == world.self ||
@@ -183,7 +183,7 @@ static unsigned take(struct input *input, unsigned below)
 
 static int take_pid(struct input *input)
 {
-	int pids[] = {world.self, world.child, world.stranger, INT32_MAX, 0, -1};
+	int pids[] = {world.self, world.child, world.other, INT32_MAX, 0, -1};
 
 	return pids[take(input, ARRAY_SIZE(pids))];
 }

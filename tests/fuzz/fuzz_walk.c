@@ -19,7 +19,7 @@ enum { WORDS_MAX = 4096, REGISTERS = 16 };
 #define STACK_START UINT64_C(0x7ffd00000000)
 #define INTERRUPTED_START UINT64_C(0x7ffc00000000)
 
-/* The same code as in the C library. */
+/* This is the code of the C library. */
 #if defined(__x86_64__)
 __asm__(".pushsection .text\n"
 	"sigreturn_here: mov $15, %rax\n"

@@ -71,7 +71,7 @@ class Aarch64:
         return code[:4] == b"\x01\x00\x00\xd4"
 
 
-# name: machine, compiler arguments, and which stops are taken (every so many)
+# name: machine, compiler arguments, and n to take each n-th stop
 FIXTURES = {
     "x86_64": (X86_64, [], 2),
     "aarch64": (Aarch64, [], 2),

@@ -186,7 +186,7 @@ static void note_walk(struct replay *replay, const struct stop *stop)
 		note(walked.frames[i].offset * 2 + walked.frames[i].is_return_address);
 }
 
-/* Also walks like a sleeping thread, of which no other register is known. */
+/* Repeats the walk as for a sleeping thread, which has no other known register. */
 static void note_walks(struct replay *replay, struct stop stop)
 {
 	note_walk(replay, &stop);

@@ -250,7 +250,7 @@ TEST_IN_FOLDER(changes_in_any_order_give_the_same_history)
 	}
 }
 
-/* What is mapped now, by process and address; 0 if nothing is. */
+/* The current mappings, by process and address; 0 if there is none. */
 enum { LARGE_ADDRESSES = 4096 };
 
 struct large {

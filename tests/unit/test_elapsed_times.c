@@ -259,7 +259,7 @@ TEST_WITH(set_up, tear_down, thousands_of_short_silences_are_few_parts)
 		out(TID, at_ns);
 		in(TID, at_ns + SILENCE_NS);
 		elapsed_times_waited(times, PID, TID, at_ns, at_ns + SILENCE_NS, 1);
-		/* Nothing tells where the other one waits. */
+		/* No wait is passed for the other thread. */
 		out(TID, at_ns + SILENCE_NS);
 		in(OTHER, at_ns + 2 * SILENCE_NS);
 		in(TID, at_ns + 2 * SILENCE_NS);

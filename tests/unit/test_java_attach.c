@@ -141,6 +141,6 @@ int main(void)
 	/* An emulated process has no /proc of its own: it would be that of the
 	 * emulator. */
 	if (!has_seccomp())
-		return lacking_all("a process that is no emulator's");
+		return lacking_all("a process that is not an emulator");
 	return unit_tests_run();
 }

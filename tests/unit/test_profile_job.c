@@ -154,6 +154,6 @@ int main(int argc, char **argv)
 		return be_job(argv);
 	/* It would execute the emulator. */
 	if (!has_seccomp())
-		return lacking_all("a process that is no emulator's");
+		return lacking_all("a process that is not an emulator");
 	return unit_tests_run();
 }

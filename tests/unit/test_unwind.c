@@ -1246,7 +1246,7 @@ static void walk_aarch64_stack(const struct aarch64_stack *made, bool lost_link,
 	stack[0] = (at + AARCH64_IN_OUTER) ^ signature; /* middle: x30 at CFA - 32 */
 	stack[(MIDDLE + OUTER - 16) / 8] = fp;		/* outer: x29 at CFA - 16 */
 	stack[(MIDDLE + OUTER - 8) / 8] = at + AARCH64_IN_VARY;
-	stack[(fp - STACK) / 8] = 0; /* vary: x29 at fp, x30 beside it */
+	stack[(fp - STACK) / 8] = 0; /* vary: x29 at fp, x30 next to it */
 	stack[(fp - STACK) / 8 + 1] = (at + AARCH64_IN_START) ^ signature;
 	if (lost_link) {
 		regs.pc = at + AARCH64_LEAF;

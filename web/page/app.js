@@ -661,7 +661,7 @@ class Page extends View {
     this.selectIn(tree, node, { zoom: zoomOf(tree, { node }) });
   }
 
-  // Also returns to the zoomed node if the wheel or a drag has moved the range off it.
+  // Returns to the zoomed node, too, if the wheel or a drag has moved the range off it.
   zoomTo(zoom) {
     this.graph.unfree();
     this.go({ zoom });

@@ -1,6 +1,6 @@
 /*
- * What only the HTML report of a comparison contains: the verdict in words, and
- * the change of each function with its interval.
+ * The part that the HTML report of a comparison has in addition: the verdict in
+ * words, and the change of each function with its interval.
  */
 #ifndef PROF_FORMAT_PAGE_COMPARISON_H
 #define PROF_FORMAT_PAGE_COMPARISON_H

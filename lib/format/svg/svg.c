@@ -52,7 +52,7 @@ struct svg {
 	struct process_names processes; /* the groups of the tree */
 	enum name_style names;
 	event_id event, beside; /* the shown events: see format_event_beside() */
-	const char *counted;	/* what samples count; NULL: time is shown instead */
+	const char *counted;	/* the unit of samples, or NULL if time is shown */
 	uint64_t all;		/* total weight */
 	uint64_t *widths;	/* by node, in units of weight; less for unsampled weight */
 	unsigned rows;
