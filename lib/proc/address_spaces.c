@@ -1003,14 +1003,6 @@ uint64_t address_spaces_map_bytes(const struct address_spaces *spaces, module_id
 	return modules_map_bytes(spaces->modules, id);
 }
 
-struct elf_file *address_spaces_find_debug_file(const struct address_spaces *spaces, module_id id)
-{
-	struct debug_files files = address_spaces_debug_files(spaces, id);
-	const struct debugfile_opener opener = debug_files_opener(&files);
-
-	return debugfile_find(address_spaces_module(spaces, id)->elf, &opener);
-}
-
 uint32_t address_spaces_module_count(const struct address_spaces *spaces)
 {
 	return modules_count(spaces->modules);

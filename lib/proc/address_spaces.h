@@ -180,11 +180,6 @@ int address_spaces_open_jit_map(const struct address_spaces *spaces, module_id i
  * modules (generations, perf_map.h). Returns UINT64_MAX for the whole list.
  */
 uint64_t address_spaces_map_bytes(const struct address_spaces *spaces, module_id id);
-/*
- * Returns the separate debug file of a module with an ELF file, or NULL if none
- * is found. The caller frees it.
- */
-struct elf_file *address_spaces_find_debug_file(const struct address_spaces *spaces, module_id id);
 
 uint32_t address_spaces_module_count(const struct address_spaces *spaces);
 const struct module *address_spaces_module(const struct address_spaces *spaces, module_id id);

@@ -290,15 +290,6 @@ uint32_t view_leaf_label(const struct view *view, stack_id stack)
 	return view->labels.lines[leaf_line(view, stack)].label;
 }
 
-struct sum view_self(const struct view *view, stack_id stack)
-{
-	struct sum self = view->stacks[stack].total;
-
-	for (stack_id i = view->stacks[stack].first_child; i; i = view->stacks[i].next_sibling)
-		sum_subtract(&self, view->stacks[i].total);
-	return self;
-}
-
 void view_walk(const struct view *view, view_visit *enter, view_visit *leave, void *user)
 {
 	const struct view_stack *stacks = view->stacks;

@@ -102,8 +102,6 @@ struct sum view_event_sum(const struct profile *profile, event_id event);
 uint32_t view_self_line(const struct view *view, stack_id stack);
 /* Returns the label of the innermost line of a stack's leaf. */
 uint32_t view_leaf_label(const struct view *view, stack_id stack);
-/* Returns the samples of a stack without those of its callees. */
-struct sum view_self(const struct view *view, stack_id stack);
 
 /*
  * Walks the trie depth-first: enter is called before the children of a stack,

@@ -42,13 +42,6 @@ void pprof_put_number(struct pprof_stream *stream, enum pprof_profile_field fiel
 	stream_write_piece(stream);
 }
 
-void pprof_put_string(struct pprof_stream *stream, enum pprof_profile_field field, const char *str,
-		      size_t len)
-{
-	wire_put_bytes(&stream->piece, field, str, len);
-	stream_write_piece(stream);
-}
-
 void pprof_put_message(struct pprof_stream *stream, enum pprof_profile_field field,
 		       struct wire_message *message)
 {
@@ -59,8 +52,10 @@ void pprof_put_message(struct pprof_stream *stream, enum pprof_profile_field fie
 
 int pprof_stream_finish(struct pprof_stream *stream)
 {
-	for (string_id i = 0; i < strtab_count(stream->strings); i++)
-		pprof_put_string(stream, PPROF_PROFILE_STRING, strtab_get(stream->strings, i),
-				 strtab_len(stream->strings, i));
+	for (string_id i = 0; i < strtab_count(stream->strings); i++) {
+		wire_put_bytes(&stream->piece, PPROF_PROFILE_STRING, strtab_get(stream->strings, i),
+			       strtab_len(stream->strings, i));
+		stream_write_piece(stream);
+	}
 	return stream->error;
 }

@@ -30,13 +30,8 @@ void pprof_stream_deinit(struct pprof_stream *stream);
  */
 uint64_t pprof_string(struct pprof_stream *stream, const char *str);
 
-/*
- * Write a field of the Profile: a number (not 0), a string, or a message or
- * packed list.
- */
+/* Write a field of the Profile: a number (not 0), or a message or packed list. */
 void pprof_put_number(struct pprof_stream *stream, enum pprof_profile_field field, uint64_t number);
-void pprof_put_string(struct pprof_stream *stream, enum pprof_profile_field field, const char *str,
-		      size_t len);
 /* Empties the message for the next one, too. */
 void pprof_put_message(struct pprof_stream *stream, enum pprof_profile_field field,
 		       struct wire_message *message);
