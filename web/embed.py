@@ -1,14 +1,14 @@
-"""Embeds files in the program: embed.py OUTPUT NAME=FILE … writes a C header with one string per file."""
+"""Embeds files in the program: embed.py OUTPUT NAME=FILE … writes a C header with one array per file, compressed with
+gzip. lib/format/embedded.h writes them."""
 
+import gzip
 import sys
 from pathlib import Path
 
 
-def array_of(data):
-    """Returns the rows of a NUL-terminated array. Compilers limit the length of string literals, not
-    of arrays."""
+def rows_of(data):
     rows = [data[at:at + 24] for at in range(0, len(data), 24)]
-    return "".join("\t" + "".join(f"{byte}, " for byte in row).rstrip() + "\n" for row in rows) + "\t0,\n"
+    return "".join("\t" + "".join(f"{byte}, " for byte in row).rstrip() + "\n" for row in rows)
 
 
 def main():
@@ -16,10 +16,8 @@ def main():
     text = ""
     for piece in pieces:
         name, _, path = piece.partition("=")
-        data = Path(path).read_bytes()
-        if not data.isascii():  # char may be signed
-            sys.exit(f"{path} is not ASCII")
-        text += f"static const char {name}[] = {{\n{array_of(data)}}};\n"
+        packed = gzip.compress(Path(path).read_bytes(), mtime=0)
+        text += f"static const unsigned char {name}[] = {{\n{rows_of(packed)}}};\n"
     Path(output).write_text(text, encoding="ascii")
 
 

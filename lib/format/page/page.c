@@ -12,6 +12,7 @@
 #include "base/gzip.h"
 #include "base/idmap.h"
 #include "base/utf8.h"
+#include "format/embedded.h"
 #include "format/format.h"
 #include "format/page/comparison.h"
 #include "format/page/intervals.h"
@@ -662,9 +663,11 @@ static struct error *html_write(const struct profile *profile, const struct form
 	display_labels_init_named(&page.labels, profile,
 				  options->names == NAMES_FULL ? NAMES_SHORT : options->names);
 	find_weights_of_samples(&page);
-	fwrite(page_before, 1, strlen(page_before), out);
-	error = put_data(&page, options, out);
-	fwrite(page_after, 1, strlen(page_after), out);
+	error = EMBEDDED_WRITE(page_before, out);
+	if (!error)
+		error = put_data(&page, options, out);
+	if (!error)
+		error = EMBEDDED_WRITE(page_after, out);
 	if ((fflush(out) || ferror(out)) && !error)
 		error = errno ? errno : EIO;
 	return error ? error_errno(error, "write the HTML report") : NULL;

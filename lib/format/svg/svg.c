@@ -12,6 +12,7 @@
 #include "base/humanize.h"
 #include "base/printable.h"
 #include "base/utf8.h"
+#include "format/embedded.h"
 #include "format/tracks.h"
 #include "report/call_tree.h"
 #include "report/process_names.h"
@@ -472,20 +473,25 @@ static void svg_put_heading(struct svg *svg)
 	put_subtitle(svg);
 }
 
-static void put_head(struct svg *svg)
+/* Returns an errno. */
+static int put_head(struct svg *svg)
 {
+	int error;
+
 	fprintf(svg->out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
-		"viewBox=\"0 0 %d %u\">\n<style>\n%s</style>\n"
-		"<rect id=\"paper\" width=\"100%%\" height=\"100%%\"/>\n",
-		WIDTH, svg->height, WIDTH, svg->height, svg_style);
+		"viewBox=\"0 0 %d %u\">\n<style>\n",
+		WIDTH, svg->height, WIDTH, svg->height);
+	error = EMBEDDED_WRITE(svg_style, svg->out);
+	fputs("</style>\n<rect id=\"paper\" width=\"100%\" height=\"100%\"/>\n", svg->out);
 	svg_put_heading(svg);
 	fprintf(svg->out,
 		"<text id=\"details\" x=\"%d\" y=\"43\"></text>\n"
 		"<text id=\"reset\" class=\"button hidden\" x=\"%d\" y=\"%d\">reset zoom</text>\n"
 		"<text id=\"matched\" y=\"%d\"></text>\n",
 		MARGIN, MARGIN, HEAD + 12, HEAD + 12);
+	return error;
 }
 
 static void svg_deinit(struct svg *svg)
@@ -529,8 +535,10 @@ static struct error *svg_write(const struct profile *profile, const struct forma
 			  .beside = beside,
 			  .counted = counted(profile, beside)};
 
+	int error;
+
 	lay_out(&svg);
-	put_head(&svg);
+	error = put_head(&svg);
 	svg_put_legend(&svg);
 	if (svg.all)
 		svg_put_frames(&svg);
@@ -540,9 +548,14 @@ static struct error *svg_write(const struct profile *profile, const struct forma
 			MARGIN, HEAD);
 	if (svg.narrow)
 		svg_put_narrow(&svg);
-	fprintf(out, "<script><![CDATA[\n%s]]></script>\n</svg>\n", svg.all ? svg_script : "");
-	if (fflush(out) || ferror(out))
-		return error_errno(errno, "write the flame graph");
+	fputs("<script><![CDATA[\n", out);
+	if (svg.all && !error)
+		error = EMBEDDED_WRITE(svg_script, out);
+	fputs("]]></script>\n</svg>\n", out);
+	if ((fflush(out) || ferror(out)) && !error)
+		error = errno;
+	if (error)
+		return error_errno(error, "write the flame graph");
 	return NULL;
 }
 
