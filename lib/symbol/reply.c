@@ -174,6 +174,7 @@ struct reply {
 	struct reply_function *functions;
 	uint32_t function_count;
 	size_t *lines; /* by address: offset of the number of lines */
+	bool is_reduced;
 };
 
 /* Reads a number. Fails the cursor if it exceeds `most`. */
@@ -297,6 +298,16 @@ void reply_free(struct reply *reply)
 	free(reply->functions);
 	free(reply->lines);
 	free(reply);
+}
+
+void reply_set_reduced(struct reply *reply)
+{
+	reply->is_reduced = true;
+}
+
+bool reply_is_reduced(const struct reply *reply)
+{
+	return reply->is_reduced;
 }
 
 struct bytes reply_bytes(const struct reply *reply)

@@ -55,6 +55,13 @@ struct reply *reply_read(void *data, size_t len, size_t addresses);
 void reply_free(struct reply *reply);
 DEFINE_CLEANUP(reply, reply_free)
 
+/*
+ * Notes that libdw could not be used, so that names may be missing. This is not
+ * part of the encoded reply.
+ */
+void reply_set_reduced(struct reply *reply);
+bool reply_is_reduced(const struct reply *reply);
+
 /* Returns the encoded reply. */
 struct bytes reply_bytes(const struct reply *reply);
 enum source_problem reply_problem(const struct reply *reply);

@@ -410,6 +410,7 @@ struct reply *symbol_cache_keep(struct symbol_cache_request *request, struct rep
 
 	if (!request->cache)
 		return STEAL(fresh);
+	request->is_unusable |= reply_is_reduced(fresh);
 	if (!request->known) {
 		symbol_cache_write(request, request->addresses, request->count, fresh);
 		return STEAL(fresh);

@@ -47,7 +47,8 @@ struct symbol_cache_request {
 	pthread_mutex_t lock;
 	struct cache_answer *answers;
 	size_t answer_count, answer_room;
-	bool is_unusable; /* a debug file is not trusted, or there are too many */
+	/* libdw could not be used, a debug file is not trusted, or there are too many. */
+	bool is_unusable;
 };
 
 /*

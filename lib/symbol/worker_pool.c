@@ -244,6 +244,8 @@ static void worker_pool_on_finished(void *user, size_t request, struct reply *re
 {
 	struct worker_pool_shift *shift = user;
 
+	if (shift->without_libdw[request])
+		reply_set_reduced(reply);
 	worker_pool_finish(shift, shift->batch[request], reply);
 }
 
@@ -370,8 +372,11 @@ static void finish_standing_in(void *user, size_t request, const struct engine_r
 	struct worker_pool_shift *shift = user;
 	size_t addresses = shift->batch_requests[request]->count, len;
 	void *bytes = reply_write(result, addresses, &len);
+	struct reply *reply = reply_read(bytes, len, addresses);
 
-	worker_pool_finish(shift, shift->batch[request], reply_read(bytes, len, addresses));
+	if (shift->pool->options.source.symbolizer != SYMBOLIZER_FAST)
+		reply_set_reduced(reply);
+	worker_pool_finish(shift, shift->batch[request], reply);
 }
 
 /* Symbolizes in this process. */

@@ -231,6 +231,15 @@ def test_a_failure_of_elfutils_costs_only_what_it_would_have_named(how, recorder
     assert convert(recorder, "auto", env=failing(how), timeout=TIME_LIMIT_S) == alone
 
 
+def test_the_cache_keeps_no_names_of_a_run_in_which_elfutils_failed(recorder, spoiled, failing, tmp_path):
+    caches = tmp_path / "caches"
+    caches.mkdir(mode=0o700)
+    cached = {"XDG_CACHE_HOME": str(caches)}
+    convert(recorder, "auto", env={**failing("crash"), **cached})
+    assert list(caches.rglob("*-*"))  # of the other files
+    assert convert(recorder, "auto", env={**os.environ, **cached}) == spoiled
+
+
 def test_a_failure_of_elfutils_does_not_matter_where_it_is_not_needed(recorder, failing):
     assert convert(recorder, "auto", env=failing("crash")) == convert(recorder, "fast")
 
