@@ -173,15 +173,15 @@ static void cfi_loader_work_on(struct cfi_load *load)
 {
 	struct loaded_cfi *loaded = &load->loaded;
 
-	if (load->debug_files && load->arch == &arch_x86_64 && !elf_file_changed(load->elf))
-		loaded->functions = functions_new(load->elf);
 	if (!loaded->cfi) {
 		loaded->elf = load->debug_files ? find_debug_file(load) : STEAL(load->elf);
-		if (!loaded->elf || elf_file_changed(loaded->elf))
+		if (loaded->elf && elf_file_changed(loaded->elf))
+			elf_file_free(STEAL(loaded->elf));
+		if (load->debug_files && load->arch == &arch_x86_64 && !elf_file_changed(load->elf))
+			loaded->functions = functions_new(load->elf, loaded->elf);
+		if (!loaded->elf)
 			return;
 		loaded->cfi = cfi_new(loaded->elf, load->arch);
-		if (load->debug_files && load->arch == &arch_x86_64 && !loaded->functions)
-			loaded->functions = functions_new(loaded->elf);
 		if (elf_file_is_untrusted(loaded->elf))
 			elf_file_free(STEAL(loaded->elf));
 	}

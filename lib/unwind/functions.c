@@ -154,14 +154,19 @@ static uint64_t end_of_code(struct elf_file *elf)
 	return end;
 }
 
-struct functions *functions_new(struct elf_file *elf)
+static bool read_symtab(struct functions *functions, struct elf_file *elf)
+{
+	return read_table(functions, elf, ".symtab", ".strtab") || functions->count;
+}
+
+struct functions *functions_new(struct elf_file *elf, struct elf_file *debug)
 {
 	struct functions *functions;
 
 	if (elf_file_is_32(elf))
 		return NULL;
 	functions = xcalloc(1, sizeof(*functions));
-	if (!read_table(functions, elf, ".symtab", ".strtab") && !functions->count) {
+	if (!read_symtab(functions, elf) && !(debug && read_symtab(functions, debug))) {
 		read_table(functions, elf, ".dynsym", ".dynstr");
 		if (elf_file_machine(elf) == EM_X86_64)
 			called_functions_find(elf, add_called, functions);

@@ -1,7 +1,7 @@
 /*
- * Lists the start and end of the functions of a 64-bit file, from .symtab or
- * else .dynsym. For x86-64 code without a .symtab, the targets of calls are
- * added (called_functions.h).
+ * Lists the start and end of the functions of a 64-bit file, from its .symtab or
+ * that of its separate debug file, or else from .dynsym. For x86-64 code without
+ * a .symtab, the targets of calls are added (called_functions.h).
  *
  * The table is private memory that is read once, in a thread of cfi_loader.h.
  * Source: gABI, "Symbol Table".
@@ -15,9 +15,9 @@ struct functions;
 
 /*
  * Keeps at most a million functions. Returns NULL if there are none or the
- * tables are too large.
+ * tables are too large. `debug` is the separate debug file, or NULL.
  */
-struct functions *functions_new(struct elf_file *elf);
+struct functions *functions_new(struct elf_file *elf, struct elf_file *debug);
 void functions_free(struct functions *functions);
 
 struct function_range {

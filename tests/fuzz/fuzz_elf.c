@@ -142,7 +142,7 @@ static void find_rules(struct fuzzed *fuzzed)
 
 static void find_functions(struct fuzzed *fuzzed)
 {
-	struct functions *functions = functions_new(fuzzed->elf);
+	struct functions *functions = functions_new(fuzzed->elf, NULL);
 	struct function_range range;
 
 	for (size_t i = 0; functions && i < fuzzed->count; i++)

@@ -455,7 +455,7 @@ static struct comparison compare_file(const char *path)
 	struct error *err = elf_file_open(open(path, O_RDONLY | O_CLOEXEC), path, &with.elf);
 
 	assert_null(err);
-	with.functions = functions_new(with.elf);
+	with.functions = functions_new(with.elf, NULL);
 	with.cfi = cfi_new(with.elf, &arch_x86_64);
 	cfi_index(with.cfi, NULL);
 	with.finder = code_rule_new();

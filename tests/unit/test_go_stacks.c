@@ -846,13 +846,48 @@ TEST(functions_without_symbols_are_called_or_pointed_to)
 	add_section(&file, ".rela.dyn", 0, 0, pointers, sizeof(pointers));
 	built_elf_finish(&file);
 	assert_null(elf_file_from_memory(file.data, file.len, "test", &elf));
-	functions = functions_new(elf);
+	functions = functions_new(elf, NULL);
 	assert_true(functions_find(functions, CODE_OFFSET + FIRST, &range));
 	assert_int_equal(range.start, CODE_OFFSET + FIRST);
 	assert_int_equal(range.end, CODE_OFFSET + SECOND);
 	assert_true(functions_find(functions, CODE_OFFSET + BYTES - 1, &range));
 	assert_int_equal(range.start, CODE_OFFSET + THIRD);
 	assert_int_equal(range.end, CODE_OFFSET + BYTES);
+	functions_free(functions);
+}
+
+TEST(functions_of_a_stripped_file_are_those_of_its_debug_file)
+{
+	enum { BYTES = 0x100, FUNCTION = 0x40, SIZE = 0x30, CALLED = 0x60 };
+	static const Elf64_Sym symbols[] = {{0},
+					    {.st_name = 1,
+					     .st_info = ELF64_ST_INFO(STB_LOCAL, STT_FUNC),
+					     .st_shndx = 1,
+					     .st_value = CODE_OFFSET + FUNCTION,
+					     .st_size = SIZE}};
+	static const char strings[] = "\0f";
+	CLEANUP(elf_file_cleanup) struct elf_file *elf = NULL, *debug = NULL;
+	static struct built_elf stripped, separate;
+	struct functions *functions;
+	struct function_range range;
+	unsigned char code[BYTES];
+
+	memset(code, 0x90, sizeof(code));
+	put_call(code, 0x10, CALLED);
+	add_code(&stripped, code, BYTES);
+	add_section(&stripped, ".text", CODE_OFFSET, SHF_ALLOC | SHF_EXECINSTR, code, BYTES);
+	built_elf_finish(&stripped);
+	built_elf_init(&separate);
+	add_section(&separate, ".symtab", 0, 0, symbols, sizeof(symbols));
+	add_section(&separate, ".strtab", 0, 0, strings, sizeof(strings));
+	built_elf_finish(&separate);
+	assert_null(elf_file_from_memory(stripped.data, stripped.len, "test", &elf));
+	assert_null(elf_file_from_memory(separate.data, separate.len, "test.debug", &debug));
+	functions = functions_new(elf, debug);
+	assert_true(functions_find(functions, CODE_OFFSET + CALLED, &range));
+	assert_int_equal(range.start, CODE_OFFSET + FUNCTION);
+	assert_int_equal(range.end, CODE_OFFSET + FUNCTION + SIZE);
+	assert_false(range.is_inferred);
 	functions_free(functions);
 }
 
