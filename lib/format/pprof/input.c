@@ -53,3 +53,8 @@ struct error *pprof_input(FILE *in, struct pprof_input *ret)
 	ret->data = STEAL(data);
 	return NULL;
 }
+
+struct error *pprof_damaged(void)
+{
+	return error_new("it is damaged, truncated or not a pprof profile");
+}

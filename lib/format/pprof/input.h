@@ -22,4 +22,7 @@ struct pprof_input {
  */
 MUST_CHECK struct error *pprof_input(FILE *in, struct pprof_input *ret);
 
+/* Returns the error for a message that cannot be decoded. */
+MUST_CHECK struct error *pprof_damaged(void);
+
 #endif

@@ -7,10 +7,10 @@
 #include "format/pprof/batches.h"
 #include "format/pprof/events.h"
 #include "format/pprof/fields.h"
-#include "format/pprof/id_table.h"
 #include "format/pprof/input.h"
 #include "format/pprof/labels.h"
 #include "format/pprof/limits.h"
+#include "format/pprof/locations.h"
 #include "format/pprof/modules.h"
 #include "format/pprof/prune.h"
 #include "format/pprof/stacks.h"
@@ -21,12 +21,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct pprof_read_function {
-	struct profile_function of;
-	function_id id;	 /* IDMAP_NONE if not used yet */
-	bool is_dropped; /* by drop_frames; valid if the function is used */
-};
 
 /* The current sample. */
 struct sample {
@@ -56,14 +50,7 @@ struct pprof_read_reader {
 	struct event_quality *qualities; /* parsed from the comments */
 	uint32_t quality_count, quality_room;
 
-	struct pprof_read_function *functions;
-	uint32_t function_count, function_room;
-	struct id_table function_ids;
-	struct id_table frames; /* by location */
-
-	struct profile_line *lines; /* of the current location */
-	uint32_t line_count, line_room;
-	uint32_t dropped_count; /* number of these lines that are dropped, innermost first */
+	struct pprof_locations locations;
 	struct pprof_prune prune;
 	/* reason; NULL if the profile is pruned or has nothing to prune. */
 	const char *not_pruned;
@@ -79,11 +66,8 @@ static void pprof_read_reader_deinit(struct pprof_read_reader *reader)
 	pprof_stacks_deinit(&reader->stacks);
 	free(reader->comments.items);
 	free(reader->qualities);
-	free(reader->functions);
-	id_table_deinit(&reader->function_ids);
-	free(reader->lines);
+	pprof_locations_deinit(&reader->locations);
 	pprof_prune_deinit(&reader->prune);
-	id_table_deinit(&reader->frames);
 	free(reader->sample.values.items);
 	free(reader->sample.list);
 }
@@ -98,11 +82,6 @@ static string_id pprof_read_text(struct pprof_read_reader *reader, uint64_t inde
 	return pprof_strings_get(&reader->strings, index);
 }
 
-static MUST_CHECK struct error *damaged(void)
-{
-	return error_new("it is damaged, truncated or not a pprof profile");
-}
-
 static MUST_CHECK struct error *no_such_string(void)
 {
 	return error_new("it refers to a string that does not exist");
@@ -113,10 +92,8 @@ static size_t memory_bytes(const struct pprof_read_reader *reader)
 	return profile_memory_bytes(reader->profile) +
 	       profile_timed_samples(reader->profile).count * sizeof(struct profile_timed_sample) +
 	       reader->strings.count * sizeof(*reader->strings.items) +
-	       reader->function_count * sizeof(*reader->functions) +
 	       pprof_modules_memory_bytes(&reader->modules) +
-	       id_table_memory_bytes(&reader->function_ids) +
-	       id_table_memory_bytes(&reader->frames) +
+	       pprof_locations_memory_bytes(&reader->locations) +
 	       id_table_memory_bytes(&reader->prune.locations);
 }
 
@@ -138,7 +115,7 @@ static struct error *decode_type(struct pprof_read_reader *reader, const struct 
 	uint64_t field[PPROF_TYPE_FIELDS] = {0};
 
 	if (!wire_scalars(message->bytes, field, PPROF_TYPE_FIELDS))
-		return damaged();
+		return pprof_damaged();
 	ret->name = pprof_read_text(reader, field[PPROF_TYPE_TYPE]);
 	ret->unit = pprof_read_text(reader, field[PPROF_TYPE_UNIT]);
 	return NULL;
@@ -171,7 +148,8 @@ static struct error *pprof_read_number(struct pprof_read_reader *reader,
 static struct error *pprof_read_comment(struct pprof_read_reader *reader,
 					const struct wire_field *field)
 {
-	return wire_numbers_add(&reader->comments, field, PPROF_COMMENTS_MAX) ? NULL : damaged();
+	return wire_numbers_add(&reader->comments, field, PPROF_COMMENTS_MAX) ? NULL
+									      : pprof_damaged();
 }
 
 static struct error *read_mapping(struct pprof_read_reader *reader,
@@ -181,7 +159,7 @@ static struct error *read_mapping(struct pprof_read_reader *reader,
 	struct pprof_source mapping;
 
 	if (!wire_scalars(message->bytes, field, PPROF_MAPPING_FIELDS))
-		return damaged();
+		return pprof_damaged();
 	mapping = (struct pprof_source){
 		.start = field[PPROF_MAPPING_START],
 		.limit = field[PPROF_MAPPING_LIMIT],
@@ -194,186 +172,16 @@ static struct error *read_mapping(struct pprof_read_reader *reader,
 	return NULL;
 }
 
-/* Returns 0 (unknown) for an invalid line number. */
-static uint32_t line_number(uint64_t value)
+static struct error *read_function(struct pprof_read_reader *reader,
+				   const struct wire_field *message)
 {
-	return value <= INT32_MAX ? (uint32_t)value : 0;
-}
-
-static struct error *pprof_read_one_function(struct pprof_read_reader *reader,
-					     const struct wire_field *message)
-{
-	uint64_t field[PPROF_FUNCTION_FIELDS] = {0};
-	struct profile_function function;
-
-	if (!wire_scalars(message->bytes, field, PPROF_FUNCTION_FIELDS))
-		return damaged();
-	if (!id_table_put(&reader->function_ids, field[PPROF_FUNCTION_ID], reader->function_count))
-		return error_new("two functions have the id %" PRIu64, field[PPROF_FUNCTION_ID]);
-	function = (struct profile_function){
-		.name = pprof_read_text(reader, field[PPROF_FUNCTION_NAME]),
-		.system_name = pprof_read_text(reader, field[PPROF_FUNCTION_SYSTEM_NAME]),
-		.file = pprof_read_text(reader, field[PPROF_FUNCTION_FILENAME]),
-		.start_line = line_number(field[PPROF_FUNCTION_START_LINE]),
-	};
-	if (!function.name)
-		function.name = function.system_name;
-	if (!function.system_name)
-		function.system_name = function.name;
-	GROW(reader->functions, reader->function_count, reader->function_room);
-	reader->functions[reader->function_count++] =
-		(struct pprof_read_function){.of = function, .id = IDMAP_NONE};
-	return NULL;
-}
-
-/*
- * Functions without a name, and those that no location uses, are not added to
- * the profile.
- */
-static struct error *pprof_read_add_line(struct pprof_read_reader *reader, uint64_t id,
-					 uint64_t line)
-{
-	uint32_t index = id_table_get(&reader->function_ids, id);
-	struct pprof_read_function *function;
-
-	if (!id)
-		return NULL;
-	if (index == IDMAP_NONE)
-		return error_new("a location refers to function %" PRIu64 ", which does not exist",
-				 id);
-	function = &reader->functions[index];
-	if (!function->of.name)
-		return NULL;
-	if (function->id == IDMAP_NONE) {
-		function->id = profile_function(reader->profile, &function->of);
-		function->is_dropped = pprof_prunes(&reader->prune) &&
-				       pprof_prune_matches(&reader->prune,
-							   string(reader, function->of.name));
-	}
-	if (reader->line_count == PPROF_LINES_MAX)
-		return error_new("a location has more than %d lines", PPROF_LINES_MAX);
-	GROW(reader->lines, reader->line_count, reader->line_room);
-	reader->lines[reader->line_count++] = (struct profile_line){.function = function->id,
-								    .line = line_number(line)};
-	if (function->is_dropped)
-		reader->dropped_count = reader->line_count;
-	return NULL;
-}
-
-static struct error *pprof_read_line(struct pprof_read_reader *reader, struct bytes message)
-{
-	uint64_t field[PPROF_LINE_FIELDS] = {0};
-
-	if (!wire_scalars(message, field, PPROF_LINE_FIELDS))
-		return damaged();
-	return pprof_read_add_line(reader, field[PPROF_LINE_FUNCTION], field[PPROF_LINE_LINE]);
-}
-
-/*
- * Recognizes "[libfoo.so+0x1a2b]", which writers use for an unknown name: the
- * address, or the start of its function. The name is then treated as unknown.
- * Returns false for any other name.
- */
-static bool is_address_name(const char *name, uint64_t address, uint64_t *start)
-{
-	const char *tail = strrchr(name, '+');
-	char *end;
-
-	if (name[0] != '[' || !tail || !text_begins(tail, "+0x") ||
-	    !isxdigit((unsigned char)tail[3]))
-		return false;
-	*start = strtoull(tail + 3, &end, 16);
-	return !strcmp(end, "]") && *start <= address;
-}
-
-/* start: of its function, or the address if that is unknown. */
-static frame_id pprof_read_add_address(struct pprof_read_reader *reader, struct pprof_place place,
-				       uint64_t address, uint64_t start)
-{
-	frame_id frame = profile_frame(reader->profile, place.module, place.offset, false);
-
-	if (start != address)
-		profile_set_into_function(reader->profile, frame, address - start);
-	return frame;
-}
-
-static bool pprof_read_is_note(const char *name)
-{
-	return name[0] == '[' && name[strlen(name) - 1] == ']';
-}
-
-static frame_id pprof_read_add_frame(struct pprof_read_reader *reader, uint64_t mapping_id,
-				     uint64_t address)
-{
-	struct pprof_place place = pprof_modules_place(&reader->modules, mapping_id, address);
-	uint64_t start = address;
-	const char *name = "";
-
-	if (reader->line_count == 1 && !reader->lines[0].line) {
-		function_id function = reader->lines[0].function;
-
-		name = string(reader, profile_get_function(reader->profile, function)->name);
-	}
-	if (!reader->line_count || is_address_name(name, address, &start))
-		return pprof_read_add_address(reader, place, address, start);
-	if (place.module == PPROF_NO_MAPPING && !address && pprof_read_is_note(name))
-		return profile_synthetic_frame(reader->profile, name);
-	return profile_named_frame(reader->profile, place.module, place.offset, reader->lines,
-				   reader->line_count);
-}
-
-static struct error *pprof_read_lines(struct pprof_read_reader *reader, struct bytes location)
-{
-	struct wire_field field;
-
-	reader->line_count = reader->dropped_count = 0;
-	while (wire_next(&location, &field)) {
-		struct error *err = NULL;
-
-		if (field.number == PPROF_LOCATION_LINE)
-			err = pprof_read_line(reader, field.bytes);
-		if (err)
-			return err;
-	}
-	return NULL;
-}
-
-/*
- * Removes inlined functions that are dropped. If all are, the stacks lack the
- * location.
- */
-static void prune_lines(struct pprof_read_reader *reader, uint64_t location)
-{
-	bool is_all = reader->dropped_count == reader->line_count;
-
-	if (!reader->dropped_count)
-		return;
-	id_table_put(&reader->prune.locations, location,
-		     is_all ? PPROF_PRUNED : PPROF_PRUNED_BELOW);
-	if (is_all)
-		return;
-	reader->line_count -= reader->dropped_count;
-	memmove(reader->lines, reader->lines + reader->dropped_count,
-		reader->line_count * sizeof(*reader->lines));
+	return pprof_locations_add_function(&reader->locations, message->bytes);
 }
 
 static struct error *read_location(struct pprof_read_reader *reader,
 				   const struct wire_field *message)
 {
-	uint64_t field[PPROF_LOCATION_FIELDS] = {0};
-	struct error *err;
-
-	if (!wire_scalars(message->bytes, field, PPROF_LOCATION_FIELDS))
-		return damaged();
-	err = pprof_read_lines(reader, message->bytes);
-	if (err)
-		return err;
-	prune_lines(reader, field[PPROF_LOCATION_ID]);
-	if (!id_table_put(&reader->frames, field[PPROF_LOCATION_ID],
-			  pprof_read_add_frame(reader, field[PPROF_LOCATION_MAPPING],
-					       field[PPROF_LOCATION_ADDRESS])))
-		return error_new("two locations have the id %" PRIu64, field[PPROF_LOCATION_ID]);
-	return NULL;
+	return pprof_locations_add(&reader->locations, message->bytes);
 }
 
 static void append_locations(struct sample *sample, struct bytes more)
@@ -482,7 +290,7 @@ static struct error *read_sample(struct pprof_read_reader *reader, const struct 
 
 	if (!read_sample_fields(sample, message->bytes) ||
 	    !pprof_labels_find(&reader->labels, sample->labels, &labels))
-		return damaged();
+		return pprof_damaged();
 	if (pprof_prunes(&reader->prune))
 		pprof_prune_stack(&reader->prune, &sample->locations);
 	err = pprof_stacks_find(&reader->stacks, sample->locations, &stack);
@@ -492,7 +300,7 @@ static struct error *read_sample(struct pprof_read_reader *reader, const struct 
 			       sample->values.items, sample->values.count);
 	if (!err && bytes_left(&sample->times) && wants_times(reader) &&
 	    (!profile_event_count(reader->profile) || !pprof_read_add_times(reader, labels, stack)))
-		err = damaged();
+		err = pprof_damaged();
 	return err;
 }
 
@@ -511,7 +319,7 @@ static const struct {
 	[PPROF_PROFILE_SAMPLE] = {PASS_SAMPLES, WIRE_BYTES, read_sample},
 	[PPROF_PROFILE_MAPPING] = {PASS_TABLES, WIRE_BYTES, read_mapping},
 	[PPROF_PROFILE_LOCATION] = {PASS_LOCATIONS, WIRE_BYTES, read_location},
-	[PPROF_PROFILE_FUNCTION] = {PASS_TABLES, WIRE_BYTES, pprof_read_one_function},
+	[PPROF_PROFILE_FUNCTION] = {PASS_TABLES, WIRE_BYTES, read_function},
 	[PPROF_PROFILE_STRING] = {PASS_STRINGS, WIRE_BYTES, read_string},
 	[PPROF_PROFILE_DROP_FRAMES] = {PASS_TABLES, WIRE_VARINT, pprof_read_number},
 	[PPROF_PROFILE_KEEP_FRAMES] = {PASS_TABLES, WIRE_VARINT, pprof_read_number},
@@ -539,7 +347,7 @@ static bool pprof_read_is_known(const struct wire_field *field)
 static void look_ahead(struct pprof_read_reader *reader, struct bytes rest)
 {
 	if (!reader->batches)
-		reader->batches = pprof_batches_new(&reader->frames);
+		reader->batches = pprof_batches_new(&reader->locations.frames);
 	pprof_stacks_look_ahead(&reader->stacks, pprof_batches_at(reader->batches, rest));
 }
 
@@ -573,7 +381,7 @@ static struct error *read_pass(struct pprof_read_reader *reader, enum pprof_read
 		if (reader->strings.is_missing)
 			return no_such_string();
 	}
-	return bytes_ok(&message) ? NULL : damaged();
+	return bytes_ok(&message) ? NULL : pprof_damaged();
 }
 
 /*
@@ -617,7 +425,7 @@ static struct error *survey(struct pprof_read_reader *reader, uint64_t counts[PP
 		}
 		at = message.at;
 	}
-	return bytes_ok(&message) ? NULL : damaged();
+	return bytes_ok(&message) ? NULL : pprof_damaged();
 }
 
 static struct error *make_id_tables(struct pprof_read_reader *reader,
@@ -631,13 +439,8 @@ static struct error *make_id_tables(struct pprof_read_reader *reader,
 	pprof_modules_init(&reader->modules, reader->profile,
 			   reader->sum ? reader->sum->modules : NULL,
 			   counts[PPROF_PROFILE_MAPPING]);
-	id_table_init(&reader->frames, counts[PPROF_PROFILE_LOCATION]);
-	/*
-	 * prof numbers the functions of unsymbolized frames by location, after
-	 * the others.
-	 */
-	id_table_init(&reader->function_ids,
-		      counts[PPROF_PROFILE_FUNCTION] + counts[PPROF_PROFILE_LOCATION]);
+	pprof_locations_init(&reader->locations, &reader->strings, &reader->modules, &reader->prune,
+			     counts[PPROF_PROFILE_FUNCTION], counts[PPROF_PROFILE_LOCATION]);
 	return NULL;
 }
 
@@ -803,7 +606,7 @@ static void prepare_pruning(struct pprof_read_reader *reader)
 		&reader->prune,
 		string(reader, pprof_read_text(reader, numbers[PPROF_PROFILE_DROP_FRAMES])),
 		string(reader, pprof_read_text(reader, numbers[PPROF_PROFILE_KEEP_FRAMES])),
-		reader->frames.dense_count);
+		reader->locations.frames.dense_count);
 }
 
 static struct error *pprof_read_tables(struct pprof_read_reader *reader)
@@ -853,7 +656,7 @@ static struct error *pprof_read_file(FILE *in, struct profile *profile, const st
 		reader.memory_max = memory_bytes(&reader) + PPROF_MEMORY_BYTES +
 				    input.file_bytes * PPROF_MEMORY_BYTES_PER_BYTE;
 		pprof_labels_init(&reader.labels, &reader.strings);
-		pprof_stacks_init(&reader.stacks, profile, &reader.frames);
+		pprof_stacks_init(&reader.stacks, profile, &reader.locations.frames);
 		err = read_message(&reader);
 	}
 	free(input.data);
