@@ -39,6 +39,12 @@ def say(title, goal, figure):
     print(f"{title:62}{goal:>14}   {figure}", flush=True)
 
 
+def size(here):
+    stripped = here.folder / "prof"
+    subprocess.run(["strip", "-o", stripped, here.prof], check=True)
+    say("prof, stripped", "<= 2 MB", f"{stripped.stat().st_size / 1e6:.2f} MB")
+
+
 def deep(here):
     import deep as bench
 
@@ -160,7 +166,7 @@ def page(here):
         browser.close()
 
 
-ROWS = (deep, builds, start, small, firefox, report, top, page)
+ROWS = (size, deep, builds, start, small, firefox, report, top, page)
 
 
 def measure(arguments, row):
