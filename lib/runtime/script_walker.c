@@ -126,8 +126,10 @@ void script_walker_read(struct script_walker *walker)
 
 	if (!thread->own_tid)
 		thread->own_tid = read_own_tid(thread->pid, thread->tid);
+	script_reader_expect(&walker->walk.reader, &thread->places);
 	walker->reading = runtime->walk(&thread->process, thread->own_tid, &thread->state,
 					&walker->walk);
+	script_reader_end(&walker->walk.reader, &thread->places);
 	if (walker->reading == RUNTIME_READ && !runtime->identify(&thread->process, &walker->walk))
 		walker->reading = RUNTIME_INCONSISTENT;
 	if (walker->reading != RUNTIME_READ)

@@ -22,6 +22,7 @@ enum {
 struct scripts_thread_state {
 	pid_t own_tid;
 	uint64_t state;
+	struct script_places places;
 };
 
 struct scripts_process {
@@ -222,6 +223,7 @@ bool scripts_find_thread(struct scripts *scripts, pid_t pid, pid_t tid, struct s
 		if (index != IDMAP_NONE) {
 			ret->own_tid = process->states[index].own_tid;
 			ret->state = process->states[index].state;
+			ret->places = process->states[index].places;
 		}
 	}
 	pthread_mutex_unlock(&scripts->lock);
@@ -242,7 +244,8 @@ void scripts_note_thread(struct scripts *scripts, const struct script_thread *th
 			*index = process->state_count++;
 		}
 		process->states[*index] = (struct scripts_thread_state){.own_tid = thread->own_tid,
-									.state = thread->state};
+									.state = thread->state,
+									.places = thread->places};
 	}
 	pthread_mutex_unlock(&scripts->lock);
 }

@@ -43,11 +43,12 @@ struct script_thread {
 	struct runtime_process process;
 	pid_t own_tid;	/* its id in its own namespace, or 0 if it is not yet known */
 	uint64_t state; /* see struct script_runtime; 0 if it is not yet known */
+	struct script_places places;
 };
 
 /* Returns false if the process has no interpreter. */
 bool scripts_find_thread(struct scripts *scripts, pid_t pid, pid_t tid, struct script_thread *ret);
-/* Remembers own_tid and state. */
+/* Remembers what is not of the process. */
 void scripts_note_thread(struct scripts *scripts, const struct script_thread *thread);
 
 /* --- Code objects --------------------------------------------------------- */
