@@ -208,19 +208,16 @@ static enum copied capture_copy_stack(struct copier *copier, const struct sample
 		return NOT_COPIED;
 	if (!wanted)
 		wanted = dumped_bytes;
-	from = captured_stack_prepare(into, wanted, dumped_bytes);
+	from = captured_stack_prepare(into, wanted, reads_script ? 0 : dumped_bytes);
 	into->tid = thread->tid;
 	into->time_ns = thread->time_ns;
 	untrusted_read_begin(&copier->read, thread->pid);
+	if (reads_script)
+		script_walker_read(copier->walker);
 	into->len = from + read(thread->tid, thread->sp + from, into->memory + from, wanted - from);
 	copy_goroutine(all, thread, into);
 	if (saved_sp_at && !into->interrupted_len)
 		copy_interrupted(all, thread->tid, saved_sp_at, into);
-	if (reads_script) {
-		script_walker_read(copier->walker);
-		into->inner_len = read(thread->tid, thread->sp, into->inner,
-				       dumped_bytes < INNER_BYTES ? dumped_bytes : INNER_BYTES);
-	}
 	if (!untrusted_read_end(&copier->read))
 		return LEFT_BEHIND;
 	if (reads_script && !copy_script(copier, thread->pid, into))

@@ -65,7 +65,7 @@ void captured_stack_skip_callees(struct captured_stack *stack, uint64_t sp)
 	for (unsigned i = 0; i < script->count; i++) {
 		if (!script->frames[i].is_entry)
 			continue;
-		if (script->frames[i].word_at - sp < stack->inner_len)
+		if (script->frames[i].word_at - sp < INNER_BYTES)
 			stack->inner_from = script->frames[i].word_at - sp;
 		return;
 	}
@@ -84,10 +84,10 @@ void captured_stack_release(struct captured_stack *stack)
 static bool is_inner_part_equal(const struct captured_stack *stack, const unsigned char *dump,
 				size_t dumped)
 {
-	size_t len = stack->inner_len < dumped ? stack->inner_len : dumped;
+	size_t len = dumped < INNER_BYTES ? dumped : INNER_BYTES;
 
 	return !stack->has_script || len <= stack->inner_from ||
-	       !memcmp(stack->inner + stack->inner_from, dump + stack->inner_from,
+	       !memcmp(stack->memory + stack->inner_from, dump + stack->inner_from,
 		       len - stack->inner_from);
 }
 

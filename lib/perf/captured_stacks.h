@@ -32,12 +32,12 @@ struct captured_stack {
 	unsigned char *interrupted;
 	/* Sp is 0 if the interrupted stack is not a goroutine's. */
 	struct go_sched go;
-	/* The frames of the thread's interpreter, if has_script is set, and the
-	 * innermost part of its stack, which must be unchanged, too. */
+	/* The frames of the thread's interpreter, if has_script is set. Then the
+	 * part that the kernel has copied is not missing, and from inner_from
+	 * on, its innermost INNER_BYTES must be unchanged, too. */
 	bool has_script;
 	struct script_stack script;
-	size_t inner_from, inner_len;
-	unsigned char inner[INNER_BYTES];
+	size_t inner_from;
 };
 
 /* Zeroed: empty. */
@@ -51,7 +51,7 @@ void captured_stacks_deinit(struct captured_stacks *stacks);
 
 /* Returns a buffer to fill, or NULL while the reader owns all of them. */
 struct captured_stack *captured_stacks_next(struct captured_stacks *stacks);
-/* Makes room for a stack of which the kernel has copied dumped_bytes. Returns
+/* Makes room for a stack of which the first dumped_bytes are not needed. Returns
  * the offset at which the copier starts to copy. */
 size_t captured_stack_prepare(struct captured_stack *stack, size_t bytes, size_t dumped_bytes);
 /* Makes room for the interrupted stack. */
