@@ -349,7 +349,10 @@ static uint32_t frame_bytes_of(const struct cpython_layout *layout, const unsign
 	return words < WORDS_MAX ? words * WORD : 0;
 }
 
-/* Reads the start of each code object. */
+/*
+ * Reads the start of each code object. Since 3.12 it has a number that no other
+ * code of the process ever has, between the first line and the lines.
+ */
 static bool identify_codes(const struct runtime_process *process, struct script_reader *reader,
 			   struct script_code *codes, unsigned count, struct code_heads *heads)
 {
@@ -371,8 +374,8 @@ static bool identify_codes(const struct runtime_process *process, struct script_
 		codes[i].lines = code_word(code, layout->code_lines);
 		codes[i].first_line = code_number(code, layout->code_first_line);
 		codes[i].frame_bytes = frame_bytes_of(layout, code);
-		codes[i].key = hash_mix(hash_mix(codes[i].file, codes[i].name),
-					hash_mix(codes[i].lines, codes[i].first_line));
+		codes[i].key = hash_bytes_wide(code + layout->code_first_line,
+					       layout->code_lines - layout->code_first_line + WORD);
 	}
 	return true;
 }
@@ -397,9 +400,9 @@ static uint64_t object_bytes(const struct cpython_layout *layout, const unsigned
 }
 
 /*
- * Adds the contents of names and tables to the keys: an interpreter that
- * compiles again and again reuses their addresses. The first word of an object
- * counts its references.
+ * Adds the contents of names and tables to the keys: in 3.11, an interpreter
+ * that compiles again and again reuses their addresses. The first word of an
+ * object counts its references.
  */
 static bool identify_heads(const struct cpython_layout *layout, struct script_reader *reader,
 			   struct script_code *codes, unsigned count, struct code_heads *heads)
@@ -459,6 +462,7 @@ static bool are_adjacent(const struct script_walk *walk)
 
 static bool cpython_identify(const struct runtime_process *process, struct script_walk *walk)
 {
+	const struct cpython_layout *layout = &process->image.layout;
 	struct code_heads *heads = (struct code_heads *)walk->scratch;
 
 	for (unsigned i = 0; i < walk->code_count; i += CODES_AT_ONCE) {
@@ -466,11 +470,11 @@ static bool cpython_identify(const struct runtime_process *process, struct scrip
 		unsigned count = left < CODES_AT_ONCE ? left : CODES_AT_ONCE;
 
 		if (!identify_codes(process, &walk->reader, walk->codes + i, count, heads) ||
-		    !identify_heads(&process->image.layout, &walk->reader, walk->codes + i, count,
-				    heads))
+		    (layout->version < VERSION_3_12 &&
+		     !identify_heads(layout, &walk->reader, walk->codes + i, count, heads)))
 			return false;
 	}
-	return process->image.layout.version > VERSION_3_12 || are_adjacent(walk);
+	return layout->version > VERSION_3_12 || are_adjacent(walk);
 }
 
 static uint32_t line_of(const struct script_text *text, int32_t unit)

@@ -147,7 +147,7 @@ static bool are_in_parts(const struct cpython_layout *layout)
 	       layout->code_file + WORD_BYTES <= layout->code_units &&
 	       layout->code_name + WORD_BYTES <= layout->code_units &&
 	       layout->code_lines + WORD_BYTES <= layout->code_units &&
-	       layout->code_first_line + WORD_BYTES <= layout->code_units &&
+	       layout->code_first_line < layout->code_lines &&
 	       layout->object_type + WORD_BYTES <= layout->code_units &&
 	       layout->text_compact <= TEXT_PART_BYTES &&
 	       layout->text_state + WORD_BYTES <= layout->text_ascii &&
