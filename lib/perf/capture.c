@@ -402,6 +402,8 @@ struct capture *capture_new(const struct ring *rings, const struct copier_wakes 
 	all->layouts = layouts;
 	all->tree = tree;
 	all->wakes = wakes;
+	/* The program that wakes copiers copies all stacks of unknown threads. */
+	all->extents.skips_unknown = wakes;
 	all->read = options->read_memory;
 	all->scripts = options->scripts;
 	all->timeout_ns = options->read_timeout_ns ? options->read_timeout_ns : TIMEOUT_NS;

@@ -1,9 +1,8 @@
 #include "perf/stack_extents.h"
 
 enum {
-	/* Number of bytes to copy: for an unknown thread, for a thread on
-	 * another stack than before, and at most. */
-	UNKNOWN_BYTES = 1 << 20,
+	/* Number of bytes to copy: for an unknown thread or a thread on another
+	 * stack than before, and at most. */
 	OTHER_BYTES = 256 << 10,
 	BYTES_MAX = 8 << 20,
 	/* Increment of the stack-switch score for a stack that ends elsewhere.
@@ -107,7 +106,7 @@ size_t stack_extents_wanted(const struct stack_extents *extents, pid_t tid, uint
 	if (!sp)
 		return 0;
 	if (known->tid != tid)
-		return UNKNOWN_BYTES;
+		return extents->skips_unknown ? 0 : OTHER_BYTES;
 	saved_at = stack_extents_saved_sp_at(extents, tid, sp);
 	if (saved_at)
 		return above(sp, saved_at + SAVED_BYTES, dumped_bytes);

@@ -33,6 +33,8 @@ struct known_extent {
 
 /* Zeroed: no known extents. */
 struct stack_extents {
+	/* Copy nothing for an unknown thread. */
+	bool skips_unknown;
 	struct known_extent items[STACK_EXTENTS];
 };
 

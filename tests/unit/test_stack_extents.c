@@ -21,15 +21,17 @@ static size_t wanted(const struct stack_extents *extents)
 	return stack_extents_wanted(extents, TID, sp, DUMPED);
 }
 
-TEST(of_an_unknown_thread_a_mebibyte_is_copied)
+TEST(of_an_unknown_thread_a_quarter_of_a_mebibyte_is_copied)
 {
 	CLEANUP(free_ptr) struct stack_extents *extents = xcalloc(1, sizeof(*extents));
 
-	assert_int_equal(wanted(extents), 1 << 20);
+	assert_int_equal(wanted(extents), 256 << 10);
 	assert_int_equal(stack_extents_wanted(extents, TID, 0, DUMPED), 0);
 	/* Another thread replaces it. */
 	stack_extents_note(extents, TID + STACK_EXTENTS, whole(100, false));
-	assert_int_equal(wanted(extents), 1 << 20);
+	assert_int_equal(wanted(extents), 256 << 10);
+	extents->skips_unknown = true;
+	assert_int_equal(wanted(extents), 0);
 }
 
 TEST(a_stack_is_copied_up_to_its_end_if_the_dump_is_smaller)
