@@ -255,7 +255,7 @@ static bool stood_still(struct copier *copier, const struct sampled_thread *thre
 	bool is_certain = standstill_is_proved(&copier->standstill, thread);
 
 	if (stack->has_script && standstill->is_real_time)
-		stack->has_script = standstill->was_queued;
+		stack->has_script = standstill->was_here;
 	else if (stack->has_script)
 		stack->has_script = run_clock_proves(&copier->run_clock, thread, is_certain);
 	if (stack->has_script && standstill_only_kernel_ran(standstill, thread))

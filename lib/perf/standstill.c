@@ -76,7 +76,7 @@ static bool open_stat(struct standstill *standstill, const struct sampled_thread
 	return standstill->stat_fd >= 0;
 }
 
-static bool is_queued(struct standstill *standstill, const struct sampled_thread *thread)
+static bool is_on_cpu(struct standstill *standstill, const struct sampled_thread *thread)
 {
 	char text[TEXT_BYTES];
 	ssize_t len = 0;
@@ -88,7 +88,7 @@ static bool is_queued(struct standstill *standstill, const struct sampled_thread
 		return false;
 	}
 	text[len] = '\0';
-	return task_state_is_queued(text, standstill->cpu);
+	return task_state_is_on(text, standstill->cpu, standstill->is_real_time);
 }
 
 static bool waits_in_kernel(const struct sampled_thread *thread)
@@ -111,10 +111,9 @@ bool standstill_is_proved(struct standstill *standstill, const struct sampled_th
 {
 	uint64_t passed_ns = standstill->woken_ns - thread->time_ns;
 
-	standstill->was_queued = passed_ns <= standstill->late_ns &&
-				 is_queued(standstill, thread) &&
-				 own_switches() == standstill->switches;
-	if (standstill->was_queued)
+	standstill->was_here = passed_ns <= standstill->late_ns && is_on_cpu(standstill, thread) &&
+			       own_switches() == standstill->switches;
+	if (standstill->was_here)
 		return true;
 	return thread->in_kernel && passed_ns <= standstill->waiting_late_ns &&
 	       waits_in_kernel(thread);
@@ -123,6 +122,6 @@ bool standstill_is_proved(struct standstill *standstill, const struct sampled_th
 bool standstill_only_kernel_ran(const struct standstill *standstill,
 				const struct sampled_thread *thread)
 {
-	return standstill->is_real_time && standstill->was_queued && thread->in_kernel &&
+	return standstill->is_real_time && standstill->was_here && thread->in_kernel &&
 	       standstill->woken_ns - thread->time_ns <= LATE_NS;
 }

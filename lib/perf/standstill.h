@@ -7,7 +7,8 @@
  *
  *  - The caller got the CPU soon after the sample and has kept it, and the
  *    sampled thread is queued on the same CPU. So it did not run elsewhere
- *    either.
+ *    either. If the caller runs before the thread can return to user space, the
+ *    thread may also be blocked: since it was woken, it would be queued.
  *  - The thread was sampled in the kernel and is blocked there, having entered
  *    the kernel at the sample's stack pointer and pc.
  */
@@ -41,7 +42,7 @@ struct standstill {
 	pid_t stat_tid;
 	uint64_t woken_ns; /* time when the calling thread got the CPU */
 	long switches;	   /* context switches of the calling thread until then */
-	bool was_queued;   /* the first proof has succeeded */
+	bool was_here;	   /* the first proof has succeeded */
 };
 
 /* is_real_time: the caller runs before the sampled thread can return to user

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool task_state_is_queued(const char *stat, unsigned cpu)
+bool task_state_is_on(const char *stat, unsigned cpu, bool or_blocked)
 {
 	enum { STATE = 3, PROCESSOR = 39 };
 	/* The name in parentheses may contain any character. */
 	const char *at = strrchr(stat, ')');
 
-	if (!at || strncmp(at, ") R ", 4) != 0)
+	if (!or_blocked && at && strncmp(at, ") R ", 4) != 0)
 		return false;
 	for (int field = STATE - 1; at && field < PROCESSOR; field++)
 		at = strchr(at + 1, ' ');

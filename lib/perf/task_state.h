@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Returns whether the thread is runnable on the CPU. stat is the text of
- * /proc/PID/task/TID/stat. */
-bool task_state_is_queued(const char *stat, unsigned cpu);
+/* Returns whether the thread ran last on the CPU and is runnable, or blocked if
+ * or_blocked is set. stat is the text of /proc/PID/task/TID/stat. */
+bool task_state_is_on(const char *stat, unsigned cpu, bool or_blocked);
 
 /* Returns whether the thread is blocked in the kernel, which it entered at this
  * sp and pc. syscall is the text of /proc/PID/task/TID/syscall. */

@@ -23,27 +23,35 @@ static const char *stat_of(const char *name, char state, const char *processor)
 
 TEST(a_thread_that_is_ready_waits_in_the_queue_of_its_cpu)
 {
-	assert_true(task_state_is_queued(stat_of("turns", 'R', "1"), 1));
-	assert_true(task_state_is_queued(stat_of("turns", 'R', "107"), 107));
-	assert_false(task_state_is_queued(stat_of("turns", 'R', "1"), 0));
-	assert_false(task_state_is_queued(stat_of("turns", 'R', "10"), 1));
-	assert_false(task_state_is_queued(stat_of("turns", 'S', "1"), 1));
-	assert_false(task_state_is_queued(stat_of("turns", 'Z', "1"), 1));
+	assert_true(task_state_is_on(stat_of("turns", 'R', "1"), 1, false));
+	assert_true(task_state_is_on(stat_of("turns", 'R', "107"), 107, false));
+	assert_false(task_state_is_on(stat_of("turns", 'R', "1"), 0, false));
+	assert_false(task_state_is_on(stat_of("turns", 'R', "10"), 1, false));
+	assert_false(task_state_is_on(stat_of("turns", 'S', "1"), 1, false));
+	assert_false(task_state_is_on(stat_of("turns", 'Z', "1"), 1, false));
+}
+
+TEST(a_thread_that_is_blocked_has_the_cpu_on_which_it_ran_last)
+{
+	assert_true(task_state_is_on(stat_of("turns", 'R', "1"), 1, true));
+	assert_true(task_state_is_on(stat_of("turns", 'S', "1"), 1, true));
+	assert_false(task_state_is_on(stat_of("turns", 'S', "1"), 0, true));
+	assert_false(task_state_is_on("2217 turns S", 0, true));
 }
 
 TEST(a_name_may_hold_anything)
 {
-	assert_true(task_state_is_queued(stat_of("a) S 1 (b", 'R', "1"), 1));
-	assert_false(task_state_is_queued(stat_of("a) R 1 ) R 2", 'S', "1"), 1));
+	assert_true(task_state_is_on(stat_of("a) S 1 (b", 'R', "1"), 1, false));
+	assert_false(task_state_is_on(stat_of("a) R 1 ) R 2", 'S', "1"), 1, false));
 }
 
 TEST(what_is_no_such_file_is_no_thread_that_is_ready)
 {
-	assert_false(task_state_is_queued("", 0));
-	assert_false(task_state_is_queued("2217 (turns", 0));
-	assert_false(task_state_is_queued("2217 (turns) R", 0));
-	assert_false(task_state_is_queued("2217 (turns) R 2216 2217", 0));
-	assert_false(task_state_is_queued(stat_of("turns", 'R', ""), 0));
+	assert_false(task_state_is_on("", 0, false));
+	assert_false(task_state_is_on("2217 (turns", 0, false));
+	assert_false(task_state_is_on("2217 (turns) R", 0, false));
+	assert_false(task_state_is_on("2217 (turns) R 2216 2217", 0, false));
+	assert_false(task_state_is_on(stat_of("turns", 'R', ""), 0, false));
 }
 
 TEST(a_thread_that_waits_stands_where_it_entered_the_kernel)
