@@ -243,21 +243,20 @@ static bool may_copy(const struct copier *copier, const struct sampled_thread *t
 }
 
 /*
- * The frames of an interpreter need the stricter proof, unless the copier always
- * runs first: a thread must be sampled a few times before its run clock proves
- * anything, and many threads of servers end before that. A blocked thread may
- * have run and be blocked again by another function of the script.
+ * The frames of an interpreter need the stricter proof: that the thread has not
+ * returned to user space at all. A thread that has may run another function of
+ * the script on an equal stack.
  */
 static bool stood_still(struct copier *copier, const struct sampled_thread *thread,
 			struct captured_stack *stack)
 {
 	const struct standstill *standstill = &copier->standstill;
 	bool is_certain = standstill_is_proved(&copier->standstill, thread);
+	bool ran_first = standstill->ran_first && standstill->was_here;
 
-	if (stack->has_script && standstill->is_real_time)
-		stack->has_script = standstill->was_here;
-	else if (stack->has_script)
-		stack->has_script = run_clock_proves(&copier->run_clock, thread, is_certain);
+	if (stack->has_script)
+		stack->has_script = run_clock_proves(&copier->run_clock, thread, ran_first) ||
+				    ran_first;
 	if (stack->has_script && standstill_only_kernel_ran(standstill, thread))
 		captured_stack_skip_callees(stack, thread->sp);
 	return is_certain || stack->has_script;

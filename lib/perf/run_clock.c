@@ -7,7 +7,7 @@
 
 enum {
 	/* Samples that show the difference of the times. */
-	SEEN_MIN = 4,
+	SEEN_MIN = 2,
 	/*
 	 * How much later than at its earliest a thread is switched out after a
 	 * sample. A thread that returns to its program runs until the next
@@ -73,20 +73,20 @@ static void run_clock_learn(struct run_clock_thread *known, int64_t difference_n
 	known->seen++;
 }
 
-bool run_clock_proves(struct run_clock *clock, const struct sampled_thread *thread, bool is_certain)
+bool run_clock_proves(struct run_clock *clock, const struct sampled_thread *thread, bool is_known)
 {
 	struct run_clock_thread *known = &clock->threads[(unsigned)thread->tid % RUN_CLOCK_THREADS];
 	int64_t difference_ns;
 	uint64_t now_ns;
 
 	if (!thread->running_ns)
-		return is_certain;
+		return false;
 	if (known->tid != thread->tid)
 		run_clock_open(known, thread->tid);
 	if (!run_clock_read(known, &now_ns))
-		return is_certain;
+		return false;
 	difference_ns = (int64_t)(now_ns - thread->running_ns);
-	if (is_certain)
+	if (is_known)
 		run_clock_learn(known, difference_ns);
 	return known->seen >= SEEN_MIN && difference_ns >= known->least_ns - EARLIER_NS &&
 	       difference_ns <= known->least_ns + LATER_NS;

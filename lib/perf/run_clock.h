@@ -6,7 +6,8 @@
  * The kernel keeps the same time for another event on the thread, which this
  * module opens; both run on the same clock. Their difference is constant, plus
  * the time between the sample and the switch to another thread, which is a few
- * microseconds. Samples that standstill.h proves show how large it is.
+ * microseconds. Samples after which the caller has run first (standstill.h) show
+ * how large it is.
  */
 #ifndef PROF_PERF_RUN_CLOCK_H
 #define PROF_PERF_RUN_CLOCK_H
@@ -21,7 +22,7 @@ struct run_clock {
 		pid_t tid; /* 0 if it is unused */
 		int fd;	   /* -1 if the kernel refuses the event */
 		/* Smallest difference of the two times, and in how many samples
-		 * without doubt it was seen. */
+		 * it was seen. */
 		int64_t least_ns;
 		unsigned seen;
 	} threads[RUN_CLOCK_THREADS];
@@ -31,11 +32,9 @@ void run_clock_deinit(struct run_clock *clock);
 
 /* Whether run_clock_proves() can be true for a late sample of the thread. */
 bool run_clock_may_prove(const struct run_clock *clock, const struct sampled_thread *thread);
-/*
- * Returns whether the thread has not run since its sample. is_certain: the
- * other proof has succeeded, which is less strict.
- */
+/* Returns whether the thread has not run since its sample. is_known: another
+ * proof shows that it has not. */
 bool run_clock_proves(struct run_clock *clock, const struct sampled_thread *thread,
-		      bool is_certain);
+		      bool is_known);
 
 #endif

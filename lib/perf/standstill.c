@@ -5,6 +5,7 @@
 #include "perf/task_state.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -23,6 +24,12 @@ enum {
 	 * is in a non-preemptible part of the kernel, where its user stack does
 	 * not change. */
 	REAL_TIME_LATE_NS = 10000000,
+	/*
+	 * A sample wakes the copier in an interrupt, before the sampled thread
+	 * can return to user space. If the copier then waits for its CPU no
+	 * longer than this, the thread has not returned either.
+	 */
+	FIRST_WAIT_NS = 3000,
 	TEXT_BYTES = 512,
 };
 
@@ -34,12 +41,31 @@ void standstill_init(struct standstill *standstill, unsigned cpu, bool is_real_t
 		.late_ns = is_real_time ? REAL_TIME_LATE_NS : LATE_NS,
 		.waiting_late_ns = is_real_time ? REAL_TIME_LATE_NS : WAITING_LATE_NS,
 		.stat_fd = -1,
+		.waits_fd = is_real_time ? -1
+					 : open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC),
 	};
 }
 
 void standstill_deinit(struct standstill *standstill)
 {
 	close_fd(&standstill->stat_fd);
+	close_fd(&standstill->waits_fd);
+}
+
+/* Returns how long the calling thread was ready and waited for its CPU since
+ * the previous call. */
+static uint64_t waited_ns(struct standstill *standstill)
+{
+	uint64_t before_ns = standstill->waited_ns;
+	char text[TEXT_BYTES];
+	ssize_t len = -1;
+
+	if (standstill->waits_fd >= 0)
+		len = pread(standstill->waits_fd, text, sizeof(text) - 1, 0);
+	text[len < 0 ? 0 : len] = '\0';
+	if (sscanf(text, "%*u %" SCNu64 " %*u", &standstill->waited_ns) != 1 || !before_ns)
+		return UINT64_MAX;
+	return standstill->waited_ns - before_ns;
 }
 
 /* Returns how often the calling thread has lost its CPU. */
@@ -53,6 +79,7 @@ static long own_switches(void)
 
 void standstill_begin(struct standstill *standstill)
 {
+	standstill->ran_first = standstill->is_real_time || waited_ns(standstill) <= FIRST_WAIT_NS;
 	standstill->switches = own_switches();
 	standstill->woken_ns = clock_now_ns();
 }
@@ -88,7 +115,7 @@ static bool is_on_cpu(struct standstill *standstill, const struct sampled_thread
 		return false;
 	}
 	text[len] = '\0';
-	return task_state_is_on(text, standstill->cpu, standstill->is_real_time);
+	return task_state_is_on(text, standstill->cpu, standstill->ran_first);
 }
 
 static bool waits_in_kernel(const struct sampled_thread *thread)
@@ -122,6 +149,6 @@ bool standstill_is_proved(struct standstill *standstill, const struct sampled_th
 bool standstill_only_kernel_ran(const struct standstill *standstill,
 				const struct sampled_thread *thread)
 {
-	return standstill->is_real_time && standstill->was_here && thread->in_kernel &&
+	return standstill->ran_first && standstill->was_here && thread->in_kernel &&
 	       standstill->woken_ns - thread->time_ns <= LATE_NS;
 }

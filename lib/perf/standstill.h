@@ -7,8 +7,9 @@
  *
  *  - The caller got the CPU soon after the sample and has kept it, and the
  *    sampled thread is queued on the same CPU. So it did not run elsewhere
- *    either. If the caller runs before the thread can return to user space, the
- *    thread may also be blocked: since it was woken, it would be queued.
+ *    either. If the caller has run before the thread could return to user
+ *    space, the thread may also be blocked: since it was woken, it would be
+ *    queued.
  *  - The thread was sampled in the kernel and is blocked there, having entered
  *    the kernel at the sample's stack pointer and pc.
  */
@@ -40,8 +41,13 @@ struct standstill {
 	/* /proc/PID/task/TID/stat of stat_tid; -1 if closed. */
 	int stat_fd;
 	pid_t stat_tid;
+	int waits_fd; /* /proc/thread-self/schedstat, or -1 */
+	uint64_t waited_ns; /* how long the calling thread has waited for its CPU */
 	uint64_t woken_ns; /* time when the calling thread got the CPU */
 	long switches;	   /* context switches of the calling thread until then */
+	/* The calling thread has run before the sampled thread could return to
+	 * user space: because of its priority, or by the kernel's times. */
+	bool ran_first;
 	bool was_here;	   /* the first proof has succeeded */
 };
 
