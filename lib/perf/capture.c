@@ -60,6 +60,7 @@ struct capture {
 	struct scripts *scripts; /* may be NULL */
 	uint64_t timeout_ns;
 	unsigned sp_bit, pc_bit, g_bit;
+	pid_t own_pid;
 	bool idle_priority;
 	int stop_fd;
 	struct stack_extents extents;
@@ -229,10 +230,10 @@ static enum copied capture_copy_stack(struct copier *copier, const struct sample
 /* Returns whether stacks of the process are wanted. */
 static bool concerns(const struct capture *all, pid_t pid)
 {
-	return pid != getpid() && !(all->tree && process_tree_knows_as_stranger(all->tree, pid));
+	return pid != all->own_pid && !(all->tree && process_tree_knows_as_stranger(all->tree, pid));
 }
 
-static bool may_copy(const struct copier *copier, const struct sampled_thread *thread)
+static bool may_copy(struct copier *copier, const struct sampled_thread *thread)
 {
 	const struct standstill *standstill = &copier->standstill;
 
@@ -250,13 +251,17 @@ static bool may_copy(const struct copier *copier, const struct sampled_thread *t
 static bool stood_still(struct copier *copier, const struct sampled_thread *thread,
 			struct captured_stack *stack)
 {
-	const struct standstill *standstill = &copier->standstill;
-	bool is_certain = standstill_is_proved(&copier->standstill, thread);
-	bool ran_first = standstill->ran_first && standstill->was_here;
+	struct standstill *standstill = &copier->standstill;
+	bool is_proved = stack->has_script && run_clock_proves(&copier->run_clock, thread);
+	bool is_certain, ran_first;
 
-	if (stack->has_script)
-		stack->has_script = run_clock_proves(&copier->run_clock, thread, ran_first) ||
-				    ran_first;
+	if (is_proved && !thread->in_kernel)
+		return true;
+	is_certain = standstill_is_proved(standstill, thread);
+	ran_first = standstill->ran_first && standstill->was_here;
+	stack->has_script &= is_proved || ran_first;
+	if (stack->has_script && ran_first)
+		run_clock_learn(&copier->run_clock, thread);
 	if (stack->has_script && standstill_only_kernel_ran(standstill, thread))
 		captured_stack_skip_callees(stack, thread->sp);
 	return is_certain || stack->has_script;
@@ -409,6 +414,7 @@ struct capture *capture_new(const struct ring *rings, const struct copier_wakes 
 	all->sp_bit = options->sp_bit;
 	all->pc_bit = options->pc_bit;
 	all->g_bit = options->g_bit;
+	all->own_pid = getpid();
 	all->idle_priority = idle_priority;
 	all->rings = rings;
 	all->cpus = cpus;

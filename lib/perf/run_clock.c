@@ -45,49 +45,55 @@ static void run_clock_open(struct run_clock_thread *known, pid_t tid)
 		known->fd = -1;
 }
 
-static bool run_clock_read(const struct run_clock_thread *known, uint64_t *ret)
+/* Stores the difference of the event's time and that of the sample. */
+static bool run_clock_read(const struct run_clock_thread *known,
+			   const struct sampled_thread *thread, int64_t *ret)
 {
 	uint64_t words[2]; /* the count of a dummy, and the time */
 
 	if (known->fd < 0 || read(known->fd, words, sizeof(words)) != sizeof(words))
 		return false;
-	*ret = words[1];
+	*ret = (int64_t)(words[1] - thread->running_ns);
 	return true;
 }
 
-bool run_clock_may_prove(const struct run_clock *clock, const struct sampled_thread *thread)
+static struct run_clock_thread *run_clock_thread_of(struct run_clock *clock, pid_t tid)
 {
-	const struct run_clock_thread *known =
-		&clock->threads[(unsigned)thread->tid % RUN_CLOCK_THREADS];
+	return &clock->threads[(unsigned)tid % RUN_CLOCK_THREADS];
+}
+
+bool run_clock_may_prove(struct run_clock *clock, const struct sampled_thread *thread)
+{
+	const struct run_clock_thread *known = run_clock_thread_of(clock, thread->tid);
 
 	return thread->running_ns && known->tid == thread->tid && known->seen >= SEEN_MIN;
 }
 
-/* Takes the difference of a sample whose thread has certainly not run. */
-static void run_clock_learn(struct run_clock_thread *known, int64_t difference_ns)
+bool run_clock_proves(struct run_clock *clock, const struct sampled_thread *thread)
 {
+	const struct run_clock_thread *known = run_clock_thread_of(clock, thread->tid);
+	int64_t difference_ns;
+
+	if (!run_clock_may_prove(clock, thread) || !run_clock_read(known, thread, &difference_ns))
+		return false;
+	return difference_ns >= known->least_ns - EARLIER_NS &&
+	       difference_ns <= known->least_ns + LATER_NS;
+}
+
+void run_clock_learn(struct run_clock *clock, const struct sampled_thread *thread)
+{
+	struct run_clock_thread *known = run_clock_thread_of(clock, thread->tid);
+	int64_t difference_ns;
+
+	if (!thread->running_ns)
+		return;
+	if (known->tid != thread->tid)
+		run_clock_open(known, thread->tid);
+	if (!run_clock_read(known, thread, &difference_ns))
+		return;
 	if (!known->seen || difference_ns < known->least_ns - EARLIER_NS)
 		known->seen = 0;
 	if (!known->seen || difference_ns < known->least_ns)
 		known->least_ns = difference_ns;
 	known->seen++;
-}
-
-bool run_clock_proves(struct run_clock *clock, const struct sampled_thread *thread, bool is_known)
-{
-	struct run_clock_thread *known = &clock->threads[(unsigned)thread->tid % RUN_CLOCK_THREADS];
-	int64_t difference_ns;
-	uint64_t now_ns;
-
-	if (!thread->running_ns)
-		return false;
-	if (known->tid != thread->tid)
-		run_clock_open(known, thread->tid);
-	if (!run_clock_read(known, &now_ns))
-		return false;
-	difference_ns = (int64_t)(now_ns - thread->running_ns);
-	if (is_known)
-		run_clock_learn(known, difference_ns);
-	return known->seen >= SEEN_MIN && difference_ns >= known->least_ns - EARLIER_NS &&
-	       difference_ns <= known->least_ns + LATER_NS;
 }

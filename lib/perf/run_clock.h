@@ -30,11 +30,12 @@ struct run_clock {
 
 void run_clock_deinit(struct run_clock *clock);
 
-/* Whether run_clock_proves() can be true for a late sample of the thread. */
-bool run_clock_may_prove(const struct run_clock *clock, const struct sampled_thread *thread);
-/* Returns whether the thread has not run since its sample. is_known: another
- * proof shows that it has not. */
-bool run_clock_proves(struct run_clock *clock, const struct sampled_thread *thread,
-		      bool is_known);
+/* Returns whether run_clock_proves() can be true for a late sample of the
+ * thread. */
+bool run_clock_may_prove(struct run_clock *clock, const struct sampled_thread *thread);
+/* Returns whether the thread has not run since its sample. */
+bool run_clock_proves(struct run_clock *clock, const struct sampled_thread *thread);
+/* Learns from a sample whose thread has not run since, by another proof. */
+void run_clock_learn(struct run_clock *clock, const struct sampled_thread *thread);
 
 #endif
