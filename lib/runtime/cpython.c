@@ -310,6 +310,7 @@ static enum runtime_reading cpython_walk(const struct runtime_process *process, 
 
 enum {
 	HEADS = 3, /* of name, file and lines */
+	FILE_HEAD = 1,
 	CODE_BYTES = 256,
 	HEAD_BYTES = 192,
 	CODES_AT_ONCE = 32,
@@ -412,21 +413,26 @@ static bool identify_heads(const struct cpython_layout *layout, struct script_re
 
 		for (unsigned j = 0; j < HEADS; j++) {
 			size_t in_page = PAGE - at[j] % PAGE;
+			bool is_known = j == FILE_HEAD && i && at[j] == codes[i - 1].file;
 
 			heads->parts[i * HEADS + j] = (struct memory_part){
 				.address = at[j],
 				.into = heads->heads[i][j],
-				.len = in_page < HEAD_BYTES ? in_page : HEAD_BYTES};
+				.len = is_known		       ? 0
+				       : in_page < HEAD_BYTES ? in_page
+							      : HEAD_BYTES};
 		}
 	}
 	reader->memory->read_parts(reader->tid, heads->parts, (size_t)count * HEADS);
 	for (unsigned i = 0; i < count * HEADS; i++) {
-		const struct memory_part *part = &heads->parts[i];
+		struct memory_part *part = &heads->parts[i];
 		uint64_t *key = &codes[i / HEADS].key;
 		uint64_t bytes;
 
 		if (!part->is_read)
 			return false;
+		if (!part->len)
+			*part = heads->parts[i - HEADS];
 		bytes = object_bytes(layout, part->into, i % HEADS != HEADS - 1);
 		if (bytes > part->len)
 			bytes = part->len;

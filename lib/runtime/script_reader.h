@@ -13,7 +13,7 @@ struct script_memory {
 	void (*read_parts)(pid_t tid, struct memory_part *parts, size_t count);
 };
 
-enum { SCRIPT_WINDOWS = 16, SCRIPT_WINDOW_BYTES = 4096 };
+enum { SCRIPT_WINDOWS = 24, SCRIPT_WINDOW_BYTES = 2048 };
 
 /* Where the windows of a walk were. */
 struct script_places {
