@@ -253,14 +253,13 @@ static bool stood_still(struct copier *copier, const struct sampled_thread *thre
 {
 	struct standstill *standstill = &copier->standstill;
 	bool is_proved = stack->has_script && run_clock_proves(&copier->run_clock, thread);
-	bool is_certain, ran_first;
+	bool is_certain;
 
 	if (is_proved && !thread->in_kernel)
 		return true;
 	is_certain = standstill_is_proved(standstill, thread);
-	ran_first = standstill->ran_first && standstill->was_here;
-	stack->has_script &= is_proved || ran_first;
-	if (stack->has_script && ran_first)
+	stack->has_script &= is_proved || standstill->ran_first;
+	if (stack->has_script && standstill->ran_first)
 		run_clock_learn(&copier->run_clock, thread);
 	if (stack->has_script && standstill_only_kernel_ran(standstill, thread))
 		captured_stack_skip_callees(stack, thread->sp);
@@ -312,6 +311,7 @@ static bool capture_newest(struct copier *copier)
 	    !capture_stack(copier, &thread, dumped_bytes, into))
 		return false;
 	note_cost(copier, is_wanted);
+	standstill_end(&copier->standstill);
 	return true;
 }
 

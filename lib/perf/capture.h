@@ -42,7 +42,7 @@
 enum {
 	/* A copier has finished or dropped every sample that is older than
 	 * this. */
-	CAPTURE_SETTLED_NS = 2000000,
+	CAPTURE_SETTLED_NS = 20000000,
 };
 
 struct capture;

@@ -20,10 +20,10 @@ enum {
 	/* A thread that is blocked in the kernel at the same place as in the
 	 * sample has not run far in between. */
 	WAITING_LATE_NS = 200000,
-	/* A copier with a real-time priority is late only if the sampled thread
-	 * is in a non-preemptible part of the kernel, where its user stack does
-	 * not change. */
-	REAL_TIME_LATE_NS = 10000000,
+	/* A caller that has run first is late only if the sampled thread was in
+	 * a non-preemptible part of the kernel, where its user stack does not
+	 * change. */
+	FIRST_LATE_NS = 10000000,
 	/*
 	 * A sample wakes the copier in an interrupt, before the sampled thread
 	 * can return to user space. If the copier then waits for its CPU no
@@ -38,8 +38,6 @@ void standstill_init(struct standstill *standstill, unsigned cpu, bool is_real_t
 	*standstill = (struct standstill){
 		.cpu = cpu,
 		.is_real_time = is_real_time,
-		.late_ns = is_real_time ? REAL_TIME_LATE_NS : LATE_NS,
-		.waiting_late_ns = is_real_time ? REAL_TIME_LATE_NS : WAITING_LATE_NS,
 		.stat_fd = -1,
 		.waits_fd = is_real_time ? -1
 					 : open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC),
@@ -79,15 +77,33 @@ static long own_switches(void)
 
 void standstill_begin(struct standstill *standstill)
 {
-	standstill->ran_first = standstill->is_real_time || waited_ns(standstill) <= FIRST_WAIT_NS;
+	standstill->is_first = standstill->is_real_time || waited_ns(standstill) <= FIRST_WAIT_NS;
 	standstill->switches = own_switches();
 	standstill->woken_ns = clock_now_ns();
 }
 
+void standstill_end(struct standstill *standstill)
+{
+	standstill->ended_ns = clock_now_ns();
+}
+
+/* Returns whether the sample has woken the calling thread, which was first. */
+static bool is_first(const struct standstill *standstill, const struct sampled_thread *thread)
+{
+	return standstill->is_first && thread->time_ns >= standstill->ended_ns;
+}
+
+static uint64_t age_max_ns(const struct standstill *standstill, const struct sampled_thread *thread,
+			   uint64_t otherwise_ns)
+{
+	return is_first(standstill, thread) ? FIRST_LATE_NS : otherwise_ns;
+}
+
 bool standstill_is_late(const struct standstill *standstill, const struct sampled_thread *thread)
 {
-	return standstill->woken_ns - thread->time_ns >
-	       (thread->in_kernel ? standstill->waiting_late_ns : standstill->late_ns);
+	uint64_t late_ns = thread->in_kernel ? WAITING_LATE_NS : LATE_NS;
+
+	return standstill->woken_ns - thread->time_ns > age_max_ns(standstill, thread, late_ns);
 }
 
 static bool open_stat(struct standstill *standstill, const struct sampled_thread *thread)
@@ -115,7 +131,7 @@ static bool is_on_cpu(struct standstill *standstill, const struct sampled_thread
 		return false;
 	}
 	text[len] = '\0';
-	return task_state_is_on(text, standstill->cpu, standstill->ran_first);
+	return task_state_is_on(text, standstill->cpu, is_first(standstill, thread));
 }
 
 static bool waits_in_kernel(const struct sampled_thread *thread)
@@ -137,18 +153,17 @@ static bool waits_in_kernel(const struct sampled_thread *thread)
 bool standstill_is_proved(struct standstill *standstill, const struct sampled_thread *thread)
 {
 	uint64_t passed_ns = standstill->woken_ns - thread->time_ns;
+	bool was_here = passed_ns <= age_max_ns(standstill, thread, LATE_NS) &&
+			is_on_cpu(standstill, thread) && own_switches() == standstill->switches;
 
-	standstill->was_here = passed_ns <= standstill->late_ns && is_on_cpu(standstill, thread) &&
-			       own_switches() == standstill->switches;
-	if (standstill->was_here)
-		return true;
-	return thread->in_kernel && passed_ns <= standstill->waiting_late_ns &&
-	       waits_in_kernel(thread);
+	standstill->ran_first = was_here && is_first(standstill, thread);
+	return was_here || (thread->in_kernel && !standstill_is_late(standstill, thread) &&
+			    waits_in_kernel(thread));
 }
 
 bool standstill_only_kernel_ran(const struct standstill *standstill,
 				const struct sampled_thread *thread)
 {
-	return standstill->ran_first && standstill->was_here && thread->in_kernel &&
+	return standstill->ran_first && thread->in_kernel &&
 	       standstill->woken_ns - thread->time_ns <= LATE_NS;
 }

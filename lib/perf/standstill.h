@@ -3,13 +3,14 @@
  * can be read.
  *
  * The caller is a thread that is bound to the CPU of the sample and was woken
- * by it. There are two proofs:
+ * by it. There are three proofs:
  *
  *  - The caller got the CPU soon after the sample and has kept it, and the
  *    sampled thread is queued on the same CPU. So it did not run elsewhere
- *    either. If the caller has run before the thread could return to user
- *    space, the thread may also be blocked: since it was woken, it would be
- *    queued.
+ *    either.
+ *  - The sample has woken the caller, which did not wait for the CPU then. This
+ *    is the stricter proof: the sampled thread has not even returned to user
+ *    space. It may also be blocked, because since a wake-up it would be queued.
  *  - The thread was sampled in the kernel and is blocked there, having entered
  *    the kernel at the sample's stack pointer and pc.
  */
@@ -33,8 +34,6 @@ struct sampled_thread {
 
 struct standstill {
 	unsigned cpu;
-	/* Maximum age of a sample for each proof. */
-	uint64_t late_ns, waiting_late_ns;
 	/* The calling thread runs before a sampled thread can return to user
 	 * space. */
 	bool is_real_time;
@@ -45,10 +44,13 @@ struct standstill {
 	uint64_t waited_ns; /* how long the calling thread has waited for its CPU */
 	uint64_t woken_ns; /* time when the calling thread got the CPU */
 	long switches;	   /* context switches of the calling thread until then */
-	/* The calling thread has run before the sampled thread could return to
-	 * user space: because of its priority, or by the kernel's times. */
+	uint64_t ended_ns; /* time of standstill_end() */
+	/* The calling thread did not wait for its CPU after it was woken:
+	 * because of its priority, or by the kernel's times. */
+	bool is_first;
+	/* The stricter proof has succeeded: the calling thread has run before
+	 * the sampled thread could return to user space. */
 	bool ran_first;
-	bool was_here;	   /* the first proof has succeeded */
 };
 
 /* is_real_time: the caller runs before the sampled thread can return to user
@@ -58,6 +60,8 @@ void standstill_deinit(struct standstill *standstill);
 
 /* Must be called when the calling thread has just got the CPU. */
 void standstill_begin(struct standstill *standstill);
+/* Must be called before the calling thread waits for the next sample. */
+void standstill_end(struct standstill *standstill);
 /* Returns whether the sample is too old for a proof. */
 bool standstill_is_late(const struct standstill *standstill, const struct sampled_thread *thread);
 /* Returns whether the thread has not run between its sample and now. */
