@@ -239,7 +239,7 @@ static bool may_copy(struct copier *copier, const struct sampled_thread *thread)
 
 	return standstill->woken_ns >= copier->throttled_until_ns &&
 	       (!standstill_is_late(standstill, thread) ||
-		run_clock_may_prove(&copier->run_clock, thread)) &&
+		run_clock_proves(&copier->run_clock, thread)) &&
 	       !hung_processes_have(&copier->all->hung, thread->pid);
 }
 

@@ -62,19 +62,13 @@ static struct run_clock_thread *run_clock_thread_of(struct run_clock *clock, pid
 	return &clock->threads[(unsigned)tid % RUN_CLOCK_THREADS];
 }
 
-bool run_clock_may_prove(struct run_clock *clock, const struct sampled_thread *thread)
-{
-	const struct run_clock_thread *known = run_clock_thread_of(clock, thread->tid);
-
-	return thread->running_ns && known->tid == thread->tid && known->seen >= SEEN_MIN;
-}
-
 bool run_clock_proves(struct run_clock *clock, const struct sampled_thread *thread)
 {
 	const struct run_clock_thread *known = run_clock_thread_of(clock, thread->tid);
 	int64_t difference_ns;
 
-	if (!run_clock_may_prove(clock, thread) || !run_clock_read(known, thread, &difference_ns))
+	if (!thread->running_ns || known->tid != thread->tid || known->seen < SEEN_MIN ||
+	    !run_clock_read(known, thread, &difference_ns))
 		return false;
 	return difference_ns >= known->least_ns - EARLIER_NS &&
 	       difference_ns <= known->least_ns + LATER_NS;

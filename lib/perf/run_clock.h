@@ -30,9 +30,6 @@ struct run_clock {
 
 void run_clock_deinit(struct run_clock *clock);
 
-/* Returns whether run_clock_proves() can be true for a late sample of the
- * thread. */
-bool run_clock_may_prove(struct run_clock *clock, const struct sampled_thread *thread);
 /* Returns whether the thread has not run since its sample. */
 bool run_clock_proves(struct run_clock *clock, const struct sampled_thread *thread);
 /* Learns from a sample whose thread has not run since, by another proof. */
