@@ -40,9 +40,11 @@
 #include "perf/ring.h"
 
 enum {
-	/* A copier has finished or dropped every sample that is older than
-	 * this. */
-	CAPTURE_SETTLED_NS = 20000000,
+	/* On an idle machine, a copier has finished or dropped every sample that
+	 * is older than the first; on a busy one, most that are older than the
+	 * second. */
+	CAPTURE_SETTLED_NS = 2000000,
+	CAPTURE_SETTLED_MAX_NS = 20000000,
 };
 
 struct capture;

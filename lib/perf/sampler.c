@@ -725,6 +725,17 @@ static unsigned side_band_percent(const struct sampler *s)
 	return most;
 }
 
+/* Returns the age of samples that no copier will complete any more. Their ring
+ * must have room for the samples until then. */
+static uint64_t settled_ns(const struct sampler *s)
+{
+	uint64_t poll_ns = (uint64_t)s->facts.capture_poll_ms * NS_PER_MS;
+
+	if (poll_ns < CAPTURE_SETTLED_NS)
+		return CAPTURE_SETTLED_NS;
+	return poll_ns < CAPTURE_SETTLED_MAX_NS ? poll_ns : CAPTURE_SETTLED_MAX_NS;
+}
+
 void sampler_batch(struct sampler *s)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -741,7 +752,7 @@ void sampler_batch(struct sampler *s)
 	bool keeps_order = settles ||
 			   ((s->options.waits || s->options.keeps_order) && !s->state.is_stopped);
 
-	s->state.complete_ns = now_ns - (settles ? CAPTURE_SETTLED_NS : SAMPLER_WRITTEN_NS);
+	s->state.complete_ns = now_ns - (settles ? settled_ns(s) : SAMPLER_WRITTEN_NS);
 	ring_merge_batch(&s->merge, keeps_order ? s->state.complete_ns : UINT64_MAX);
 	s->state.side_band_percent = side_band_percent(s);
 }
