@@ -230,7 +230,8 @@ static enum copied capture_copy_stack(struct copier *copier, const struct sample
 /* Returns whether stacks of the process are wanted. */
 static bool concerns(const struct capture *all, pid_t pid)
 {
-	return pid != all->own_pid && !(all->tree && process_tree_knows_as_stranger(all->tree, pid));
+	return pid != all->own_pid &&
+	       !(all->tree && process_tree_knows_as_stranger(all->tree, pid));
 }
 
 static bool may_copy(struct copier *copier, const struct sampled_thread *thread)

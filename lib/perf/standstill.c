@@ -39,8 +39,9 @@ void standstill_init(struct standstill *standstill, unsigned cpu, bool is_real_t
 		.cpu = cpu,
 		.is_real_time = is_real_time,
 		.stat_fd = -1,
-		.waits_fd = is_real_time ? -1
-					 : open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC),
+		.waits_fd = is_real_time
+				    ? -1
+				    : open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC),
 	};
 }
 

@@ -40,11 +40,11 @@ struct standstill {
 	/* /proc/PID/task/TID/stat of stat_tid; -1 if closed. */
 	int stat_fd;
 	pid_t stat_tid;
-	int waits_fd; /* /proc/thread-self/schedstat, or -1 */
+	int waits_fd;	    /* /proc/thread-self/schedstat, or -1 */
 	uint64_t waited_ns; /* how long the calling thread has waited for its CPU */
-	uint64_t woken_ns; /* time when the calling thread got the CPU */
-	long switches;	   /* context switches of the calling thread until then */
-	uint64_t ended_ns; /* time of standstill_end() */
+	uint64_t woken_ns;  /* time when the calling thread got the CPU */
+	long switches;	    /* context switches of the calling thread until then */
+	uint64_t ended_ns;  /* time of standstill_end() */
 	/* The calling thread did not wait for its CPU after it was woken:
 	 * because of its priority, or by the kernel's times. */
 	bool is_first;

@@ -415,12 +415,12 @@ static bool identify_heads(const struct cpython_layout *layout, struct script_re
 			size_t in_page = PAGE - at[j] % PAGE;
 			bool is_known = j == FILE_HEAD && i && at[j] == codes[i - 1].file;
 
-			heads->parts[i * HEADS + j] = (struct memory_part){
-				.address = at[j],
-				.into = heads->heads[i][j],
-				.len = is_known		       ? 0
-				       : in_page < HEAD_BYTES ? in_page
-							      : HEAD_BYTES};
+			heads->parts[i * HEADS + j] =
+				(struct memory_part){.address = at[j],
+						     .into = heads->heads[i][j],
+						     .len = is_known		   ? 0
+							    : in_page < HEAD_BYTES ? in_page
+										   : HEAD_BYTES};
 		}
 	}
 	reader->memory->read_parts(reader->tid, heads->parts, (size_t)count * HEADS);
