@@ -176,22 +176,6 @@ static void copy_goroutine(const struct capture *all, const struct sampled_threa
 		copy_other(all, thread->tid, into->go.sp, into);
 }
 
-/* Reads the unknown code objects, and stores the stack. Returns false if the
- * copier was abandoned. */
-static bool copy_script(struct copier *copier, pid_t pid, struct captured_stack *into)
-{
-	struct scripts *scripts = copier->all->scripts;
-
-	if (script_walker_look_up(copier->walker, scripts)) {
-		untrusted_read_begin(&copier->read, pid);
-		script_walker_read_codes(copier->walker);
-		if (!untrusted_read_end(&copier->read))
-			return false;
-	}
-	into->has_script = script_walker_end(copier->walker, scripts, &into->script);
-	return true;
-}
-
 static enum copied capture_copy_stack(struct copier *copier, const struct sampled_thread *thread,
 				      size_t dumped_bytes, struct captured_stack *into)
 {
@@ -214,14 +198,15 @@ static enum copied capture_copy_stack(struct copier *copier, const struct sample
 	into->time_ns = thread->time_ns;
 	untrusted_read_begin(&copier->read, thread->pid);
 	if (reads_script)
-		script_walker_read(copier->walker);
+		script_walker_read(copier->walker, 0);
 	into->len = from + read(thread->tid, thread->sp + from, into->memory + from, wanted - from);
 	copy_goroutine(all, thread, into);
 	if (saved_sp_at && !into->interrupted_len)
 		copy_interrupted(all, thread->tid, saved_sp_at, into);
 	if (!untrusted_read_end(&copier->read))
 		return LEFT_BEHIND;
-	if (reads_script && !copy_script(copier, thread->pid, into))
+	if (reads_script && !script_walker_end(copier->walker, all->scripts, &copier->read,
+					       &into->script, &into->has_script))
 		return LEFT_BEHIND;
 	return into->len > dumped_bytes || into->interrupted_len || into->has_script ? COPIED
 										     : NOT_COPIED;

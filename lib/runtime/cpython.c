@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "elf/classes.h"
+#include "runtime/cpython_gil.h"
 #include "runtime/cpython_lines.h"
 #include "runtime/cpython_text.h"
 #include "runtime/runtime.h"
@@ -466,12 +467,13 @@ static bool are_adjacent(const struct script_walk *walk)
 	return true;
 }
 
-static bool cpython_identify(const struct runtime_process *process, struct script_walk *walk)
+static bool cpython_identify(const struct runtime_process *process, struct script_walk *walk,
+			     unsigned first)
 {
 	const struct cpython_layout *layout = &process->image.layout;
 	struct code_heads *heads = (struct code_heads *)walk->scratch;
 
-	for (unsigned i = 0; i < walk->code_count; i += CODES_AT_ONCE) {
+	for (unsigned i = first; i < walk->code_count; i += CODES_AT_ONCE) {
 		unsigned left = walk->code_count - i;
 		unsigned count = left < CODES_AT_ONCE ? left : CODES_AT_ONCE;
 
@@ -496,6 +498,7 @@ const struct script_runtime cpython_runtime = {
 	.detect = cpython_detect,
 	.walk = cpython_walk,
 	.identify = cpython_identify,
+	.find_holder = cpython_find_holder,
 	.read_text = cpython_text_read,
 	.line = line_of,
 };

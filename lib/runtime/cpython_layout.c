@@ -34,6 +34,8 @@ static const struct cpython_layout cpython_3_11 = {
 	.frame_instruction = 56,
 	.frame_is_entry = 68,
 	.frame_owner = 69,
+	.runtime_gil = 360,
+	.gil_holder = 8,
 	.code_file = 112,
 	.code_name = 128,
 	.code_lines = 136,
@@ -66,6 +68,8 @@ static const struct cpython_layout cpython_3_12 = {
 	.frame_code = 0,
 	.frame_instruction = 56,
 	.frame_owner = 70,
+	.interpreter_gil = 384,
+	.gil_holder = 8,
 	.code_file = 112,
 	.code_name = 128,
 	.code_lines = 136,
@@ -85,14 +89,14 @@ static const struct cpython_layout cpython_3_12 = {
  * whose place in the group varies. */
 struct offset_words {
 	uint32_t version;
-	uint8_t interpreter, thread, thread_base, thread_id, frame, code, object, tuple, bytes,
+	uint8_t interpreter, gil, thread, thread_base, thread_id, frame, code, object, tuple, bytes,
 		text;
 };
 
 static const struct offset_words offset_words[] = {
-	{0x030d, 6, 19, 0, 25, 28, 34, 44, 50, 64, 67},
-	{0x030e, 6, 22, 0, 28, 31, 39, 50, 56, 74, 77},
-	{0x030f, 6, 22, 27, 31, 39, 47, 58, 68, 86, 89},
+	{0x030d, 6, 14, 19, 0, 25, 28, 34, 44, 50, 64, 67},
+	{0x030e, 6, 15, 22, 0, 28, 31, 39, 50, 56, 74, 77},
+	{0x030f, 6, 15, 22, 27, 31, 39, 47, 58, 68, 86, 89},
 };
 
 static const struct offset_words *words_of(uint32_t version)
@@ -157,6 +161,21 @@ static bool are_in_parts(const struct cpython_layout *layout)
 	       layout->bytes_data <= TEXT_PART_BYTES;
 }
 
+/* The words are where the interpreter points to its GIL, where its own one is,
+ * one word that counts only in free-threaded builds, and two members of it. */
+static void read_gil(struct bytes from, unsigned number, struct cpython_layout *ret)
+{
+	bool good = true;
+	uint32_t start = state_offset_at(from, number + 1U, &good);
+	uint32_t locked = state_offset_at(from, number + 3U, &good);
+	uint32_t holder = state_offset_at(from, number + 4U, &good);
+
+	ret->interpreter_gil = state_offset_at(from, number, &good);
+	ret->gil_holder = (uint16_t)(holder - start);
+	if (!good || holder - start >= OFFSET_MAX || locked != holder + WORD_BYTES)
+		ret->interpreter_gil = 0;
+}
+
 static bool read_described(struct bytes from, const struct offset_words *at,
 			   struct cpython_layout *ret)
 {
@@ -190,6 +209,7 @@ static bool read_described(struct bytes from, const struct offset_words *at,
 		.text_ascii = offset_at(from, at->text + 3U, &good),
 	};
 	ret->text_compact = (uint16_t)(ret->text_ascii + COMPACT_BYTES);
+	read_gil(from, at->gil, ret);
 	return good && are_in_parts(ret);
 }
 

@@ -27,6 +27,11 @@ struct cpython_layout {
 	uint16_t record_frame, record_previous; /* up to 3.12 */
 	uint16_t frame_previous, frame_code, frame_instruction, frame_owner;
 	uint16_t frame_is_entry; /* 3.11 */
+	/* The GIL: in _PyRuntime (3.11), or where the interpreter points to it.
+	 * Both are 0 if its layout is unknown. */
+	uint16_t runtime_gil;
+	uint32_t interpreter_gil;
+	uint16_t gil_holder; /* in the GIL */
 	uint16_t code_file, code_name, code_lines, code_first_line, code_units;
 	/* Up to 3.12: the two summands of the size of a frame in words, of
 	 * which 3.12 has only one. */

@@ -2,8 +2,9 @@
  * The interpreters whose frames prof reads from outside. Each is one file with
  * a struct script_runtime and a line in runtime.c.
  *
- * The interpreter's memory is read only while its thread stands still. All that
- * is read is untrusted: a process can forge everything.
+ * The interpreter's memory is read only while its thread stands still, except to
+ * find the holder of its lock. All that is read is untrusted: a process can forge
+ * everything.
  */
 #ifndef PROF_RUNTIME_RUNTIME_H
 #define PROF_RUNTIME_RUNTIME_H
@@ -42,6 +43,13 @@ enum runtime_reading {
 	RUNTIME_INCONSISTENT, /* the frames were being changed, or are forged */
 };
 
+/* The thread that holds the lock of an interpreter. */
+struct runtime_holder {
+	uint64_t lock; /* its address */
+	pid_t own_tid; /* the thread's id in its own pid namespace, or 0 if unknown */
+	uint64_t code; /* the function that the thread runs, or 0 if unknown */
+};
+
 struct script_runtime {
 	const char *name;
 	/* Returns false if the file is not such an interpreter. */
@@ -53,9 +61,16 @@ struct script_runtime {
 	 */
 	enum runtime_reading (*walk)(const struct runtime_process *process, pid_t own_tid,
 				     uint64_t *state, struct script_walk *walk);
-	/* Identifies the codes. Returns false if the frames are inconsistent
-	 * with them. */
-	bool (*identify)(const struct runtime_process *process, struct script_walk *walk);
+	/* Identifies the codes from number `first` on. Returns false if the
+	 * frames are inconsistent with them. */
+	bool (*identify)(const struct runtime_process *process, struct script_walk *walk,
+			 unsigned first);
+	/*
+	 * Returns whether the thread with this state, which waits for a futex,
+	 * waits for the interpreter's lock. The holder may run while it is read.
+	 */
+	bool (*find_holder)(const struct runtime_process *process, uint64_t state, uint64_t futex,
+			    const struct script_reader *reader, struct runtime_holder *ret);
 	/* Returns false if the code has no valid name. The caller frees what
 	 * *ret contains. */
 	bool (*read_text)(const struct runtime_process *process, struct script_reader *reader,

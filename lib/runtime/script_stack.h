@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define SCRIPT_NO_CODE UINT32_MAX
+
 /* Longer stacks are not read. */
 enum { SCRIPT_FRAMES_MAX = 1024 };
 
@@ -32,6 +34,9 @@ struct script_frame {
 struct script_stack {
 	struct script_frame *frames; /* innermost first */
 	unsigned count, room;
+	/* The function that the holder of the interpreter's lock runs
+	 * (script_walker_holder()), or SCRIPT_NO_CODE. */
+	uint32_t holders_code;
 };
 
 #endif

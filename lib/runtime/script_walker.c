@@ -9,10 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { NO_INDEX = UINT16_MAX };
+
 struct script_walker {
 	struct script_thread thread;
 	enum runtime_reading reading;
 	struct script_walk walk;
+	unsigned code_count; /* of the frames */
+	struct runtime_holder holder;
+	uint16_t holders_code;			    /* index, or NO_INDEX */
 	struct script_text texts[SCRIPT_CODES_MAX]; /* of the unknown codes */
 };
 
@@ -37,7 +42,7 @@ void script_walker_free(struct script_walker *walker)
 
 /* --- For the runtime ------------------------------------------------------ */
 
-/* Finds or adds the code. Returns UINT16_MAX if there are too many. */
+/* Finds or adds the code. Returns NO_INDEX if there are too many. */
 static uint16_t code_index(struct script_walk *walk, uint64_t address)
 {
 	unsigned at = (unsigned)hash_mix(address, 0) % ARRAY_SIZE(walk->slots);
@@ -46,7 +51,7 @@ static uint16_t code_index(struct script_walk *walk, uint64_t address)
 		if (walk->codes[walk->slots[at] - 1].address == address)
 			return (uint16_t)(walk->slots[at] - 1);
 	if (walk->code_count == SCRIPT_CODES_MAX)
-		return UINT16_MAX;
+		return NO_INDEX;
 	walk->codes[walk->code_count] = (struct script_code){.address = address};
 	walk->slots[at] = (uint16_t)++walk->code_count;
 	return (uint16_t)(walk->code_count - 1);
@@ -57,7 +62,7 @@ bool script_walk_add_frame(struct script_walk *walk, const struct script_raw_fra
 {
 	uint16_t index = code_index(walk, code);
 
-	if (index == UINT16_MAX || walk->count == SCRIPT_FRAMES_MAX)
+	if (index == NO_INDEX || walk->count == SCRIPT_FRAMES_MAX)
 		return false;
 	walk->frames[walk->count] = *frame;
 	walk->frames[walk->count++].code = index;
@@ -88,6 +93,8 @@ bool script_walker_begin(struct script_walker *walker, struct scripts *scripts, 
 		return false;
 	drop_texts(walker);
 	walk_reset(&walker->walk);
+	walker->holder = (struct runtime_holder){0};
+	walker->holders_code = NO_INDEX;
 	script_reader_begin(&walker->walk.reader, scripts_memory(scripts), tid);
 	return true;
 }
@@ -119,7 +126,29 @@ static pid_t read_own_tid(pid_t pid, pid_t tid)
 	return own;
 }
 
-void script_walker_read(struct script_walker *walker)
+/* Adds the function of the holder, which may end at any time, to the codes. */
+static void add_holder(struct script_walker *walker, uint64_t futex)
+{
+	const struct script_thread *thread = &walker->thread;
+	const struct script_runtime *runtime = thread->process.image.runtime;
+	struct script_walk *walk = &walker->walk;
+	uint16_t index;
+
+	if (!runtime->find_holder(&thread->process, thread->state, futex, &walk->reader,
+				  &walker->holder) ||
+	    !walker->holder.code)
+		return;
+	index = code_index(walk, walker->holder.code);
+	if (index == NO_INDEX || index < walker->code_count ||
+	    runtime->identify(&thread->process, walk, walker->code_count))
+		walker->holders_code = index;
+	else
+		walk->code_count--; /* no other code is added */
+	/* Its name is read from memory as it is from now on. */
+	script_reader_begin(&walk->reader, walk->reader.memory, walk->reader.tid);
+}
+
+void script_walker_read(struct script_walker *walker, uint64_t futex)
 {
 	struct script_thread *thread = &walker->thread;
 	const struct script_runtime *runtime = thread->process.image.runtime;
@@ -130,13 +159,23 @@ void script_walker_read(struct script_walker *walker)
 	walker->reading = runtime->walk(&thread->process, thread->own_tid, &thread->state,
 					&walker->walk);
 	script_reader_end(&walker->walk.reader, &thread->places);
-	if (walker->reading == RUNTIME_READ && !runtime->identify(&thread->process, &walker->walk))
+	if (walker->reading == RUNTIME_READ &&
+	    !runtime->identify(&thread->process, &walker->walk, 0))
 		walker->reading = RUNTIME_INCONSISTENT;
 	if (walker->reading != RUNTIME_READ)
 		walk_reset(&walker->walk);
+	walker->code_count = walker->walk.code_count;
+	if (walker->reading == RUNTIME_READ && futex)
+		add_holder(walker, futex);
 }
 
-bool script_walker_look_up(struct script_walker *walker, struct scripts *scripts)
+const struct runtime_holder *script_walker_holder(const struct script_walker *walker)
+{
+	return walker->holder.lock ? &walker->holder : NULL;
+}
+
+/* Looks up the code objects. Returns whether some are unknown. */
+static bool look_up(struct script_walker *walker, struct scripts *scripts)
 {
 	struct script_walk *walk = &walker->walk;
 	bool lacks = false;
@@ -148,19 +187,32 @@ bool script_walker_look_up(struct script_walker *walker, struct scripts *scripts
 	return lacks;
 }
 
-void script_walker_read_codes(struct script_walker *walker)
+/* Whether the function of the holder, which was read now, is still the one that
+ * was identified. */
+static bool is_still_there(struct script_walker *walker, unsigned i)
+{
+	const struct runtime_process *process = &walker->thread.process;
+	uint64_t key = walker->walk.codes[i].key;
+
+	return process->image.runtime->identify(process, &walker->walk, i) &&
+	       walker->walk.codes[i].key == key;
+}
+
+/* Reads the unknown code objects. */
+static void read_codes(struct script_walker *walker)
 {
 	const struct runtime_process *process = &walker->thread.process;
 	struct script_walk *walk = &walker->walk;
 
 	for (unsigned i = 0; i < walk->code_count; i++)
 		if (walk->codes[i].id == SCRIPT_NO_CODE &&
-		    !process->image.runtime->read_text(process, &walk->reader, &walk->codes[i],
-						       &walker->texts[i]))
+		    (!process->image.runtime->read_text(process, &walk->reader, &walk->codes[i],
+							&walker->texts[i]) ||
+		     (i >= walker->code_count && !is_still_there(walker, i))))
 			script_text_deinit(&walker->texts[i]);
 }
 
-/* Returns false if a code has no text. */
+/* Returns false if a code of the frames has no text. */
 static bool add_codes(struct script_walker *walker, struct scripts *scripts)
 {
 	struct script_walk *walk = &walker->walk;
@@ -171,17 +223,17 @@ static bool add_codes(struct script_walker *walker, struct scripts *scripts)
 			walk->codes[i].id = scripts_add_code(
 				scripts, walker->thread.pid, &walk->codes[i],
 				walker->thread.process.image.runtime, &walker->texts[i]);
-		has_all &= walk->codes[i].id != SCRIPT_NO_CODE;
+		has_all &= i >= walker->code_count || walk->codes[i].id != SCRIPT_NO_CODE;
 	}
 	return has_all;
 }
 
-bool script_walker_end(struct script_walker *walker, struct scripts *scripts,
-		       struct script_stack *ret)
+static bool store(struct script_walker *walker, struct scripts *scripts, struct script_stack *ret)
 {
 	const struct script_walk *walk = &walker->walk;
 
 	ret->count = 0;
+	ret->holders_code = SCRIPT_NO_CODE;
 	if (walker->reading == RUNTIME_INCONSISTENT || !add_codes(walker, scripts))
 		return false;
 	if (ret->room < walk->count) {
@@ -194,5 +246,20 @@ bool script_walker_end(struct script_walker *walker, struct scripts *scripts,
 			ret->frames[i].code = walk->codes[walk->frames[i].code].id;
 	}
 	ret->count = walk->count;
+	if (walker->holders_code != NO_INDEX)
+		ret->holders_code = walk->codes[walker->holders_code].id;
+	return true;
+}
+
+bool script_walker_end(struct script_walker *walker, struct scripts *scripts,
+		       struct untrusted_read *read, struct script_stack *ret, bool *is_read)
+{
+	if (look_up(walker, scripts)) {
+		untrusted_read_begin(read, walker->thread.pid);
+		read_codes(walker);
+		if (!untrusted_read_end(read))
+			return false;
+	}
+	*is_read = store(walker, scripts, ret);
 	return true;
 }

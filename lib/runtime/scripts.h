@@ -2,9 +2,9 @@
  * The processes whose interpreter prof reads, and the code objects that their
  * stacks contained.
  *
- * The reader of the records adds processes; copiers, which read stacks while
- * their threads stand still, add code objects. All functions may be called from
- * any thread and do not wait for a process.
+ * The reader of the records adds processes; copiers and pollers, which read
+ * stacks while their threads stand still, add code objects. All functions may be
+ * called from any thread and do not wait for a process.
  */
 #ifndef PROF_RUNTIME_SCRIPTS_H
 #define PROF_RUNTIME_SCRIPTS_H
@@ -52,8 +52,6 @@ bool scripts_find_thread(struct scripts *scripts, pid_t pid, pid_t tid, struct s
 void scripts_note_thread(struct scripts *scripts, const struct script_thread *thread);
 
 /* --- Code objects --------------------------------------------------------- */
-
-#define SCRIPT_NO_CODE UINT32_MAX
 
 /* Sets the ids of known codes, and SCRIPT_NO_CODE for others. */
 void scripts_find_codes(struct scripts *scripts, pid_t pid, struct script_code *codes,

@@ -1,9 +1,9 @@
 /*
  * Fuzzes the memory of a process that pretends to be CPython. The input
- * contains a layout and parts of memory: of the words after the first one
- * (version, thread, bias and the addresses of the types), each part is an
- * address, a length and that many bytes. Walks must end, and results must be
- * well-formed.
+ * contains a layout and parts of memory: after the words version, thread, bias,
+ * the addresses of the state and the types, and that of the futex for which the
+ * thread waits, each part is an address, a length and that many bytes. Walks must end, and results
+ * must be well-formed.
  */
 #include "replay.h"
 #include "runtime/cpython_layout.h"
@@ -16,6 +16,7 @@ enum { RUNTIME_BYTES = 2048, PID = 1000 };
 
 /* The memory of the process. libFuzzer calls the target on one thread. */
 static struct bytes fuzz_parts;
+static uint64_t fuzz_futex;
 
 /* Copies what the part and the memory [address, address + len) share. */
 static bool fuzz_copy_part(struct bytes part, uint64_t start, uint64_t address, unsigned char *into,
@@ -56,6 +57,14 @@ static void fuzz_read_parts(pid_t tid, struct memory_part *parts, size_t count)
 				   parts[i].len;
 }
 
+static void note_holder(struct scripts *scripts, const struct runtime_holder *holder, uint32_t code)
+{
+	if (holder)
+		note_number("holders", (uint64_t)holder->own_tid);
+	if (code != SCRIPT_NO_CODE)
+		note_text("holders", scripts_place(scripts, code, -1).name);
+}
+
 static void note_stack(struct scripts *scripts, const struct script_stack *stack)
 {
 	for (unsigned i = 0; i < stack->count; i++) {
@@ -80,15 +89,18 @@ static void note_stack(struct scripts *scripts, const struct script_stack *stack
 static void walk_once(struct scripts *scripts, struct script_walker *walker, pid_t tid)
 {
 	struct script_stack stack = {0};
+	struct untrusted_read read = {0};
+	bool is_read;
 
 	if (!script_walker_begin(walker, scripts, PID, tid))
 		abort();
-	script_walker_read(walker);
-	if (script_walker_look_up(walker, scripts))
-		script_walker_read_codes(walker);
-	if (script_walker_end(walker, scripts, &stack))
+	script_walker_read(walker, fuzz_futex);
+	if (!script_walker_end(walker, scripts, &read, &stack, &is_read))
+		abort();
+	if (is_read) {
 		note_stack(scripts, &stack);
-	else
+		note_holder(scripts, script_walker_holder(walker), stack.holders_code);
+	} else
 		note_number("entries", 1);
 	free(stack.frames);
 }
@@ -107,6 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	process.image.code_type = bytes_u64(&input);
 	process.image.text_type = bytes_u64(&input);
 	process.image.bytes_type = bytes_u64(&input);
+	fuzz_futex = bytes_u64(&input);
 	reading = cpython_layout_read(bytes_sub(&input, RUNTIME_BYTES), version,
 				      &process.image.layout);
 	note_number("layouts", reading);
