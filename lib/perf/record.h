@@ -90,6 +90,7 @@ struct stack_extent {
 	uint64_t g_at;
 	/* Copiers read the frames of the process's interpreter. */
 	bool needs_script;
+	bool lacks_script; /* they are unknown */
 	/* The slots to compare from now on, borrowed; NULL for no change. */
 	const struct stack_slots *slots;
 };

@@ -97,6 +97,8 @@ enum quality_count_flags {
 	COUNT(sampled_ns, COUNT_UNKNOWN_IF_0, NULL)                                                \
 	/* Waits without a stack. */                                                               \
 	COUNT(placeless_ns, COUNT_UNKNOWN_IF_0, NULL)                                              \
+	/* Waits in an interpreter whose frames could not be read: [python?]. */                   \
+	COUNT(frameless_ns, COUNT_UNKNOWN_IF_0, NULL)                                              \
 	/* Waits shorter than the requested minimum; not in the profile. */                        \
 	COUNT(left_out_ns, COUNT_UNKNOWN_IF_0, NULL)                                               \
 	/* Records of context switches that the kernel could not write. */                         \

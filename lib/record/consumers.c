@@ -135,6 +135,7 @@ static struct error *open_waits(struct consumers *all)
 			.listener = options->listener,
 			.pmus = &options->sampling->pmus,
 			.pipeline = options->pipeline,
+			.scripts = options->sampling->scripts,
 			.event = (unsigned)options->sampling->event_count,
 			.loop = options->loop,
 			.step = options->step,

@@ -156,7 +156,9 @@ static void open_pipeline(struct recorder *recorder)
 			      .arch = arch_native(),
 			      .debug_dir = config->output.debug_dir,
 			      .depth = config->stacks.depth,
-			      .scripts = captures(recorder) ? recorder->sampling.scripts : NULL,
+			      .scripts = captures(recorder) || config->waiting.is_recorded
+						 ? recorder->sampling.scripts
+						 : NULL,
 			      .fold_count = config->output.folds_ended ? FOLD_COUNT : 0,
 			      .needs_timestamps = config->output.needs_timestamps,
 			      .counts_polls = config->output.counts_polls,

@@ -312,6 +312,7 @@ static bool begin_script(struct sample_stacks *stacks, const struct record *reco
 		return false;
 	stacks->counts->quality.frameless += is_unknown;
 	stacks->extent.needs_script = true;
+	stacks->extent.lacks_script = is_unknown;
 	return true;
 }
 

@@ -131,6 +131,7 @@ void switch_stacks_feed(struct switch_stacks *stacks, uint64_t until_ns, struct 
 	       stacks->pending.time_ns <= until_ns) {
 		const struct record *record = &stacks->pending;
 		struct stack_extent extent;
+		stack_id stack;
 
 		stacks->has_pending = false;
 		if (record->type == RECORD_LOST)
@@ -138,8 +139,8 @@ void switch_stacks_feed(struct switch_stacks *stacks, uint64_t until_ns, struct 
 		if (record->type != RECORD_SAMPLE || !waits_know(waits, record->tid))
 			continue;
 		stacks->count++;
-		waits_feed_leaving(waits, record->tid, record->time_ns,
-				   session_find_stack(session, record, &extent));
+		stack = session_find_stack(session, record, &extent);
+		waits_feed_leaving(waits, record->tid, record->time_ns, stack, extent.lacks_script);
 	}
 }
 

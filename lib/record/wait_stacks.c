@@ -49,6 +49,8 @@ static stack_id find_stack(struct session *session, const struct thread_snapshot
 	struct record record = wait_stacks_sample_of(arch, snapshot->request.pid, tid,
 						     snapshot->end_ns, values, stack);
 
+	if (tid == snapshot->request.tid && snapshot->has_script)
+		record.sample.script = &snapshot->script;
 	return session_find_stack(session, &record, extent);
 }
 
@@ -96,8 +98,8 @@ static stack_id wait_stacks_push_kernel(struct session *session, stack_id stack,
 	return stack;
 }
 
-/* Returns the function that the holder is in: the first one from the leaf that
- * is in another module than the leaf. */
+/* Returns the native function that the holder is in: the first one from the leaf
+ * that is in another module than the leaf. */
 static frame_id holders_frame(struct session *session, const struct thread_snapshot *snapshot)
 {
 	const struct lock_holder *holder = &snapshot->holder;
@@ -140,6 +142,20 @@ static stack_id push_holder(struct session *session, stack_id stack,
 						  holders_frame(session, snapshot), "]"));
 }
 
+/* The interpreter's own frames are named like their file. */
+static stack_id push_gil(struct session *session, struct scripts *scripts, stack_id stack,
+			 const struct thread_snapshot *snapshot)
+{
+	uint32_t code = snapshot->has_script ? snapshot->script.holders_code : SCRIPT_NO_CODE;
+	struct script_place place = scripts_place(scripts, code, -1);
+	bool is_function = strcmp(place.name, place.file) != 0;
+	CLEANUP(free_ptr)
+	char *text = xasprintf("[GIL held by %s%s%s]", snapshot->holder.name,
+			       is_function ? " in " : "", is_function ? place.name : "");
+
+	return push_text(session, stack, text);
+}
+
 /* If a lock does not record its holder but is a variable with a symbol, the
  * leaf contains the symbol: "[futex LOCK]". */
 static stack_id push_reason(struct session *session, stack_id stack,
@@ -166,8 +182,8 @@ static bool is_cut(const struct thread_snapshot *snapshot)
 	       snapshot->stack_len < THREAD_SNAPSHOT_STACK_BYTES_MAX;
 }
 
-struct wait_stack wait_stack_of(struct session *session, const struct thread_snapshot *snapshot,
-				bool knows_holder)
+struct wait_stack wait_stack_of(struct session *session, struct scripts *scripts,
+				const struct thread_snapshot *snapshot, bool knows_holder)
 {
 	struct stack_extent extent = {0};
 	struct wait_stack ret = {.stack = STACK_EMPTY};
@@ -178,8 +194,12 @@ struct wait_stack wait_stack_of(struct session *session, const struct thread_sna
 				       snapshot->request.tid, &extent);
 	if (extent.is_deep && !extent.is_whole && is_cut(snapshot))
 		ret.lacks_bytes = (uint32_t)snapshot->stack_len * 8;
+	ret.lacks_script = extent.lacks_script;
+	ret.needs_script = extent.needs_script && !snapshot->tried_script;
 	ret.stack = wait_stacks_push_kernel(session, ret.stack, snapshot->kernel_stack);
-	if (snapshot->holder.kind != LOCK_UNKNOWN)
+	if (snapshot->holder.kind == LOCK_GIL)
+		ret.stack = push_gil(session, scripts, ret.stack, snapshot);
+	else if (snapshot->holder.kind != LOCK_UNKNOWN)
 		ret.stack = push_holder(session, ret.stack, snapshot, knows_holder);
 	else
 		ret.stack = push_reason(session, ret.stack, snapshot);

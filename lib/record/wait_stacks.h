@@ -16,12 +16,16 @@ struct wait_stack {
 	stack_id stack;
 	uint32_t lacks_bytes; /* the stack is cut off: a snapshot should copy this many bytes; 0 if
 				 it is complete */
+	/* The functions of a script are unknown. needs_script: a snapshot can
+	 * read them from now on. */
+	bool lacks_script, needs_script;
 };
 
 /* Returns the stack of a validated thread snapshot. knows_holder is set if the
- * thread of snapshot->holder did not run during the read. */
-struct wait_stack wait_stack_of(struct session *session, const struct thread_snapshot *snapshot,
-				bool knows_holder);
+ * thread of snapshot->holder did not run during the read. `scripts` are those of
+ * the pollers. */
+struct wait_stack wait_stack_of(struct session *session, struct scripts *scripts,
+				const struct thread_snapshot *snapshot, bool knows_holder);
 /* Returns the stack of a thread that could not be read: only the reason. */
 stack_id wait_stack_of_reason(struct session *session, const char *reason);
 /* Returns the stack of a wait from the kernel's sample at its start. */

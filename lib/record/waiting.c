@@ -97,6 +97,7 @@ static struct error *record_waiting_open_all(struct waiting *waiting)
 			.tick_ns = tick_ns(config),
 			.least_ns = config->waiting.least_ns,
 			.event = options->event,
+			.scripts = options->scripts,
 			.has_elapsed = config->waiting.records_elapsed,
 			.finds_critical_path = config->waiting.finds_critical_path,
 			.critical_thread = config->waiting.critical_thread,

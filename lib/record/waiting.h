@@ -21,7 +21,8 @@ struct waiting_options {
 	const struct listener *listener;
 	const struct pmus *pmus;
 	const struct pipeline *pipeline;
-	unsigned event; /* "off-cpu": the number that session_add_event() assigned */
+	struct scripts *scripts; /* may be NULL */
+	unsigned event;		 /* "off-cpu": the number that session_add_event() assigned */
 	struct loop *loop;
 	loop_callback *step; /* called when there is something to read */
 	void *user;

@@ -27,10 +27,12 @@ enum {
 	 * without delay. */
 	LOOKS_BURST_MS = 300,
 	/*
-	 * The assumed cost of a snapshot, and of copying a stack. Not measured,
-	 * because snapshots take longer on a busy machine without costing more.
+	 * The assumed cost of a snapshot, of the frames of an interpreter, and of
+	 * copying a stack. Not measured, because snapshots take longer on a busy
+	 * machine without costing more.
 	 */
 	THREAD_SNAPSHOT_COST_NS = 10000,
+	SCRIPT_COST_NS = 15000,
 	COPIED_PER_NS = 2,
 	/* Limit for the measured time of unwinding a snapshot. Walks that take
 	 * longer read files for the first time. */
@@ -60,6 +62,7 @@ struct waits {
 	size_t asked_bytes; /* total size of their large stack copies */
 	const struct thread_snapshot
 		*snapshot;	  /* taken, but records up to its end are not complete yet */
+	struct idmap frameless;	  /* stacks without the functions of their script */
 	struct idmap stack_bytes; /* (tid, 0) → size of the copy for a large stack */
 
 	bool is_paused;
@@ -78,7 +81,7 @@ static void record_waits_add_part(void *user, const struct wait_part *part);
 
 struct waits *waits_new(const struct waits_options *options, struct session *session)
 {
-	struct pollers *pollers = pollers_new();
+	struct pollers *pollers = pollers_new(options->scripts);
 	struct waits *waits;
 
 	if (!pollers)
@@ -105,6 +108,7 @@ void waits_free(struct waits *waits)
 	pollers_free(waits->pollers);
 	thread_times_free(waits->times);
 	elapsed_free(waits->elapsed);
+	idmap_deinit(&waits->frameless);
 	idmap_deinit(&waits->stack_bytes);
 	free(waits->idle);
 	free(waits);
@@ -143,8 +147,9 @@ static stack_id record_waits_stack_of(struct waits *waits, const struct wait_par
 	return part->is_woken ? wait_stack_woken(waits->session, stack, part->waker) : stack;
 }
 
-static void record_waits_count(struct waiting_quality *quality, const struct wait_part *part)
+static void record_waits_count(struct waits *waits, const struct wait_part *part)
 {
+	struct waiting_quality *quality = &waits->quality;
 	uint64_t *sums[] = {
 		[WAIT_PROVED] = &quality->proved_ns,   [WAIT_SAMPLED] = &quality->sampled_ns,
 		[WAIT_SPREAD] = &quality->spread_ns,   [WAIT_PLACELESS] = &quality->placeless_ns,
@@ -152,8 +157,11 @@ static void record_waits_count(struct waiting_quality *quality, const struct wai
 	};
 
 	*sums[part->kind] += part->weight_ns;
-	if (part->kind != WAIT_RUNNABLE)
-		quality->waiting_ns += part->weight_ns;
+	if (part->kind == WAIT_RUNNABLE)
+		return;
+	quality->waiting_ns += part->weight_ns;
+	if (idmap_get(&waits->frameless, part->place, 0) != IDMAP_NONE)
+		quality->frameless_ns += part->weight_ns;
 }
 
 static void record_waits_put_sample(struct waits *waits, const struct wait_part *part,
@@ -166,7 +174,7 @@ static void record_waits_put_sample(struct waits *waits, const struct wait_part 
 		.weight = part->weight_ns,
 	};
 
-	record_waits_count(&waits->quality, part);
+	record_waits_count(waits, part);
 	interval.sample = profile_add_samples(profile, labels, stack,
 					      session_events(waits->session)[waits->options.event],
 					      part->count, part->weight_ns);
@@ -277,6 +285,7 @@ void waits_begin_profile(struct waits *waits, struct session *session)
 	waits->session = session;
 	waits->quality = (struct waiting_quality){0};
 	waits->ignored_ns = 0;
+	idmap_deinit(&waits->frameless);
 	thread_times_forget_places(waits->times);
 	elapsed_begin_profile(waits->elapsed, session);
 }
@@ -352,10 +361,15 @@ void waits_feed_again(struct waits *waits, const struct record *record)
 	elapsed_feed_again(waits->elapsed, record);
 }
 
-void waits_feed_leaving(struct waits *waits, pid_t tid, uint64_t time_ns, stack_id stack)
+void waits_feed_leaving(struct waits *waits, pid_t tid, uint64_t time_ns, stack_id stack,
+			bool lacks_script)
 {
+	stack_id place = wait_stack_of_sample(waits->session, stack);
+
+	if (lacks_script)
+		*idmap_put(&waits->frameless, place, 0) = 1;
 	thread_times_sampled(waits->times, tid, time_ns, stack);
-	thread_times_leaves(waits->times, tid, wait_stack_of_sample(waits->session, stack));
+	thread_times_leaves(waits->times, tid, place);
 }
 
 bool waits_know(const struct waits *waits, pid_t tid)
@@ -378,19 +392,22 @@ static void record_waits_take_place(struct waits *waits, uint32_t thread,
 	const struct lock_holder *holder = &snapshot->holder;
 	bool knows_holder = holder->pc && thread_times_waited(waits->times, holder->tid,
 							      holder->begin_ns, holder->end_ns);
-	struct wait_stack stack = wait_stack_of(waits->session, snapshot, knows_holder);
-	uint32_t *bytes;
+	struct wait_stack stack = wait_stack_of(waits->session, waits->options.scripts, snapshot,
+						knows_holder);
 
 	if (holder->kind != LOCK_UNKNOWN)
 		elapsed_feed_holder(waits->elapsed, snapshot->request.tid, snapshot->begin_ns,
 				    holder->tid, holder->kind == LOCK_JOIN ? 0 : holder->address);
-	if (!stack.lacks_bytes) {
+	if (stack.lacks_script)
+		*idmap_put(&waits->frameless, stack.stack, 0) = 1;
+	if (!stack.lacks_bytes && !stack.needs_script) {
 		thread_times_looked(waits->times, thread, LOOKED_PLACE, stack.stack,
 				    snapshot->run_delay_ns);
 		return;
 	}
-	bytes = idmap_put(&waits->stack_bytes, (uint64_t)snapshot->request.tid, 0);
-	*bytes = stack.lacks_bytes;
+	if (stack.lacks_bytes)
+		*idmap_put(&waits->stack_bytes, (uint64_t)snapshot->request.tid,
+			   0) = stack.lacks_bytes;
 	thread_times_looked(waits->times, thread, LOOKED_NOTHING, PLACE_UNKNOWN, 0);
 }
 
@@ -423,8 +440,9 @@ static void spend_budget(struct waits *waits, const struct thread_snapshot *snap
 {
 	if (walk_ns > WALK_MS_MAX * NS_PER_MS)
 		walk_ns = WALK_MS_MAX * NS_PER_MS;
-	waits->budget_ns -= THREAD_SNAPSHOT_COST_NS + (int64_t)snapshot->stack_len / COPIED_PER_NS +
-			    (int64_t)walk_ns;
+	waits->budget_ns -= THREAD_SNAPSHOT_COST_NS +
+			    (snapshot->tried_script ? SCRIPT_COST_NS : 0) +
+			    (int64_t)snapshot->stack_len / COPIED_PER_NS + (int64_t)walk_ns;
 }
 
 static void take_looks(struct waits *waits, uint64_t complete_ns)

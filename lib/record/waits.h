@@ -36,6 +36,7 @@ struct waits_options {
 	uint64_t tick_ns;	     /* polling interval while something happens */
 	uint64_t least_ns;	     /* shorter waits are omitted from the profile */
 	unsigned event;		     /* "off-cpu": the number that session_add_event() assigned */
+	struct scripts *scripts;     /* borrowed; NULL to read no interpreter's frames */
 	bool has_elapsed;	     /* add the event elapsed, too (elapsed.h) */
 	bool finds_critical_path;    /* and the event critical-path */
 	const char *critical_thread; /* see record_config */
@@ -67,8 +68,10 @@ void waits_feed(struct waits *waits, const struct record *record);
 void waits_feed_again(struct waits *waits, const struct record *record);
 
 /* The thread leaves its CPU with this stack, according to a sample
- * (switch_stacks.h). Must be called before the record of the switch is fed. */
-void waits_feed_leaving(struct waits *waits, pid_t tid, uint64_t time_ns, stack_id stack);
+ * (switch_stacks.h). lacks_script: without the functions of its script. Must be
+ * called before the record of the switch is fed. */
+void waits_feed_leaving(struct waits *waits, pid_t tid, uint64_t time_ns, stack_id stack,
+			bool lacks_script);
 /* Whether the off-CPU time of this thread is recorded. */
 bool waits_know(const struct waits *waits, pid_t tid);
 /* The thread was woken at time_ns. waker is from wait_stack_of_waker(),

@@ -220,7 +220,8 @@ static uint32_t row_of_sample(struct rows_builder *builder, enum row_key key,
  * hold in turn has many reasons, each small. Without kinds, another reason
  * could appear to be the largest.
  */
-static const char *const kinds[] = {"[mutex held by ", "[rwlock held by ", "[end of "};
+static const char *const kinds[] = {"[mutex held by ", "[rwlock held by ", "[end of ",
+				    "[GIL held by "};
 
 /* Returns the index in kinds, or ARRAY_SIZE(kinds). */
 static size_t kind_of_reason(const char *reason)

@@ -133,7 +133,8 @@ char *waiting_places_text(const struct waiting_quality *sums)
 	size_t len;
 	FILE *out;
 
-	if (!sums->threads || (double)sums->proved_ns >= LEAST_SEEN * (double)sums->waiting_ns)
+	if (!sums->threads || (double)sums->proved_ns >= LEAST_SEEN * (double)sums->waiting_ns +
+								 (double)sums->frameless_ns)
 		return NULL;
 	out = open_memstream(&text, &len);
 	fprintf(out, "%s of the waiting time has a stack read during the wait",
@@ -141,6 +142,7 @@ char *waiting_places_text(const struct waiting_quality *sums)
 	put_part(out, sums->spread_ns, sums, "is attributed to other waits of the same threads");
 	put_part(out, sums->sampled_ns, sums, "has a stack from the context switch");
 	put_part(out, sums->placeless_ns, sums, "has no stack");
+	put_part(out, sums->frameless_ns, sums, "lacks its Python frames");
 	fclose(out);
 	return text;
 }

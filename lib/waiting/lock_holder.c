@@ -256,7 +256,8 @@ static bool lock_holder_take(pid_t pid, const struct wait *wait, struct lock_hol
 	    lock_holder_read_name(thread, ret->name, sizeof(ret->name))) {
 		ret->kind = found.kind;
 		ret->tid = tid;
-		lock_holder_read_thread(thread, ret);
+		if (found.kind != LOCK_GIL)
+			lock_holder_read_thread(thread, ret);
 	} else {
 		kept_threads_forget(kept, tid);
 	}
@@ -292,4 +293,15 @@ void lock_holder_find(pid_t pid, pid_t tid, const uint64_t args[6], struct kept_
 	while (words.has_mutex && i < ARRAY_SIZE(ways) &&
 	       !lock_holder_take(pid, &wait, ways[i](&wait, &words), kept, ret))
 		i++;
+}
+
+void lock_holder_of_gil(pid_t pid, pid_t tid, const struct runtime_holder *holder,
+			struct kept_threads *kept, struct lock_holder *ret)
+{
+	const struct wait wait = {.tid = tid, .address = holder->lock};
+	const struct lock_holder_found found = {LOCK_GIL, (uint32_t)holder->own_tid};
+
+	lock_holder_begin(ret);
+	ret->address = wait.address;
+	lock_holder_take(pid, &wait, found, kept, ret);
 }

@@ -28,6 +28,7 @@
 #ifndef PROF_WAITING_LOCK_HOLDER_H
 #define PROF_WAITING_LOCK_HOLDER_H
 
+#include "runtime/runtime.h"
 #include "waiting/thread_files.h"
 
 #include <stddef.h>
@@ -39,13 +40,14 @@ enum lock_kind {
 	LOCK_MUTEX,   /* a mutex or the lock of a FILE */
 	LOCK_RWLOCK,  /* held by a writer */
 	LOCK_JOIN,    /* not a lock: the holder is the thread that is joined */
+	LOCK_GIL,     /* the lock of an interpreter (runtime/runtime.h) */
 };
 
 enum { HOLDER_NAME_BYTES = 16, HOLDER_STACK_BYTES = 4 << 10 };
 
 struct lock_holder {
 	enum lock_kind kind;
-	uint64_t address; /* of the futex */
+	uint64_t address; /* of the futex, or of the GIL */
 	pid_t tid;
 	char name[HOLDER_NAME_BYTES]; /* the holder's comm, or "" if it is unknown */
 	/*
@@ -68,5 +70,12 @@ struct lock_holder {
  */
 void lock_holder_find(pid_t pid, pid_t tid, const uint64_t args[6], struct kept_threads *kept,
 		      struct lock_holder *ret);
+
+/*
+ * Describes a holder of the GIL that is already known. Does not read its stack.
+ * It stays unknown under the same conditions.
+ */
+void lock_holder_of_gil(pid_t pid, pid_t tid, const struct runtime_holder *holder,
+			struct kept_threads *kept, struct lock_holder *ret);
 
 #endif

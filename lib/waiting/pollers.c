@@ -39,6 +39,7 @@ struct poller {
 	struct untrusted_read read;
 	struct thread_snapshot *snapshot; /* swapped with the slot's when finished */
 	struct kept_threads kept;
+	struct script_walker *walker; /* NULL if no scripts are read */
 };
 
 /*
@@ -47,6 +48,7 @@ struct poller {
  * abandoning a poller without a replacement, the caller does the poller's part.
  */
 struct pollers {
+	struct scripts *scripts; /* may be NULL */
 	atomic_size_t asked, done;
 	size_t taken;
 	bool has_given; /* the caller still borrows the snapshot at `taken` */
@@ -66,9 +68,33 @@ static struct pollers_slot *slot_at(struct pollers *all, size_t index)
 static void poller_free(struct poller *poller)
 {
 	kept_threads_clear(&poller->kept);
+	script_walker_free(poller->walker);
 	thread_snapshot_deinit(poller->snapshot);
 	free(poller->snapshot);
 	free(poller);
+}
+
+/* Returns the walker if the thread's process has an interpreter. */
+static struct script_walker *begin_script(const struct poller *poller,
+					  const struct thread_snapshot_request *request)
+{
+	return poller->walker && script_walker_begin(poller->walker, poller->all->scripts,
+						     request->pid, request->tid)
+		       ? poller->walker
+		       : NULL;
+}
+
+/* Completes the frames of the interpreter. Returns false if the poller was
+ * abandoned. */
+static bool end_script(struct poller *poller, struct thread_snapshot *snapshot)
+{
+	if (!snapshot->tried_script)
+		return true;
+	if (!script_walker_end(poller->walker, poller->all->scripts, &poller->read,
+			       &snapshot->script, &snapshot->has_script))
+		return false;
+	snapshot->end_ns = clock_now_ns();
+	return true;
 }
 
 /* Returns false if the poller was abandoned. */
@@ -78,13 +104,14 @@ static bool poller_run(struct poller *poller, size_t index)
 	struct thread_snapshot_request request = slot->request;
 	struct thread_snapshot *finished = poller->snapshot;
 	bool is_hung = slot->is_hung;
+	struct script_walker *walker = is_hung ? NULL : begin_script(poller, &request);
 
 	untrusted_read_begin(&poller->read, request.pid);
 	if (is_hung)
 		thread_snapshot_give_up(&request, finished);
 	else
-		thread_snapshot_take(&request, &poller->kept, finished);
-	if (!untrusted_read_end(&poller->read))
+		thread_snapshot_take(&request, &poller->kept, walker, finished);
+	if (!untrusted_read_end(&poller->read) || !end_script(poller, finished))
 		return false;
 	poller->snapshot = slot->snapshot;
 	slot->snapshot = finished;
@@ -131,6 +158,8 @@ static struct poller *poller_start(struct pollers *all)
 	int number;
 
 	poller->all = all;
+	if (all->scripts)
+		poller->walker = script_walker_new();
 	poller->snapshot = xcalloc(1, sizeof(*poller->snapshot));
 	number = pthread_attr_init(&attr);
 	if (!number) {
@@ -144,10 +173,11 @@ static struct poller *poller_start(struct pollers *all)
 	return NULL;
 }
 
-struct pollers *pollers_new(void)
+struct pollers *pollers_new(struct scripts *scripts)
 {
 	struct pollers *all = xcalloc(1, sizeof(*all));
 
+	all->scripts = scripts;
 	for (size_t i = 0; i < SLOTS; i++)
 		all->slots[i].snapshot = xcalloc(1, sizeof(struct thread_snapshot));
 	all->work_fd = eventfd(0, EFD_CLOEXEC);

@@ -21,8 +21,9 @@
 
 struct pollers;
 
-/* Returns NULL if the system lacks the resources. */
-struct pollers *pollers_new(void);
+/* `scripts` are borrowed; NULL to read no interpreter's frames. Returns NULL if
+ * the system lacks the resources. */
+struct pollers *pollers_new(struct scripts *scripts);
 void pollers_free(struct pollers *pollers);
 DEFINE_CLEANUP(pollers, pollers_free)
 

@@ -25,11 +25,16 @@ enum {
 void thread_snapshot_deinit(struct thread_snapshot *snapshot)
 {
 	free(snapshot->stack);
+	free(snapshot->script.frames);
 	*snapshot = (struct thread_snapshot){0};
 }
 
 void thread_snapshot_shrink(struct thread_snapshot *snapshot)
 {
+	if (snapshot->script.room > THREAD_SNAPSHOT_SCRIPT_FRAMES) {
+		free(STEAL(snapshot->script.frames));
+		snapshot->script.count = snapshot->script.room = 0;
+	}
 	if (snapshot->stack_room <= THREAD_SNAPSHOT_STACK_BYTES)
 		return;
 	free(STEAL(snapshot->stack));
@@ -46,6 +51,7 @@ static void thread_snapshot_begin(const struct thread_snapshot_request *request,
 	snapshot->sp = snapshot->pc = snapshot->futex = 0;
 	snapshot->stack_len = 0;
 	snapshot->holder.kind = LOCK_UNKNOWN;
+	snapshot->tried_script = snapshot->has_script = false;
 }
 
 static enum thread_snapshot_result result_of_error(ssize_t number)
@@ -235,31 +241,52 @@ static enum thread_snapshot_result thread_snapshot_from(struct thread_files *thr
 		       : thread_snapshot_at_state(thread, snapshot);
 }
 
-static void thread_snapshot_once(struct kept_threads *kept, struct thread_snapshot *snapshot)
+/* Finds who holds the lock for which the thread waits. */
+static void find_holder(const struct waiting_call *call, struct kept_threads *kept,
+			const struct runtime_holder *of_gil, struct thread_snapshot *snapshot)
+{
+	const struct thread_snapshot_request *request = &snapshot->request;
+
+	if (of_gil) {
+		snprintf(snapshot->reason, sizeof(snapshot->reason), "[GIL]");
+		lock_holder_of_gil(request->pid, request->tid, of_gil, kept, &snapshot->holder);
+		return;
+	}
+	snapshot->futex = call->args[0];
+	lock_holder_find(request->pid, request->tid, call->args, kept, &snapshot->holder);
+}
+
+static void thread_snapshot_once(struct kept_threads *kept, struct script_walker *walker,
+				 struct thread_snapshot *snapshot)
 {
 	const struct thread_snapshot_request *request = &snapshot->request;
 	struct thread_files own = {0}, *thread;
 	struct waiting_call call = {0};
+	bool is_futex;
 	int number = kept_threads_enter(kept, request->pid, request->tid, &own, &thread);
 
 	snapshot->result = number ? result_of_error(number)
 				  : thread_snapshot_from(thread, &call, snapshot);
 	kept_threads_leave(&own, thread);
-	if (snapshot->result != THREAD_SNAPSHOT_WAITS || !reason_is_futex(&call))
+	if (snapshot->result != THREAD_SNAPSHOT_WAITS)
 		return;
-	snapshot->futex = call.args[0];
-	lock_holder_find(request->pid, request->tid, call.args, kept, &snapshot->holder);
+	is_futex = reason_is_futex(&call);
+	snapshot->tried_script = walker;
+	if (walker)
+		script_walker_read(walker, is_futex ? call.args[0] : 0);
+	if (is_futex)
+		find_holder(&call, kept, walker ? script_walker_holder(walker) : NULL, snapshot);
 }
 
 void thread_snapshot_take(const struct thread_snapshot_request *request, struct kept_threads *kept,
-			  struct thread_snapshot *snapshot)
+			  struct script_walker *walker, struct thread_snapshot *snapshot)
 {
 	thread_snapshot_begin(request, snapshot);
 	snapshot->begin_ns = clock_now_ns();
-	thread_snapshot_once(kept, snapshot);
+	thread_snapshot_once(kept, walker, snapshot);
 	/* The kept files may belong to an earlier thread with this tid. */
 	if (snapshot->result == THREAD_SNAPSHOT_ENDED && kept_threads_forget(kept, request->tid))
-		thread_snapshot_once(kept, snapshot);
+		thread_snapshot_once(kept, walker, snapshot);
 	snapshot->end_ns = clock_now_ns();
 }
 

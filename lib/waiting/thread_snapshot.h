@@ -22,6 +22,7 @@
 #ifndef PROF_WAITING_THREAD_SNAPSHOT_H
 #define PROF_WAITING_THREAD_SNAPSHOT_H
 
+#include "runtime/script_walker.h"
 #include "waiting/lock_holder.h"
 #include "waiting/thread_files.h"
 
@@ -33,6 +34,7 @@
 enum {
 	THREAD_SNAPSHOT_REASON_BYTES = 64,
 	THREAD_SNAPSHOT_KERNEL_BYTES = 2048,
+	THREAD_SNAPSHOT_SCRIPT_FRAMES = 64,
 	/* The default and the maximum size of a stack copy. */
 	THREAD_SNAPSHOT_STACK_BYTES = 16 << 10,
 	THREAD_SNAPSHOT_STACK_BYTES_MAX = 8 << 20,
@@ -79,23 +81,29 @@ struct thread_snapshot {
 	 * unknown.
 	 */
 	char kernel_stack[THREAD_SNAPSHOT_KERNEL_BYTES];
-	/* For a futex wait: its address, and the thread that holds the lock. */
+	/* For a futex wait: its address, and the thread that holds the lock. For
+	 * the GIL the address is 0 and the reason is "[GIL]". */
 	uint64_t futex;
 	struct lock_holder holder;
+	/* The frames of the thread's interpreter, if has_script is set.
+	 * tried_script: the process was known to have one. */
+	bool tried_script, has_script;
+	struct script_stack script;
 };
 
 /* Empty when zeroed. */
 void thread_snapshot_deinit(struct thread_snapshot *snapshot);
-/* Frees the copy of the stack if its buffer is larger than the default size. */
+/* Frees the copies of the stack that are larger than the default sizes. */
 void thread_snapshot_shrink(struct thread_snapshot *snapshot);
 
 /*
  * Fills *snapshot and reuses its buffers. `kept` caches the open files of
  * frequently read threads. Zero it at first, and close it with
- * kept_threads_clear().
+ * kept_threads_clear(). `walker`, if it is not NULL, has begun the thread and
+ * reads its frames. The caller ends it afterwards, and then updates end_ns.
  */
 void thread_snapshot_take(const struct thread_snapshot_request *request, struct kept_threads *kept,
-			  struct thread_snapshot *snapshot);
+			  struct script_walker *walker, struct thread_snapshot *snapshot);
 
 /* Fills *snapshot as one that timed out. */
 void thread_snapshot_give_up(const struct thread_snapshot_request *request,

@@ -20,7 +20,7 @@ ALLOWED = {
     "proc": {"elf"},
     "inside": {"elf", "perf", "proc"},
     "unwind": {"elf", "proc"},
-    "waiting": {"proc"},
+    "waiting": {"proc", "runtime"},
     "profile": set(),
     "dwarf": {"elf"},
     "symbol": {"dwarf", "elf", "proc", "profile", "sandbox", "unwind"},

@@ -1,4 +1,4 @@
-"""The functions of Python between native frames, as copiers read them (docs/PYTHON.md)."""
+"""The functions of Python between native frames, as copiers and pollers read them (docs/PYTHON.md)."""
 
 import json
 import os
@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 
 from conftest import NOBODY
+from profiles import Stacks
+from test_waiting import wait_for
 
 PROGRAM = Path(__file__).parent / "python_stacks.py"
 SHORT_THREADS = Path(__file__).parent / "python_short_threads.py"
+WAITS = Path(__file__).parent / "python_waits.py"
 MISSING = "[python?]"
 FUNCTION = re.compile(r"py::(?P<name>[^:]+):(?P<file>.*)")
 VERSIONS = ["3.11", "3.12", "3.13", "3.14", "3.15"]
@@ -32,6 +35,13 @@ def interpreter(version):
 @pytest.fixture(params=VERSIONS)
 def python(request):
     return interpreter(request.param)
+
+
+def skip_unless_ordinary_users_can_run(python):
+    try:
+        subprocess.run([python, "-c", "import ctypes"], user=NOBODY, cwd="/", capture_output=True, check=True)
+    except (PermissionError, subprocess.CalledProcessError):
+        pytest.skip("an ordinary user cannot run this interpreter")
 
 
 def functions(frames, file=PROGRAM.name):
@@ -78,10 +88,7 @@ def test_no_stack_is_impossible(prof, python):
 def test_no_stack_of_an_ordinary_user_is_impossible(ordinary, python):
     program = Path(shutil.copy(PROGRAM, ordinary.folder))
     program.chmod(0o644)
-    try:
-        subprocess.run([python, "-c", "import ctypes"], user=NOBODY, cwd="/", capture_output=True, check=True)
-    except (PermissionError, subprocess.CalledProcessError):
-        pytest.skip("an ordinary user cannot run this interpreter")
+    skip_unless_ordinary_users_can_run(python)
     recording = ordinary.record("-F", "999", "--", python, program, "1.5", "2")
     assert_possible(recording.stacks)
     assert_complete_or_counted(recording, least=1)
@@ -203,3 +210,80 @@ def test_an_older_python_is_named_in_a_notice(prof, tmp_path):
         pytest.skip("a python before 3.11 is missing")
     result = prof.record("-F", "499", "--", python, "-c", "sum(i * i for i in range(3000000))").result
     assert "are not shown: it is older than Python 3.11" in result.stderr
+
+
+# Waits
+
+RUNNABLE = "[runnable]"
+# The functions in which the threads of WAITS wait all the time, and the reasons.
+REASONS = {"sleeps_for_work": "[nanosleep]", "holds_lock": "[nanosleep]", "wants_lock": "[futex]", "gets_from_queue": "[futex]",
+           "receives_from_socket": "[recv socket]"}
+HOLDER = re.compile(r"\[GIL held by (?P<thread>.+?)( in (?P<function>.+))?\]")
+
+
+def record_waits(prof, *arguments):
+    """The nanoseconds of each stack that waits, and the sums of the recording."""
+    prof.run("record", "--weight", "ns", "--show-event", "off-cpu", "-o", "record.folded", "-o", "record.pb.gz", *arguments)
+    sums = json.loads(prof.run("report", "--json", "-e", "off-cpu", prof.folder / "record.pb.gz").stdout)["waiting"]
+    return Stacks.read(prof.folder / "record.folded"), sums
+
+
+def waited(stacks, function):
+    """The nanoseconds for each reason for which a function of WAITS waits."""
+    sums = {}
+    for frames, ns in stacks.counts.items():
+        if functions(frames, WAITS.name)[-1:] == [function] and frames[-1] != RUNNABLE:
+            sums[frames[-1]] = sums.get(frames[-1], 0) + ns
+    return sums
+
+
+def is_possible_wait(frames):
+    """Whether the function that waits, and the one that holds the GIL, run in the same phase (or in any)."""
+    holder = HOLDER.fullmatch(frames[-1])
+    phases = {name[-5:] for name in functions(frames, WAITS.name) + [holder["function"] if holder else None] if name and "_in_" in name}
+    return len(phases) < 2 and not (holder and (holder["function"] or "").startswith(("spends", "brief")) and holder["thread"] != "hog")
+
+
+def assert_waits_are_right(stacks, sums, seconds):
+    """On a busy machine, threads reach the place where they wait later."""
+    for function, reason in REASONS.items():
+        assert waited(stacks, function).get(reason, 0) > 0.7e9 * seconds, (function, waited(stacks, function))
+    assert not [frames for frames in stacks.counts if not is_possible_wait(frames)]
+    missing = stacks.count(lambda frames: MISSING in frames and frames[-1] != RUNNABLE)
+    assert missing == sums.get("frameless_ns", 0) <= 0.02 * sums["waiting_ns"], stacks.hottest()
+
+
+def assert_holders_are_known(stacks):
+    """On a busy machine, the next holder often waits for a CPU, and no thread holds the GIL."""
+    for phase in "a", "b":
+        reasons = waited(stacks, f"wants_in_{phase}")
+        known = sum(ns for reason, ns in reasons.items() if reason in (f"[GIL held by hog in {name}_in_{phase}]" for name in ("spends", "brief")))
+        assert known > 0.2 * sum(ns for reason, ns in reasons.items() if reason != "[nanosleep]"), reasons
+
+
+@pytest.mark.parametrize("event", ["--wall", "--off-cpu"])
+def test_waits_have_the_functions_that_wait_and_that_hold_the_gil(prof, python, event):
+    stacks, sums = record_waits(prof, event, "--", python, WAITS, "1.5")
+    assert_waits_are_right(stacks, sums, 1.5)
+    assert_holders_are_known(stacks)
+
+
+def test_waits_of_an_ordinary_user_have_their_functions(ordinary, python):
+    program = Path(shutil.copy(WAITS, ordinary.folder))
+    program.chmod(0o644)
+    skip_unless_ordinary_users_can_run(python)
+    stacks, sums = record_waits(ordinary, "--wall", "--", python, program, "1.5")
+    assert_waits_are_right(stacks, sums, 1.5)
+    assert_holders_are_known(stacks)
+
+
+def are_asleep(pid, count):
+    stats = [path.read_text(encoding="utf-8") for path in Path(f"/proc/{pid}/task").glob("*/stat")]
+    return len(stats) == count and all(stat.rpartition(")")[2].split()[0] == "S" for stat in stats)
+
+
+def test_a_running_process_shows_where_its_threads_wait_all_the_time(prof, python, started):
+    process = started(subprocess.Popen([python, WAITS, "60"], start_new_session=True))
+    wait_for(lambda: are_asleep(process.pid, len(REASONS) + 1))
+    stacks, sums = record_waits(prof, "--off-cpu", "-p", str(process.pid), "--", "sleep", "1")
+    assert_waits_are_right(stacks, sums, 1)

@@ -91,7 +91,7 @@ static struct lock_holder holder_in(struct contest *contest, bool is_held)
 		usleep(1000);
 	do {
 		usleep(1000);
-		thread_snapshot_take(&request, &kept, &snapshot);
+		thread_snapshot_take(&request, &kept, NULL, &snapshot);
 	} while (!waits_for_that(contest, &snapshot, is_held) && clock_now_ns() < end_ns);
 	holder = snapshot.holder;
 	assert_int_equal(write(contest->pipe[1], "x", 1), 1);

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "lacking.h"
+#include "runtime/scripts.h"
 #include "unit_test.h"
 
 #include <fcntl.h>
@@ -69,7 +70,7 @@ static void wait_until_it_waits(struct pollers *pollers,
 
 TEST(looks_come_back_in_the_order_in_which_they_were_asked_for)
 {
-	CLEANUP(pollers_cleanup) struct pollers *pollers = pollers_new();
+	CLEANUP(pollers_cleanup) struct pollers *pollers = pollers_new(NULL);
 	pid_t pid = child_of(sleep_long);
 	struct thread_snapshot_request request = {.pid = pid, .tid = pid};
 
@@ -94,7 +95,7 @@ TEST(looks_come_back_in_the_order_in_which_they_were_asked_for)
 
 TEST(there_is_room_for_so_many_beside_the_one_that_was_taken)
 {
-	CLEANUP(pollers_cleanup) struct pollers *pollers = pollers_new();
+	CLEANUP(pollers_cleanup) struct pollers *pollers = pollers_new(NULL);
 	struct thread_snapshot_request request = {.pid = 1, .tid = 1};
 	const struct thread_snapshot *snapshot;
 
@@ -110,7 +111,7 @@ TEST(there_is_room_for_so_many_beside_the_one_that_was_taken)
 
 TEST(copies_of_large_stacks_are_freed)
 {
-	CLEANUP(pollers_cleanup) struct pollers *pollers = pollers_new();
+	CLEANUP(pollers_cleanup) struct pollers *pollers = pollers_new(NULL);
 	pid_t pid = child_of(sleep_long);
 	struct thread_snapshot_request request = {.pid = pid, .tid = pid};
 
@@ -134,7 +135,7 @@ TEST(pollers_end_with_looks_that_nobody_has_taken)
 	struct thread_snapshot_request request = {.pid = 1, .tid = 1};
 
 	for (int round = 0; round < 20; round++) {
-		CLEANUP(pollers_cleanup) struct pollers *pollers = pollers_new();
+		CLEANUP(pollers_cleanup) struct pollers *pollers = pollers_new(NULL);
 
 		for (int i = 0; i < round * 10; i++)
 			assert_true(pollers_ask(pollers, &request));
@@ -214,7 +215,7 @@ TEST(a_thread_snapshot_that_hangs_is_given_up_and_others_go_on)
 
 	if (!may_fault_for_the_kernel())
 		RETURN_LACKING("userfaultfd(2) is not allowed");
-	pollers = pollers_new();
+	pollers = pollers_new(NULL);
 	hanging = child_of(hang_readers);
 	sleeping = child_of(sleep_long);
 	hang(pollers, hanging);
@@ -238,7 +239,7 @@ TEST(pollers_end_while_one_hangs)
 
 	if (!may_fault_for_the_kernel())
 		RETURN_LACKING("userfaultfd(2) is not allowed");
-	pollers = pollers_new();
+	pollers = pollers_new(NULL);
 	pid = child_of(hang_readers);
 	request = (struct thread_snapshot_request){.pid = pid, .tid = pid};
 	for (int i = 0; i < POLLERS_ROOM; i++)
@@ -246,6 +247,37 @@ TEST(pollers_end_while_one_hangs)
 	usleep(20000);
 	pollers_free(pollers);
 	end(pid);
+}
+
+static int unanswered[2]; /* pipe */
+
+static size_t read_unanswered(pid_t tid, uint64_t address, void *into, size_t len)
+{
+	ssize_t got = read(unanswered[0], into, len);
+
+	(void)tid;
+	(void)address;
+	return got < 0 ? 0 : (size_t)got;
+}
+
+TEST(an_interpreter_whose_memory_hangs_is_given_up_and_others_go_on)
+{
+	static const struct script_memory memory = {.read = read_unanswered};
+	const struct runtime_process process = {.image.runtime = &cpython_runtime};
+	struct scripts *scripts = scripts_new(&memory);
+	struct pollers *pollers = pollers_new(scripts);
+	pid_t hanging = child_of(sleep_long), sleeping = child_of(sleep_long);
+
+	assert_int_equal(pipe(unanswered), 0);
+	scripts_add_process(scripts, hanging, &process);
+	hang(pollers, hanging);
+	wait_until_it_waits(pollers,
+			    &(struct thread_snapshot_request){.pid = sleeping, .tid = sleeping});
+	pollers_free(pollers);
+	scripts_free(scripts);
+	close(unanswered[1]);
+	end(hanging);
+	end(sleeping);
 }
 
 TEST(too_many_hanging_processes_leave_no_poller)
@@ -256,7 +288,7 @@ TEST(too_many_hanging_processes_leave_no_poller)
 
 	if (!may_fault_for_the_kernel())
 		RETURN_LACKING("userfaultfd(2) is not allowed");
-	pollers = pollers_new();
+	pollers = pollers_new(NULL);
 	sleeping = child_of(sleep_long);
 	for (int i = 0; i < HANGING; i++)
 		hanging[i] = child_of(hang_readers);

@@ -77,7 +77,7 @@ static enum thread_snapshot_result thread_snapshot(struct fixture *fixture)
 {
 	struct thread_snapshot_request request = {.pid = fixture->pid, .tid = fixture->pid};
 
-	thread_snapshot_take(&request, &fixture->kept, &fixture->snapshot);
+	thread_snapshot_take(&request, &fixture->kept, NULL, &fixture->snapshot);
 	return fixture->snapshot.result;
 }
 
@@ -273,11 +273,11 @@ TEST(as_much_is_copied_as_the_caller_asks_for)
 	thread_snapshot_until(&fixture, "[read pipe]");
 	request = fixture.snapshot.request;
 	request.stack_bytes = 128;
-	thread_snapshot_take(&request, &fixture.kept, &fixture.snapshot);
+	thread_snapshot_take(&request, &fixture.kept, NULL, &fixture.snapshot);
 	assert_int_equal(fixture.snapshot.stack_len, 128);
 	/* More than the stack has. */
 	request.stack_bytes = UINT32_MAX;
-	thread_snapshot_take(&request, &fixture.kept, &fixture.snapshot);
+	thread_snapshot_take(&request, &fixture.kept, NULL, &fixture.snapshot);
 	assert_true(fixture.snapshot.stack_len > 128);
 	assert_true(fixture.snapshot.stack_len < THREAD_SNAPSHOT_STACK_BYTES_MAX);
 	deinit(&fixture);
@@ -476,7 +476,7 @@ TEST(root_gets_the_stack_of_the_kernel_if_it_asks)
 	assert_string_equal(fixture.snapshot.kernel_stack, "");
 	request = fixture.snapshot.request;
 	request.wants_kernel_stack = true;
-	thread_snapshot_take(&request, &fixture.kept, &fixture.snapshot);
+	thread_snapshot_take(&request, &fixture.kept, NULL, &fixture.snapshot);
 	is_readable = fixture.snapshot.kernel_stack[0];
 	if (is_readable)
 		assert_non_null(strstr(fixture.snapshot.kernel_stack, "pipe_read\n"));
@@ -497,7 +497,7 @@ TEST(a_thread_of_the_kernel_has_a_reason_and_no_stack)
 			name[0] = '\0';
 		fclose(comm);
 	}
-	thread_snapshot_take(&request, &fixture.kept, &fixture.snapshot);
+	thread_snapshot_take(&request, &fixture.kept, NULL, &fixture.snapshot);
 	if (strcmp(name, "kthreadd\n") != 0 || fixture.snapshot.result == THREAD_SNAPSHOT_REFUSED) {
 		deinit(&fixture);
 		RETURN_LACKING("sees no thread of the kernel");

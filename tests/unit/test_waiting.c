@@ -87,6 +87,11 @@ TEST(how_waiting_was_placed_is_said_where_it_matters)
 			    "96.0 % of the waiting time has a stack read during the wait, 2.0 % is "
 			    "attributed to other waits of the same threads, 1.0 % has a stack from "
 			    "the context switch, 1.0 % has no stack");
+	sums = (struct waiting_quality){
+		.threads = 1, .waiting_ns = 1000, .proved_ns = 1000, .frameless_ns = 100};
+	CLEANUP(free_ptr) char *frameless = waiting_places_text(&sums);
+	assert_string_equal(frameless, "100.0 % of the waiting time has a stack read during the "
+				       "wait, 10.0 % lacks its Python frames");
 	sums.threads = 0;
 	assert_null(waiting_places_text(&sums));
 	assert_null(waiting_left_out_text(&sums));
