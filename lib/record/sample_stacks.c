@@ -361,6 +361,8 @@ static stack_id push_unwound(struct sample_stacks *stacks, const struct record *
 	if (deep)
 		stacks->extent.slots = deep_threads_note(&stacks->deep, deep, record,
 							 !is_whole && chain.needed_bytes);
+	if (has_script && !push_script(stacks, at_ceiling, chain.count, &stack))
+		left = chain.count ? 1 : 0;
 	/* A cached stack does not contain the functions of a script. */
 	pushes_all = deep && deep->outer.is_at_root && !chain.left_out && !at_ceiling &&
 		     !has_script;

@@ -155,20 +155,20 @@ static frame_id script_frames_id(struct script_frames *frames, struct profile *p
 bool script_frames_next(struct script_frames *frames, struct profile *profile, unsigned i,
 			frame_id *ret)
 {
-	const struct script_part *part;
-
 	/* Frames between were omitted. */
 	while (frames->part && frames->merge.parts[frames->part - 1].native > i)
 		begin_part(frames, frames->part - 1);
-	if (!frames->part || frames->merge.parts[frames->part - 1].native < i)
-		return false;
-	part = &frames->merge.parts[frames->part - 1];
-	while (frames->left) {
-		*ret = script_frames_id(frames, profile,
-					&frames->script->frames[part->first + --frames->left]);
-		if (*ret != HIDDEN_FRAME)
-			return true;
+	while (frames->part && frames->merge.parts[frames->part - 1].native == i) {
+		const struct script_part *part = &frames->merge.parts[frames->part - 1];
+
+		while (frames->left) {
+			*ret = script_frames_id(
+				frames, profile,
+				&frames->script->frames[part->first + --frames->left]);
+			if (*ret != HIDDEN_FRAME)
+				return true;
+		}
+		begin_part(frames, frames->part - 1);
 	}
-	begin_part(frames, frames->part - 1);
 	return false;
 }

@@ -38,8 +38,8 @@ bool script_frames_lacks(const struct script_frames *frames, unsigned i);
 bool script_frames_shows(const struct script_frames *frames, unsigned i, struct frame *ret);
 /*
  * Returns the next function that the i-th native frame calls, outermost first.
- * Native frames are asked from the root inwards. Returns false if there are no
- * more.
+ * Native frames are asked from the root inwards, those that were not unwound
+ * first (i is the count of the others). Returns false if there are no more.
  */
 bool script_frames_next(struct script_frames *frames, struct profile *profile, unsigned i,
 			frame_id *ret);

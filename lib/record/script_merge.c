@@ -82,6 +82,28 @@ static bool place(const struct script_native *native, const struct script_frame 
 	return true;
 }
 
+/*
+ * Places the functions from the i-th frame of the script on, whose calls of the
+ * loop were not unwound. If the outermost known frame is one, it may be that of
+ * the first of them, which are not placed then.
+ */
+static bool place_beyond(const struct script_native *native, const struct script_stack *script,
+			 unsigned first, unsigned next, struct script_merge *ret)
+{
+	const unsigned count = native->chain->count, loop = next_loop(native, next);
+
+	for (unsigned i = first; loop == count && i < script->count; i++) {
+		if (!script->frames[i].is_entry)
+			continue;
+		if (compare_record(native, &script->frames[i]) == RECORD_DIFFERS)
+			return false;
+		ret->parts[ret->count++] =
+			(struct script_part){.native = count, .first = first, .end = i};
+		first = i + 1;
+	}
+	return loop + 1 >= count;
+}
+
 static bool place_all(const struct script_native *native, const struct script_stack *script,
 		      struct script_merge *ret)
 {
@@ -94,7 +116,7 @@ static bool place_all(const struct script_native *native, const struct script_st
 		if (!entry->is_entry)
 			continue;
 		if (is_beyond(native, entry->at))
-			return next_loop(native, next) + 1 >= chain->count;
+			return place_beyond(native, script, first, next, ret);
 		if (!place(native, entry, (struct script_part){.first = first, .end = i}, &next,
 			   ret))
 			return false;

@@ -22,7 +22,8 @@ enum script_merge_result {
 /* The frames [first, end) of the script, innermost first, which the native
  * frame calls. */
 struct script_part {
-	unsigned native; /* index into the chain */
+	/* Index into the chain, or its count for a frame that was not unwound. */
+	unsigned native;
 	unsigned first, end;
 };
 

@@ -242,8 +242,9 @@ static enum thread_snapshot_result thread_snapshot_from(struct thread_files *thr
 }
 
 /* Finds who holds the lock for which the thread waits. */
-static void find_holder(const struct waiting_call *call, struct kept_threads *kept,
-			const struct runtime_holder *of_gil, struct thread_snapshot *snapshot)
+static void thread_snapshot_find_holder(const struct waiting_call *call, struct kept_threads *kept,
+					const struct runtime_holder *of_gil,
+					struct thread_snapshot *snapshot)
 {
 	const struct thread_snapshot_request *request = &snapshot->request;
 
@@ -275,7 +276,8 @@ static void thread_snapshot_once(struct kept_threads *kept, struct script_walker
 	if (walker)
 		script_walker_read(walker, is_futex ? call.args[0] : 0);
 	if (is_futex)
-		find_holder(&call, kept, walker ? script_walker_holder(walker) : NULL, snapshot);
+		thread_snapshot_find_holder(&call, kept,
+					    walker ? script_walker_holder(walker) : NULL, snapshot);
 }
 
 void thread_snapshot_take(const struct thread_snapshot_request *request, struct kept_threads *kept,
