@@ -726,12 +726,13 @@ static unsigned side_band_percent(const struct sampler *s)
 }
 
 /* Returns the age of samples that no copier will complete any more. Their ring
- * must have room for the samples until then. */
+ * must have room for the samples until then. Waits must be read before they
+ * end. */
 static uint64_t settled_ns(const struct sampler *s)
 {
 	uint64_t poll_ns = (uint64_t)s->facts.capture_poll_ms * NS_PER_MS;
 
-	if (poll_ns < CAPTURE_SETTLED_NS)
+	if (s->options.waits || poll_ns < CAPTURE_SETTLED_NS)
 		return CAPTURE_SETTLED_NS;
 	return poll_ns < CAPTURE_SETTLED_MAX_NS ? poll_ns : CAPTURE_SETTLED_MAX_NS;
 }
