@@ -21,7 +21,8 @@
 #include <unistd.h>
 
 enum {
-	/* A copier pauses for as long as it has worked. */
+	/* A copier pauses for as long as it has worked. It does not work while
+	 * it waits for a lock of the sampled process. */
 	REST_SHARE = 1,
 	THREAD_STACK_BYTES = 64 << 10,
 	/* Number of samples over which the cost is averaged. */
@@ -256,28 +257,27 @@ static bool stood_still(struct copier *copier, const struct sampled_thread *thre
 static bool capture_stack(struct copier *copier, const struct sampled_thread *thread,
 			  size_t dumped_bytes, struct captured_stack *into)
 {
-	struct standstill *standstill = &copier->standstill;
 	enum copied copied = capture_copy_stack(copier, thread, dumped_bytes, into);
-	uint64_t done_ns;
 
 	if (copied == LEFT_BEHIND)
 		return false;
 	if (copied == COPIED && stood_still(copier, thread, into))
 		captured_stack_publish(into);
-	done_ns = clock_now_ns();
-	copier->throttled_until_ns = done_ns + REST_SHARE * (done_ns - standstill->woken_ns);
 	return true;
 }
 
 /* Called when the copier is about to sleep after it was woken by a sample. */
 static void note_cost(struct copier *copier, bool is_wanted)
 {
-	uint64_t used_ns = clock_thread_cpu_ns(), before_ns = atomic_load(&copier->cost_ns);
+	uint64_t used_ns = clock_thread_cpu_ns(), cost_ns = used_ns - copier->used_ns;
+	uint64_t before_ns = atomic_load(&copier->cost_ns);
+	uint64_t until_ns = clock_now_ns() + REST_SHARE * cost_ns;
 
 	if (is_wanted)
 		atomic_store(&copier->cost_ns,
-			     before_ns - before_ns / AVERAGED_SAMPLES +
-				     (used_ns - copier->used_ns) / AVERAGED_SAMPLES);
+			     before_ns - before_ns / AVERAGED_SAMPLES + cost_ns / AVERAGED_SAMPLES);
+	if (until_ns > copier->throttled_until_ns)
+		copier->throttled_until_ns = until_ns;
 	copier->used_ns = used_ns;
 }
 
