@@ -175,6 +175,25 @@ def tasks_of_work(count):
                 tasks.remove(task)
 
 
+# Code objects come and go, and new ones get the memory of old ones.
+
+SOURCE = """
+def made{0}_of_compiled(count):
+    for i in range(count):
+        part{0}_of_made{0}(i)
+def part{0}_of_made{0}(i):
+    return i * i % 5
+"""
+
+
+def compiled_of_work(count):
+    for i in range(count):
+        made = {}
+        exec(compile(SOURCE.format(i), __file__, "exec"), made)
+        made[f"made{i}_of_compiled"](50)
+        made.clear()
+
+
 def work():
     while time.thread_time() < SECONDS:
         calls_of_work(200)
@@ -185,6 +204,7 @@ def work():
         depth_of_work(300)
         coroutines_of_work(100)
         tasks_of_work(5)
+        compiled_of_work(5)
 
 
 sys.setrecursionlimit(2000)
