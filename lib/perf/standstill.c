@@ -165,6 +165,5 @@ bool standstill_is_proved(struct standstill *standstill, const struct sampled_th
 bool standstill_only_kernel_ran(const struct standstill *standstill,
 				const struct sampled_thread *thread)
 {
-	return standstill->ran_first && thread->in_kernel &&
-	       standstill->woken_ns - thread->time_ns <= LATE_NS;
+	return standstill->ran_first && thread->in_kernel;
 }
