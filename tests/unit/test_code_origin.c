@@ -198,6 +198,8 @@ TEST(a_function_of_an_interpreter_that_calls_its_language_is_glue)
 	} cases[] = {
 		{"libpython3.13.so.1.0", "_PyEval_EvalFrameDefault", "Python"},
 		{"python3.11", "thread_run", "Python"},
+		{"python3.13", "slot_tp_init", "Python"},
+		{"python3.13", "PyGen_am_send", "Python"},
 		{"app", "thread_run", NULL},
 		{"libjvm.so", "JavaCalls::call_helper(JavaValue*, methodHandle const&)", "Java"},
 		{"[jit]", "Interpreter", "Java"},
