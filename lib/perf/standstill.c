@@ -85,6 +85,8 @@ void standstill_begin(struct standstill *standstill)
 
 void standstill_end(struct standstill *standstill)
 {
+	if (!standstill->is_real_time)
+		waited_ns(standstill);
 	standstill->ended_ns = clock_now_ns();
 }
 
