@@ -20,7 +20,8 @@ void script_reader_expect(struct script_reader *reader, const struct script_plac
 		parts[i] = (struct memory_part){.address = places->starts[i],
 						.into = reader->windows[i].bytes,
 						.len = SCRIPT_WINDOW_BYTES};
-	reader->memory->read_parts(reader->tid, parts, places->count);
+	if (places->count)
+		reader->memory->read_parts(reader->tid, parts, places->count);
 	for (unsigned i = 0; i < places->count; i++) {
 		reader->windows[i].start = places->starts[i];
 		reader->windows[i].len = parts[i].is_read ? SCRIPT_WINDOW_BYTES : 0;
