@@ -473,6 +473,9 @@ static void logical_count_lines(struct glue_share *sum, const struct display_lab
 
 		sum->lines += fate != FATE_FIXED;
 		sum->glue += logical_is_glue(fate);
+		if (display_labels_kind(labels, labels->lines[i].label) ==
+		    PROFILE_MODULE_INTERPRETED)
+			sum->scripts = 1;
 	}
 }
 
@@ -512,9 +515,11 @@ struct glue_share glue_share_of(const struct profile *profile)
 		weight += (double)sample->weight;
 		mean.lines += stack->lines * (double)sample->weight;
 		mean.glue += stack->glue * (double)sample->weight;
+		mean.scripts += stack->scripts * (double)sample->weight;
 	}
 	if (weight > 0)
-		mean = (struct glue_share){mean.lines / weight, mean.glue / weight};
+		mean = (struct glue_share){mean.lines / weight, mean.glue / weight,
+					   mean.scripts / weight};
 	return mean;
 }
 
@@ -523,5 +528,6 @@ bool glue_share_is_most(const struct glue_share *share)
 	/* The start of a C program is three frames, which are worth no view. */
 	enum { LEAST_GLUE = 4 };
 
-	return share->glue >= LEAST_GLUE && 2 * share->glue > share->lines;
+	return share->glue >= LEAST_GLUE &&
+	       (2 * share->glue > share->lines || 2 * share->scripts > 1);
 }

@@ -74,12 +74,16 @@ void fates_deinit(struct fates *fates);
  */
 struct glue_share {
 	double lines, glue;
+	/* The share of the samples that contain a function of a script, which an
+	 * interpreter runs (PROFILE_MODULE_INTERPRETED). */
+	double scripts;
 };
 struct glue_share glue_share_of(const struct profile *profile);
 /*
  * Returns whether outputs for people open on the logical view: more than half
- * of the lines are glue, and more than those that start a C program. Outputs
- * for programs never do.
+ * of the lines are glue, or more than half of the samples are of a script. The
+ * glue must be more than that which starts a C program. Outputs for programs
+ * never do.
  */
 bool glue_share_is_most(const struct glue_share *share);
 

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { PROGRAM, KERNEL };
+enum { PROGRAM, KERNEL, SCRIPT };
 
 static void describe_modules(struct profile *profile)
 {
@@ -18,6 +18,9 @@ static void describe_modules(struct profile *profile)
 	profile_describe_module(profile, KERNEL,
 				&(struct profile_module){.kind = PROFILE_MODULE_KERNEL,
 							 .path = text_of(profile, "[kernel]")});
+	profile_describe_module(profile, SCRIPT,
+				&(struct profile_module){.kind = PROFILE_MODULE_INTERPRETED,
+							 .path = text_of(profile, "[python]")});
 }
 
 /* text: "outer|inlined", "k:of_the_kernel", "[note]", or an address such as
@@ -31,7 +34,11 @@ static frame_id frame_of(struct profile *profile, char *text)
 
 	if (*text == '[')
 		return profile_synthetic_frame(profile, text);
-	frame = profile_frame(profile, text_begins(text, "k:") ? KERNEL : PROGRAM, place, true);
+	frame = profile_frame(profile,
+			      text_begins(text, "k:")	  ? KERNEL
+			      : text_begins(text, "py::") ? SCRIPT
+							  : PROGRAM,
+			      place, true);
 	if (*text == '+')
 		return frame;
 	for (char *name; (name = strrchr(text, '|')); *name = '\0')
@@ -286,6 +293,16 @@ TEST(the_share_of_glue_is_the_mean_of_the_samples)
 	assert_true(share.glue == (1.0 + 3 * 3) / 4);
 }
 
+TEST(the_share_of_scripts_is_that_of_the_samples_with_a_function_of_one)
+{
+	static const char *const stacks[] = {"_start > main > py::walk:/srv/app.py > sum", "_start",
+					     "main > work", "main > py::run:/srv/app.py", NULL};
+
+	CLEANUP(profile_cleanup) struct profile *profile = profile_of(stacks);
+
+	assert_true(glue_share_of(profile).scripts == 0.5);
+}
+
 TEST(a_profile_without_stacks_has_no_glue)
 {
 	CLEANUP(profile_cleanup) struct profile *profile = profile_new();
@@ -301,8 +318,9 @@ TEST(the_view_is_the_default_if_most_frames_are_glue_and_not_only_the_start_of_a
 		struct glue_share share;
 		bool is_most;
 	} cases[] = {
-		{{7.9, 4}, true}, {{8, 4}, false}, {{4, 3.9}, false},
-		{{97, 80}, true}, {{0, 0}, false},
+		{{7.9, 4, 0}, true},	{{8, 4, 0}, false},    {{4, 3.9, 0}, false},
+		{{97, 80, 0}, true},	{{0, 0, 0}, false},    {{97, 30, 0.51}, true},
+		{{97, 30, 0.5}, false}, {{97, 3.9, 1}, false},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
