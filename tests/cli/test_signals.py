@@ -135,7 +135,7 @@ def start_in_background(prof, started, *words):
 def wait_for_samples(pid, target_pid):
     while "perf_event" not in links_of(pid):
         time.sleep(0.01)
-    wait(target_pid, 0.3)
+    wait(target_pid, 1)  # the kernel can take a quarter of a second to open the events
 
 
 def links_of(pid):
