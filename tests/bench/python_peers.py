@@ -17,6 +17,7 @@ an ordinary user. Prints medians of RUNS runs (3) of SECONDS seconds (4) without
 """
 
 import json
+import math
 import os
 import re
 import shutil
@@ -158,7 +159,9 @@ def run_profiled(tool, started, hz, seconds, alone, path):
         profiled = program.rounds(start + 0.5, start + seconds)
         text = folded(tool.command[0], path, out) if tool.name.startswith("perf") else out.read_text(encoding="utf-8", errors="replace")
         wanted = share({name: sum(one[name] for one in profiled) for name in ("third", "rest")})
-        slower = statistics.median(one["call_s"] for one in profiled) / statistics.median(one["call_s"] for one in alone)
+        slower = math.inf  # it has not finished a single round
+        if profiled:
+            slower = statistics.median(one["call_s"] for one in profiled) / statistics.median(one["call_s"] for one in alone)
         return Run(*judge(tool, text, result.stdout + result.stderr, wanted), slower)
 
 
