@@ -16,6 +16,9 @@
 /* The code at a program's entry point is hand-written and short. */
 enum { ENTRY_BYTES_MAX = 64 };
 
+/* How much of a function is searched for jumps and frame pointers. */
+enum { SEARCHED_BYTES_MAX = 8 << 10 };
+
 /*
  * Limits for the CFI instructions of a walk and of one program. Real programs
  * have a few dozen, or thousands in the largest functions. Without limits, a
@@ -414,7 +417,7 @@ static bool may_jump_on(struct unwinder *unwinder, const struct module_cfi *cfi,
 
 	if (!functions_find(cfi->functions, vaddr, &called) || called.start != vaddr)
 		return false;
-	len = called.end - vaddr < CODE_RULE_BYTES_MAX ? called.end - vaddr : CODE_RULE_BYTES_MAX;
+	len = called.end - vaddr < SEARCHED_BYTES_MAX ? called.end - vaddr : SEARCHED_BYTES_MAX;
 	return elf_file_read(elf, vaddr, unwinder->code, len) &&
 	       called_functions_may_jump(unwinder->code, len, (int64_t)(start - vaddr));
 }
@@ -468,7 +471,7 @@ static bool lacks_fp(struct unwinder *unwinder, const struct elf_file *elf,
 {
 	size_t start;
 
-	if (!unwinder->arch->may_set_fp || !function->is_inferred || len > CODE_RULE_BYTES_MAX ||
+	if (!unwinder->arch->may_set_fp || !function->is_inferred || len > SEARCHED_BYTES_MAX ||
 	    !elf_file_read(elf, function->start, unwinder->code, len))
 		return false;
 	start = called_functions_last(unwinder->code, len);
