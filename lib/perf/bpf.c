@@ -51,17 +51,15 @@ void bpf_array_close(struct bpf_array *array)
 	array->at = NULL;
 }
 
-int bpf_events_open(const unsigned *cpus, size_t count)
+int bpf_events_open(size_t cpu_count)
 {
 	union bpf_attr attr = {
 		.map_type = BPF_MAP_TYPE_PERF_EVENT_ARRAY,
 		.key_size = sizeof(uint32_t),
 		.value_size = sizeof(uint32_t),
+		.max_entries = (uint32_t)cpu_count,
 	};
 
-	for (size_t i = 0; i < count; i++)
-		if (cpus[i] >= attr.max_entries)
-			attr.max_entries = cpus[i] + 1;
 	return bpf(BPF_MAP_CREATE, &attr);
 }
 

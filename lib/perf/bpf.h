@@ -32,7 +32,7 @@ void bpf_array_close(struct bpf_array *array);
 
 /* Opens a map from CPUs to events, into whose rings a program can write. Returns
  * -1 if that fails. */
-int bpf_events_open(const unsigned *cpus, size_t count);
+int bpf_events_open(size_t cpu_count);
 /* fd: that of the event of the CPU. Returns false if that fails. */
 bool bpf_events_put(int events, unsigned cpu, int fd);
 

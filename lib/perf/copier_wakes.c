@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "perf/attr.h"
+#include "perf/cpus.h"
 #include "perf/pid_set.h"
 #include "perf/ring.h"
 
@@ -46,7 +47,7 @@ static bool wake_ring_open(struct wake_ring *ring, unsigned cpu)
 
 static bool copier_wakes_open(struct copier_wakes *wakes, const unsigned *cpus)
 {
-	wakes->events = bpf_events_open(cpus, wakes->count);
+	wakes->events = bpf_events_open(cpus_end(cpus, wakes->count));
 	if (wakes->events < 0 || !pid_set_open(&wakes->set))
 		return false;
 	for (size_t i = 0; i < wakes->count; i++)

@@ -136,6 +136,16 @@ struct error *cpus_choose(const unsigned *wanted, size_t wanted_count, unsigned 
 	return NULL;
 }
 
+size_t cpus_end(const unsigned *cpus, size_t count)
+{
+	size_t end = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (cpus[i] >= end)
+			end = cpus[i] + 1;
+	return end;
+}
+
 char *cpus_text(const unsigned *cpus, size_t count)
 {
 	char *text = xstrdup("");

@@ -23,6 +23,9 @@ MUST_CHECK struct error *cpus_online(unsigned **ret, size_t *ret_count);
 MUST_CHECK struct error *cpus_choose(const unsigned *wanted, size_t wanted_count, unsigned **ret,
 				     size_t *ret_count);
 
+/* Returns the size of an array that is indexed by CPU. */
+size_t cpus_end(const unsigned *cpus, size_t count);
+
 /* Returns the list as text ("0-3,8"). cpus must be in ascending order. The
  * caller frees it. */
 char *cpus_text(const unsigned *cpus, size_t count);

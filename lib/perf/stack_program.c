@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "perf/bpf.h"
 #include "perf/copier_wakes.h"
+#include "perf/cpus.h"
 
 #include <linux/perf_event.h>
 #include <stdatomic.h>
@@ -460,16 +461,6 @@ static void append_end(struct stack_program *program)
 	bpf_append(&program->code, insns, ARRAY_SIZE(insns));
 }
 
-static size_t array_cpus(const unsigned *cpus, size_t cpu_count)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < cpu_count; i++)
-		if (cpus[i] >= count)
-			count = cpus[i] + 1;
-	return count;
-}
-
 static size_t round_up_to_power_of_two(size_t value)
 {
 	size_t power = 1;
@@ -481,7 +472,7 @@ static size_t round_up_to_power_of_two(size_t value)
 
 static bool open_arrays(struct stack_program *program, size_t cpu_count)
 {
-	size_t cpus = array_cpus(program->cpus, cpu_count);
+	size_t cpus = cpus_end(program->cpus, cpu_count);
 
 	return bpf_array_open(&program->threads, sizeof(struct thread_end), THREADS) &&
 	       bpf_array_open(&program->tables, sizeof(struct slot_table), STACK_SLOT_THREADS) &&
