@@ -129,7 +129,7 @@ int copier_wakes_fd(const struct copier_wakes *wakes, size_t cpu)
 
 void copier_wakes_allow(struct copier_wakes *wakes, bool allow)
 {
-	if (allow == wakes->is_allowed)
+	if (!wakes || allow == wakes->is_allowed)
 		return;
 	for (size_t i = 0; i < wakes->count; i++)
 		ioctl(wakes->rings[i].fd, allow ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE,
@@ -139,7 +139,8 @@ void copier_wakes_allow(struct copier_wakes *wakes, bool allow)
 
 void copier_wakes_put(struct copier_wakes *wakes, pid_t id, bool is_in)
 {
-	pid_set_put(wakes->set.at, id, is_in);
+	if (wakes)
+		pid_set_put(wakes->set.at, id, is_in);
 }
 
 bool copier_wakes_have(const struct copier_wakes *wakes, const struct record *sample)

@@ -31,9 +31,8 @@ void copier_wakes_append(const struct copier_wakes *wakes, struct bpf_code *code
  * cpus[cpu]. */
 int copier_wakes_fd(const struct copier_wakes *wakes, size_t cpu);
 
-/* Initially no sample wakes a copier. */
+/* Initially no sample wakes a copier. These two do nothing if wakes is NULL. */
 void copier_wakes_allow(struct copier_wakes *wakes, bool allow);
-
 /* id: that of a thread, or of a process for all its threads. */
 void copier_wakes_put(struct copier_wakes *wakes, pid_t id, bool is_in);
 /* Returns whether such samples wake a copier now. */

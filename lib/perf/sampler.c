@@ -290,13 +290,16 @@ static size_t least_copy(const struct event *events, size_t event_count)
 	return least;
 }
 
+/* Returns which samples wake copiers, or NULL if all in RINGS_CAPTURED do. */
+static struct copier_wakes *wakes_of(const struct sampler *s)
+{
+	return s->deep.program ? stack_program_wakes(s->deep.program) : NULL;
+}
+
 /* Called when a process gets or loses an interpreter. */
 static void sampler_note_script(void *context, pid_t pid, bool has_script)
 {
-	struct sampler *s = context;
-
-	if (s->deep.program)
-		copier_wakes_put(stack_program_wakes(s->deep.program), pid, has_script);
+	copier_wakes_put(wakes_of(context), pid, has_script);
 }
 
 static void load_stack_program(struct sampler *s, const struct event *events, size_t event_count)
@@ -410,17 +413,16 @@ static struct sampler *sampler_new(void)
 /* Returns false if no copier could be started. */
 static bool start_copiers(struct sampler *s)
 {
-	struct stack_program *program = s->deep.program;
+	struct copier_wakes *wakes = wakes_of(s);
 	struct ring *captured = ring_set_of(&s->rings, RINGS_CAPTURED);
 
 	if (s->deep.capture || !captured)
 		return s->deep.capture;
-	s->deep.capture = capture_new(program ? ring_set_of(&s->rings, RINGS_SAMPLES) : captured,
-				      program ? stack_program_wakes(program) : NULL, s->cpus,
-				      s->cpu_count, &s->opened.layouts, &s->options, s->tree,
-				      s->plan.has_scheduler_event);
-	if (s->deep.capture && program)
-		copier_wakes_allow(stack_program_wakes(program), true);
+	s->deep.capture = capture_new(wakes ? ring_set_of(&s->rings, RINGS_SAMPLES) : captured,
+				      wakes, s->cpus, s->cpu_count, &s->opened.layouts, &s->options,
+				      s->tree, s->plan.has_scheduler_event);
+	if (s->deep.capture)
+		copier_wakes_allow(wakes, true);
 	return s->deep.capture;
 }
 
@@ -622,7 +624,7 @@ int sampler_fd(const struct sampler *s)
 static void capture_chosen(struct sampler *s, bool capture, bool is_fast)
 {
 	s->deep.captures = capture && start_copiers(s);
-	copier_wakes_allow(stack_program_wakes(s->deep.program), s->deep.capture && !is_fast);
+	copier_wakes_allow(wakes_of(s), s->deep.capture && !is_fast);
 }
 
 void sampler_capture_deep(struct sampler *s, bool wanted, bool is_fast)
@@ -688,8 +690,8 @@ bool sampler_note_stack(struct sampler *s, const struct record *sample, struct s
 		extent.slots = NULL;
 	is_cut = program && stack_program_note(program, sp, sample, extent);
 	needs = needs_copier(s, sample, &extent, is_cut);
-	if (program && needs)
-		copier_wakes_put(stack_program_wakes(program), sample->tid, true);
+	if (needs)
+		copier_wakes_put(wakes_of(s), sample->tid, true);
 	if (s->deep.capture)
 		capture_note_stack(s->deep.capture, sample->tid, extent);
 	return needs;
@@ -853,10 +855,10 @@ static bool complete_by_program(struct sampler *s, size_t cpu, struct record *sa
 static bool has_woken_copier(const struct sampler *s, enum ring_kind kind,
 			     const struct record *sample)
 {
-	if (!s->deep.capture)
-		return false;
-	return s->deep.program ? copier_wakes_have(stack_program_wakes(s->deep.program), sample)
-			       : kind == RINGS_CAPTURED;
+	const struct copier_wakes *wakes = wakes_of(s);
+
+	return s->deep.capture &&
+	       (wakes ? copier_wakes_have(wakes, sample) : kind == RINGS_CAPTURED);
 }
 
 static void sampler_complete(struct sampler *s, enum ring_kind kind, size_t cpu,
@@ -898,8 +900,8 @@ bool sampler_next(struct sampler *s, struct record *ret)
 	kind = ring_set_kind(&s->rings, front->ring);
 	if (ret->type == RECORD_LOST)
 		note_loss(s, kind, ret);
-	if (ret->type == RECORD_EXIT && s->deep.program)
-		copier_wakes_put(stack_program_wakes(s->deep.program), ret->tid, false);
+	if (ret->type == RECORD_EXIT)
+		copier_wakes_put(wakes_of(s), ret->tid, false);
 	if (ret->type == RECORD_SAMPLE)
 		sampler_complete(s, kind, front->ring % s->cpu_count, ret);
 	return true;
