@@ -1,5 +1,6 @@
 #include "perf/call_argument.h"
 
+#include "base/text.h"
 #include "perf/record.h"
 
 #include <string.h>
@@ -14,10 +15,10 @@ static const uint8_t registers[] = {0, 1, 2, 3, 4, 5}; /* x0 to x5 */
 bool call_argument_parse(const char *text, struct call_argument *ret)
 {
 	static const char bytes[] = "bytes:", name[] = "arg";
-	bool are_bytes = strncmp(text, bytes, strlen(bytes)) == 0;
+	bool are_bytes = text_begins(text, bytes);
 	const char *number = are_bytes ? text + strlen(bytes) : text;
 
-	if (strncmp(number, name, strlen(name)) != 0)
+	if (!text_begins(number, name))
 		return false;
 	number += strlen(name);
 	if (number[0] < '1' || number[0] > '6' || number[1])

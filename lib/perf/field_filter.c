@@ -1,6 +1,7 @@
 #include "perf/field_filter.h"
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "perf/field_names.h"
 
 #include <ctype.h>
@@ -43,7 +44,7 @@ static struct error *point(const struct field_filter_check *check, const char *a
 static bool field_filter_take(struct field_filter_check *check, const char *word)
 {
 	field_filter_skip_spaces(check);
-	if (strncmp(check->at, word, strlen(word)) != 0)
+	if (!text_begins(check->at, word))
 		return false;
 	check->at += strlen(word);
 	return true;
@@ -212,7 +213,7 @@ static struct error *check_comparison(struct field_filter_check *check)
 		return err;
 	field_filter_skip_spaces(check);
 	/* The kernel checks field suffixes and CPU masks (CPUS{0-3}). */
-	if (has_suffix || !strncmp(check->at, "CPUS{", strlen("CPUS{"))) {
+	if (has_suffix || text_begins(check->at, "CPUS{")) {
 		check->at += strcspn(check->at, "&|)");
 		return NULL;
 	}

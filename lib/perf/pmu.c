@@ -1,6 +1,7 @@
 #include "perf/pmu.h"
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "perf/cpus.h"
 
 #include <ctype.h>
@@ -208,7 +209,7 @@ bool pmu_format_parse(const char *text, struct pmu_format *ret)
 {
 	struct pmu_format format = {0};
 
-	if (strncmp(text, "config", 6) != 0)
+	if (!text_begins(text, "config"))
 		return false;
 	text += 6;
 	if (*text >= '1' && *text <= '3')

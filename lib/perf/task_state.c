@@ -1,5 +1,7 @@
 #include "perf/task_state.h"
 
+#include "base/text.h"
+
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -12,7 +14,7 @@ bool task_state_is_on(const char *stat, unsigned cpu, bool or_blocked)
 	/* The name in parentheses may contain any character. */
 	const char *at = strrchr(stat, ')');
 
-	if (!or_blocked && at && strncmp(at, ") R ", 4) != 0)
+	if (!or_blocked && at && !text_begins(at, ") R "))
 		return false;
 	for (int field = STATE - 1; at && field < PROCESSOR; field++)
 		at = strchr(at + 1, ' ');

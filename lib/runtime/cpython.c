@@ -16,6 +16,7 @@
  */
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "elf/classes.h"
 #include "runtime/cpython_gil.h"
 #include "runtime/cpython_lines.h"
@@ -51,7 +52,7 @@ static bool is_loop_name(const char *name)
 {
 	static const char loop[] = "_PyEval_EvalFrameDefault";
 
-	return !strncmp(name, loop, sizeof(loop) - 1) &&
+	return text_begins(name, loop) &&
 	       (!name[sizeof(loop) - 1] || name[sizeof(loop) - 1] == '.');
 }
 

@@ -45,8 +45,8 @@ struct x86_insn {
 	int64_t value;
 	/* The instruction may have a callee-saved register as an operand. */
 	bool names_saved;
-	/* The registers that it may change, one bit each. Those with other roles
-	 * may be missing: rsp, rbp, and operands that are not in the encoding. */
+	/* The registers that the instruction may change, one bit each. rsp, rbp
+	 * and registers that are not in its encoding can be missing. */
 	uint16_t changes;
 };
 

@@ -99,8 +99,9 @@ void thread_snapshot_shrink(struct thread_snapshot *snapshot);
 /*
  * Fills *snapshot and reuses its buffers. `kept` caches the open files of
  * frequently read threads. Zero it at first, and close it with
- * kept_threads_clear(). `walker`, if it is not NULL, has begun the thread and
- * reads its frames. The caller ends it afterwards, and then updates end_ns.
+ * kept_threads_clear(). `walker` reads the frames of the thread's interpreter
+ * between the caller's script_walker_begin() and script_walker_end(), after which
+ * the caller updates end_ns; NULL if there is none.
  */
 void thread_snapshot_take(const struct thread_snapshot_request *request, struct kept_threads *kept,
 			  struct script_walker *walker, struct thread_snapshot *snapshot);
