@@ -7,8 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* No process of another test has it. */
-enum { OTHER_USER = 54321 };
+/* Returns a user of no other process: the programs of other tests have the user
+ * 54321. */
+static uid_t other_user(void)
+{
+	return 30000 + (uid_t)getpid() % 20000;
+}
 
 static pid_t start(bool is_busy, uid_t user)
 {
@@ -33,27 +37,28 @@ static void end(pid_t pid)
 TEST(the_busy_process_of_a_user_is_found)
 {
 	struct busiest found = {0};
+	uid_t user = other_user();
 	pid_t idle, busy;
 
 	if (getuid() != 0)
 		RETURN_LACKING("another user");
-	idle = start(false, OTHER_USER);
-	busy = start(true, OTHER_USER);
+	idle = start(false, user);
+	busy = start(true, user);
 	/* On a loaded machine it may have no CPU while it is measured. */
-	while (!busiest_process(OTHER_USER, false, &found))
+	while (!busiest_process(user, false, &found))
 		;
 	assert_int_equal(found.pid, busy);
 	assert_string_equal(found.name, "test_busiest");
 	assert_true(found.cpus >= 0.01 && found.cpus < 1.5);
 	end(busy);
-	assert_false(busiest_process(OTHER_USER, false, &found));
+	assert_false(busiest_process(user, false, &found));
 	end(idle);
 }
 
 TEST(any_user_includes_all)
 {
 	struct busiest found = {0};
-	pid_t busy = start(true, OTHER_USER);
+	pid_t busy = start(true, other_user());
 
 	while (!busiest_process(getuid(), true, &found))
 		;
