@@ -4,6 +4,7 @@
 #include "unit_test.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +23,8 @@ static pid_t start(bool is_busy, uid_t user)
 		return pid;
 	if (getuid() == 0 && setuid(user) < 0)
 		_exit(1);
+	/* Also if the test fails. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	while (!is_busy)
 		pause();
 	for (;;)
