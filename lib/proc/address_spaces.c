@@ -67,6 +67,9 @@ enum { REGION_BYTES_PER_MAP = 8 << 10 };
  */
 enum { RESIDENT_BYTES_MAX = 64 << 20 };
 
+/* How long samples can follow the record of their process's end. */
+#define ENDING_NS (100 * NS_PER_MS)
+
 /* The time per second for comparing copied text with its files. */
 #define COMPARING_MAX_NS (20 * NS_PER_MS)
 
@@ -77,6 +80,7 @@ struct space {
 	struct regions regions;
 	uint64_t version;		 /* see address_spaces_version() */
 	uint64_t used_ns;		 /* time of its last change or sample */
+	uint64_t ended_ns;		 /* time of its end, or 0 while it runs */
 	module_id jitdump;		 /* jitdump of its JIT code, or IDMAP_NONE */
 	bool uses_jitdump;		 /* it has samples in the jitdump */
 	struct jit_objects *jit_objects; /* NULL before the first read */
@@ -256,6 +260,8 @@ static void changed(struct address_spaces *spaces, struct space *space, uint64_t
 	space->version = ++spaces->versions;
 	if (time_ns > space->used_ns)
 		space->used_ns = time_ns;
+	if (time_ns > space->ended_ns)
+		space->ended_ns = 0;
 }
 
 /*
@@ -541,11 +547,15 @@ void address_spaces_exec(struct address_spaces *spaces, pid_t pid, uint64_t time
 void address_spaces_exit(struct address_spaces *spaces, pid_t pid, uint64_t time_ns)
 {
 	struct space *space = find_space(spaces, pid);
+	bool is_used_again;
 
 	if (!space)
 		return;
+	is_used_again = space->regions.changed_ns > time_ns;
 	regions_clear(&space->regions, time_ns);
 	changed(spaces, space, time_ns);
+	if (!is_used_again)
+		space->ended_ns = time_ns;
 }
 
 char *address_spaces_read_maps(struct address_spaces *spaces, pid_t pid, uint64_t time_ns,
@@ -807,6 +817,19 @@ static struct location location_in(const struct region *region, uint64_t pc)
 	};
 }
 
+/*
+ * Returns the time whose mappings a sample needs. Shortly after its end, a
+ * process has those that it had before. Later, its id may be that of another
+ * process whose records were lost.
+ */
+static uint64_t time_in(const struct space *space, uint64_t time_ns)
+{
+	bool is_ending = space->ended_ns && time_ns >= space->ended_ns &&
+			 time_ns - space->ended_ns < ENDING_NS;
+
+	return is_ending ? space->ended_ns - 1 : time_ns;
+}
+
 bool address_spaces_locate(struct address_spaces *spaces, pid_t pid, uint64_t time_ns, uint64_t pc,
 			   struct location *ret)
 {
@@ -816,6 +839,7 @@ bool address_spaces_locate(struct address_spaces *spaces, pid_t pid, uint64_t ti
 		spaces->last = find_space(spaces, pid);
 	if (spaces->last) {
 		spaces->last->used_ns = time_ns;
+		time_ns = time_in(spaces->last, time_ns);
 		region = regions_find(&spaces->last->regions, time_ns, pc);
 	}
 	if (!region || !(region->has_samples || note_sample(spaces, spaces->last, region, pc))) {

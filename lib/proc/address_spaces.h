@@ -70,6 +70,11 @@ void address_spaces_map(struct address_spaces *spaces, pid_t pid, uint64_t time_
 void address_spaces_fork(struct address_spaces *spaces, pid_t parent, pid_t child,
 			 uint64_t time_ns);
 void address_spaces_exec(struct address_spaces *spaces, pid_t pid, uint64_t time_ns);
+/*
+ * Ends the process's mappings. Samples of the next tenth of a second are looked
+ * up in those that it had before: the kernel also takes samples after the record
+ * of the end, since Linux 6.16 with their user stacks.
+ */
 void address_spaces_exit(struct address_spaces *spaces, pid_t pid, uint64_t time_ns);
 /*
  * Adds the executable mappings in /proc/PID/maps as of time_ns, in live mode

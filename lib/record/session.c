@@ -605,8 +605,7 @@ static void feed_comm(struct session *session, const struct record *record)
 
 /*
  * Updates the address spaces for later samples. The end of a process is handled
- * elsewhere: no samples to unwind follow it, and the next process with its pid
- * starts with a fork.
+ * elsewhere, and the next process with its pid starts with a fork.
  */
 static void change_spaces(struct session *session, const struct record *record)
 {

@@ -135,9 +135,41 @@ TEST_IN_FOLDER(a_sample_before_an_exec_is_in_the_old_program)
 	assert_at(spaces, 7, 201, 0x10000, "/bin/ls");
 	assert_at(spaces, 7, 201, 0x50000, "[unknown]");
 	assert_at(spaces, 7, 150, 0x50000, "/lib/old");
+}
+
+TEST_IN_FOLDER(a_sample_after_the_end_of_its_process_is_in_the_last_mappings)
+{
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+
+	map(spaces, 7, 100, "/bin/ls", 0x10000, 0x20000);
 	address_spaces_exit(spaces, 7, 300);
 	assert_at(spaces, 7, 299, 0x10000, "/bin/ls");
-	assert_at(spaces, 7, 300, 0x10000, "[unknown]");
+	assert_at(spaces, 7, 300, 0x10000, "/bin/ls");
+	assert_at(spaces, 7, 310, 0x10000, "/bin/ls");
+	/* A mapping that is reported late. */
+	map(spaces, 7, 290, "/lib/late", 0x30000, 0x40000);
+	assert_at(spaces, 7, 310, 0x30000, "/lib/late");
+	assert_at(spaces, 7, 289, 0x30000, "[unknown]");
+	/* It may be another process, whose records were lost. */
+	assert_at(spaces, 7, 300 + 100000000, 0x10000, "[unknown]");
+}
+
+TEST_IN_FOLDER(a_process_with_the_id_of_an_ended_one_has_its_own_mappings)
+{
+	CLEANUP(address_spaces_cleanup) struct address_spaces *spaces = new_spaces(folder);
+
+	map(spaces, 6, 100, "/bin/sh", 0x10000, 0x20000);
+	map(spaces, 7, 100, "/bin/ls", 0x30000, 0x40000);
+	address_spaces_exit(spaces, 7, 300);
+	address_spaces_fork(spaces, 6, 7, 400);
+	assert_at(spaces, 7, 400, 0x10000, "/bin/sh");
+	assert_at(spaces, 7, 400, 0x30000, "[unknown]");
+	/* The end is reported after the fork. */
+	map(spaces, 8, 100, "/bin/ls", 0x30000, 0x40000);
+	address_spaces_fork(spaces, 6, 8, 400);
+	address_spaces_exit(spaces, 8, 300);
+	assert_at(spaces, 8, 400, 0x10000, "/bin/sh");
+	assert_at(spaces, 8, 400, 0x30000, "[unknown]");
 }
 
 TEST_IN_FOLDER(a_child_inherits_the_mappings_of_its_parent_at_the_fork)

@@ -647,10 +647,18 @@ TEST_WITH(set_up, tear_down, threads_outlive_the_first_one)
 	assert_profile(f, "app/app: /app+10 x1\n");
 }
 
+/* The mappings of an ended process can be forgotten. */
+static bool has_ended(struct fixture *f, pid_t pid)
+{
+	struct location location;
+
+	session_forget(f->session, f->now_ns + 1);
+	return !address_spaces_locate(f->spaces, pid, f->now_ns, 0x1010, &location);
+}
+
 TEST_WITH(set_up, tear_down, threads_that_were_there_before_outlive_the_first_one)
 {
 	struct fixture *f = *state;
-	struct location location;
 
 	feed(f, renamed(PID, PID, "app", false));
 	feed(f, mapped(PID, "/app", 0x1000, 1));
@@ -661,22 +669,22 @@ TEST_WITH(set_up, tear_down, threads_that_were_there_before_outlive_the_first_on
 	feed(f, renamed(PID, THREAD, "worker", false));
 	feed(f, sampled(PID, THREAD, 0x1010));
 	assert_profile(f, "app/worker: /app+10 x1\n");
+	assert_false(has_ended(f, PID));
 	feed(f, exited(PID, THREAD));
-	assert_false(address_spaces_locate(f->spaces, PID, f->now_ns, 0x1010, &location));
+	assert_true(has_ended(f, PID));
 }
 
 TEST_WITH(set_up, tear_down, a_process_is_over_when_its_last_thread_is_whichever_that_is)
 {
 	struct fixture *f = *state;
-	struct location location;
 
 	feed(f, forked(PID, CHILD, CHILD));
 	feed(f, mapped(CHILD, "/app", 0x1000, 1));
 	feed(f, forked(CHILD, CHILD, THREAD));
 	feed(f, exited(CHILD, CHILD));
+	assert_false(has_ended(f, CHILD));
 	feed(f, exited(CHILD, THREAD));
-	assert_true(address_spaces_locate(f->spaces, CHILD, f->now_ns - 1, 0x1010, &location));
-	assert_false(address_spaces_locate(f->spaces, CHILD, f->now_ns, 0x1010, &location));
+	assert_true(has_ended(f, CHILD));
 }
 
 TEST_WITH(set_up, tear_down, ended_threads_are_freed_with_their_names)
