@@ -111,12 +111,16 @@ class Bench:
     def has(self, *names):
         return all(self.tools[name] for name in names)
 
+    def record(self, call_graph, data, command):
+        subprocess.run([self.tools["perf"], "record", "-q", "-F", str(FREQUENCY_HZ), "--call-graph", call_graph, "-o", data,
+                        *command], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
     def recordings(self, name, command, goal):
-        """Converts a perf recording to folded stacks, and to a report."""
-        data, folded = self.folder / f"{name}.data", self.folder / "out.folded"
-        subprocess.run([self.tools["perf"], "record", "-q", "-F", str(FREQUENCY_HZ), "--call-graph",
-                        f"dwarf,{STACK_BYTES}", "-o", data, *command],
-                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        """Converts a perf recording to folded stacks, and to a report. Then names alone: the kernel has followed frame
+        pointers, so that all tools have the same frames."""
+        data, chains, folded = self.folder / f"{name}.data", self.folder / "chains.data", self.folder / "out.folded"
+        self.record(f"dwarf,{STACK_BYTES}", data, command)
+        self.record("fp", chains, command)
         peaks, rooted = {}, {}
 
         def folds(name, *pipeline):
@@ -151,6 +155,8 @@ class Bench:
         for title, wanted, values, unit, form in (("peak memory of the conversion", "<= 100", peaks, "MiB", "{:.0f}"),
                                                   ("stacks that reach the root", "", rooted, "", "{:.1%}")):
             row(title, wanted, values["prof"], {perf: values[perf] for perf in self.perfs}, unit, form)
+        compared("names of call chains -> folded, with inlined frames", "<= 1/10", folds("prof", [self.prof, "convert", "-q", chains, "-o", "-"]),
+                 {perf: folds(perf, [path, "script", "-i", chains], collapse) for perf, path in self.perfs.items()})
 
     def launches(self):
         """Measures the time from the target's end to the written profile."""
