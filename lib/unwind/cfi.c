@@ -63,6 +63,7 @@ struct cfi {
 	void *copies[COPIES];
 	unsigned copy_count;
 	size_t copied_bytes;
+	struct elf_code start_functions[2]; /* see cfi_start_function() */
 };
 
 /*
@@ -264,6 +265,18 @@ static void add_debug_frame(struct cfi *cfi, struct elf_file *elf)
 	cfi->source_count += bytes_left(&source->section.data) > 0;
 }
 
+static void add_start_functions(struct cfi *cfi, struct elf_file *elf)
+{
+	static const char *const names[] = {".init", ".fini"};
+
+	for (size_t i = 0; cfi->arch == &arch_x86_64 && i < ARRAY_SIZE(names); i++) {
+		struct elf_section section = elf_file_section(elf, names[i]);
+
+		cfi->start_functions[i] =
+			(struct elf_code){section.vaddr, section.vaddr + bytes_left(&section.data)};
+	}
+}
+
 struct cfi *cfi_new(struct elf_file *elf, const struct arch *arch)
 {
 	struct cfi *cfi = xcalloc(1, sizeof(*cfi));
@@ -273,6 +286,7 @@ struct cfi *cfi_new(struct elf_file *elf, const struct arch *arch)
 	cfi_row_default(arch, &cfi->defaults);
 	add_eh_frame(cfi, elf);
 	add_debug_frame(cfi, elf);
+	add_start_functions(cfi, elf);
 	return cfi;
 }
 
@@ -319,6 +333,17 @@ static bool is_in_eh_frame(const struct cfi *cfi, uint64_t vaddr)
 
 	return cfi->source_count && cfi->sources[0].section.is_eh_frame &&
 	       source_find(&cfi->sources[0], vaddr, &fde);
+}
+
+bool cfi_start_function(const struct cfi *cfi, uint64_t vaddr, uint64_t *start, uint64_t *end)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(cfi->start_functions); i++) {
+		*start = cfi->start_functions[i].start;
+		*end = cfi->start_functions[i].end;
+		if (vaddr >= *start && vaddr < *end)
+			return true;
+	}
+	return false;
 }
 
 enum go_function cfi_go(const struct cfi *cfi, uint64_t vaddr)

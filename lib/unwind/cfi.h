@@ -65,6 +65,13 @@ size_t cfi_memory_bytes(const struct cfi *cfi);
 enum go_function cfi_go(const struct cfi *cfi, uint64_t vaddr);
 
 /*
+ * Finds _init() or _fini(), which the C library's start files put together in
+ * sections of their own, for x86-64 without CFI. Returns false if vaddr is in
+ * neither.
+ */
+bool cfi_start_function(const struct cfi *cfi, uint64_t vaddr, uint64_t *start, uint64_t *end);
+
+/*
  * Returns false if no valid entry covers vaddr. Registers that an entry does
  * not mention follow the psABI. *steps is the number of CFI instructions that
  * may be executed; it is reduced by those that were. Returns false if it

@@ -145,6 +145,14 @@ static bool analyze(struct unwinder *unwinder, module_id module, const struct el
 	return true;
 }
 
+/* Finds the function whose code is analyzed. */
+static bool function_at(const struct module_cfi *cfi, uint64_t vaddr, struct function_range *ret)
+{
+	*ret = (struct function_range){.is_sized = true};
+	return cfi_start_function(cfi->own, vaddr, &ret->start, &ret->end) ||
+	       (cfi->functions && functions_find(cfi->functions, vaddr, ret));
+}
+
 /*
  * Derives a rule from the machine code of the function. This excludes Go code,
  * which switches stacks, and the code that a signal handler returns to, at the
@@ -158,8 +166,8 @@ static bool rule_by_code(struct unwinder *unwinder, const struct module_cfi *cfi
 	struct function_range function;
 	bool found;
 
-	if (!cfi->functions || cfi_go(cfi->own, vaddr) != GO_NONE || !allowed ||
-	    !functions_find(cfi->functions, vaddr, &function) || is_signal_frame(walk))
+	if (cfi_go(cfi->own, vaddr) != GO_NONE || !allowed || !function_at(cfi, vaddr, &function) ||
+	    is_signal_frame(walk))
 		return false;
 	found = analyze(unwinder, walk->at.module, elf, &function, &left) &&
 		code_rule_find(unwinder->code_rule, vaddr - function.start, ret);
@@ -174,14 +182,16 @@ static bool rule_by_code(struct unwinder *unwinder, const struct module_cfi *cfi
 /*
  * Finds a rule in the file's own CFI, or else in that of its separate debug
  * file, or else from the code. The debug file is needed because every program
- * has some .eh_frame, at least that of its start files.
+ * has some .eh_frame, at least that of its start files. It is not needed for
+ * _init() and _fini(): new processes are often sampled there, and reading the
+ * functions of a large stripped program takes 150 ms.
  */
 static bool full_rule(struct unwinder *unwinder, const struct module_cfi *cfi,
 		      const struct location *at, struct walk *walk, struct cfi_rule *ret,
 		      bool *is_final)
 {
 	const struct elf_file *elf = address_spaces_module(unwinder->spaces, at->module)->elf;
-	uint64_t vaddr;
+	uint64_t vaddr, start, end;
 
 	*is_final = true;
 	if (!elf_file_offset_to_vaddr(elf, at->offset, &vaddr))
@@ -191,7 +201,8 @@ static bool full_rule(struct unwinder *unwinder, const struct module_cfi *cfi,
 		return true;
 	if (!*is_final)
 		return false;
-	*is_final = cfi->debug || cfi_cache_ask_debug_file(unwinder->cfi, at->module);
+	*is_final = cfi_start_function(cfi->own, vaddr, &start, &end) || cfi->debug ||
+		    cfi_cache_ask_debug_file(unwinder->cfi, at->module);
 	if (cfi->debug && find_rule(cfi->debug, vaddr, walk, ret, is_final))
 		return true;
 	return *is_final && rule_by_code(unwinder, cfi, vaddr, elf, walk, ret, is_final);

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/cleanup.h"
 
+#include "lacking.h"
 #include "unit_test.h"
 
 #include <dwarf.h>
@@ -602,6 +603,28 @@ static int untrusted_copy(char *path)
 	assert_int_equal(copied, 0);
 	assert_int_equal(fchmod(to, 0666), 0);
 	return to;
+}
+
+TEST(the_functions_of_the_start_files_are_their_sections)
+{
+	static const char *const names[] = {".init", ".fini"};
+	CLEANUP(elf_file_cleanup) struct elf_file *image = open_image("/proc/self/exe");
+	CLEANUP(cfi_cleanup) struct cfi *cfi = cfi_new(image, arch_native());
+	uint64_t start, end, after;
+
+	if (arch_native() != &arch_x86_64)
+		RETURN_LACKING("x86-64");
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct elf_section section = elf_file_section(image, names[i]);
+
+		after = section.vaddr + bytes_left(&section.data);
+		assert_true(after > section.vaddr);
+		assert_true(cfi_start_function(cfi, after - 1, &start, &end));
+		assert_int_equal(start, section.vaddr);
+		assert_int_equal(end, after);
+		assert_false(cfi_start_function(cfi, after, &start, &end));
+	}
+	assert_false(cfi_start_function(cfi, 0, &start, &end));
 }
 
 TEST(rules_of_an_untrusted_file_do_not_change_with_it)
