@@ -1,7 +1,10 @@
 #include "record/interrupt_code.h"
 
 #include "base/alloc.h"
+#include "base/cleanup.h"
+#include "base/idmap.h"
 #include "base/text.h"
+#include "symbol/ksym.h"
 
 #include <stdlib.h>
 
@@ -26,6 +29,9 @@ struct interrupt_code_range {
 };
 
 struct interrupt_code {
+	bool is_unread;	      /* it is that of the running kernel */
+	struct ksym *symbols; /* or NULL: the ranges are used */
+	struct idmap kinds;   /* known from `symbols`: pc → kind */
 	struct interrupt_code_range *items;
 	size_t count, room;
 };
@@ -70,9 +76,8 @@ static void add_symbol(struct interrupt_code *code, uint64_t address, enum inter
 	code->items[code->count++] = (struct interrupt_code_range){.start = address, .kind = kind};
 }
 
-struct interrupt_code *interrupt_code_read(FILE *kallsyms)
+static void interrupt_code_read_all(struct interrupt_code *code, FILE *kallsyms)
 {
-	struct interrupt_code *code = xcalloc(1, sizeof(*code));
 	char line[512];
 
 	while (kallsyms && fgets(line, sizeof(line), kallsyms)) {
@@ -82,27 +87,74 @@ struct interrupt_code *interrupt_code_read(FILE *kallsyms)
 		if (interrupt_code_parse(line, &address, &kind))
 			add_symbol(code, address, kind);
 	}
+}
+
+struct interrupt_code *interrupt_code_new(void)
+{
+	struct interrupt_code *code = xcalloc(1, sizeof(*code));
+
+	code->is_unread = true;
 	return code;
+}
+
+struct interrupt_code *interrupt_code_read(FILE *kallsyms)
+{
+	struct interrupt_code *code = xcalloc(1, sizeof(*code));
+
+	interrupt_code_read_all(code, kallsyms);
+	return code;
+}
+
+static void read_this_kernel(struct interrupt_code *code)
+{
+	CLEANUP(close_file) FILE *kallsyms = NULL;
+
+	code->is_unread = false;
+	code->symbols = ksym_new();
+	if (code->symbols)
+		return;
+	kallsyms = fopen("/proc/kallsyms", "re");
+	interrupt_code_read_all(code, kallsyms);
 }
 
 void interrupt_code_free(struct interrupt_code *code)
 {
 	if (!code)
 		return;
+	ksym_free(code->symbols);
+	idmap_deinit(&code->kinds);
 	free(code->items);
 	free(code);
 }
 
-/* A return address may be the end of its function. */
-static enum interrupt_code_kind kind_at(const struct interrupt_code *code, uint64_t pc)
+static enum interrupt_code_kind kind_by_name(struct interrupt_code *code, uint64_t pc)
 {
+	uint32_t *kind = idmap_put(&code->kinds, pc, 0);
+	CLEANUP(arena_deinit) struct arena arena = {0};
+	const uint64_t address = pc - 1;
+	const char *name;
+
+	if (*kind == IDMAP_NONE)
+		*kind = ksym_find(code->symbols, &address, 1, &arena, &name) && name
+				? interrupt_code_kind_of(name)
+				: OTHER;
+	return *kind;
+}
+
+/* A return address may be the end of its function. */
+static enum interrupt_code_kind kind_at(struct interrupt_code *code, uint64_t pc)
+{
+	if (code->is_unread)
+		read_this_kernel(code);
+	if (code->symbols)
+		return kind_by_name(code, pc);
 	for (size_t i = 0; i < code->count; i++)
 		if (pc > code->items[i].start && pc <= code->items[i].end)
 			return code->items[i].kind;
 	return OTHER;
 }
 
-bool interrupt_code_cut(const struct interrupt_code *code, struct bytes *chain)
+bool interrupt_code_cut(struct interrupt_code *code, struct bytes *chain)
 {
 	struct bytes rest = *chain;
 
@@ -115,7 +167,7 @@ bool interrupt_code_cut(const struct interrupt_code *code, struct bytes *chain)
 	return false;
 }
 
-bool interrupt_code_is_in(const struct interrupt_code *code, struct bytes chain)
+bool interrupt_code_is_in(struct interrupt_code *code, struct bytes chain)
 {
 	while (bytes_left(&chain))
 		if (kind_at(code, bytes_u64(&chain)) != OTHER)

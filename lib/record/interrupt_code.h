@@ -15,6 +15,9 @@
 
 struct interrupt_code;
 
+/* Of the running kernel. Its symbols are read when the first one is needed,
+ * where possible one by one (symbol/ksym.h). */
+struct interrupt_code *interrupt_code_new(void);
 /* Reads symbols in the format of /proc/kallsyms. The file is borrowed. With
  * NULL, no entry is known. */
 struct interrupt_code *interrupt_code_read(FILE *kallsyms);
@@ -22,9 +25,9 @@ void interrupt_code_free(struct interrupt_code *code);
 
 /* Truncates a call chain (u64s, leaf first) after the first interrupt entry.
  * Returns false and changes nothing if the chain has none. */
-bool interrupt_code_cut(const struct interrupt_code *code, struct bytes *chain);
+bool interrupt_code_cut(struct interrupt_code *code, struct bytes *chain);
 /* Whether a call chain contains an interrupt entry, or work that the kernel
  * defers until after an interrupt (softirqs, calls from other CPUs). */
-bool interrupt_code_is_in(const struct interrupt_code *code, struct bytes chain);
+bool interrupt_code_is_in(struct interrupt_code *code, struct bytes chain);
 
 #endif

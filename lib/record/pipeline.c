@@ -1,5 +1,7 @@
 #include "record/pipeline.h"
 
+#include "record/interrupt_code.h"
+
 static struct profile *new_profile(const struct pipeline *pipeline)
 {
 	struct profile *profile = profile_new();
@@ -30,7 +32,7 @@ void pipeline_open(struct pipeline *pipeline, const struct pipeline_options *opt
 					options->arch, pipeline->profile);
 	session_fold_ended(pipeline->session, options->needs_timestamps ? 0 : options->fold_count);
 	if (!options->files || options->files->same_kernel)
-		session_set_kernel_symbols(pipeline->session, "/proc/kallsyms");
+		session_set_interrupt_code(pipeline->session, interrupt_code_new());
 	session_set_depth(pipeline->session, options->depth);
 	if (options->scripts)
 		session_set_scripts(pipeline->session, options->scripts);

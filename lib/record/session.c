@@ -7,7 +7,7 @@
 #include "record/branch_stacks.h"
 #include "record/deferred_chains.h"
 #include "record/field_labels.h"
-#include "record/idle_task.h"
+#include "record/interrupt_code.h"
 #include "record/module_descriptions.h"
 #include "record/sample_stacks.h"
 #include "record/thread_lives.h"
@@ -25,9 +25,9 @@ enum { SAMPLED_THREADS_MAX = 256 << 10 };
 struct session_events {
 	event_id *items;
 	uint32_t count, room;
-	struct idmap names;	  /* (name, unit) → number of events with this name */
-	struct idmap occurrences; /* indices of the events that count occurrences */
-	struct idle_task idle;	  /* for samples of the other events in the idle task */
+	struct idmap names;		   /* (name, unit) → number of events with this name */
+	struct idmap occurrences;	   /* indices of the events that count occurrences */
+	struct interrupt_code *interrupts; /* see is_of_idle_loop(); NULL: unknown */
 };
 
 struct main_program {
@@ -104,7 +104,7 @@ void session_free(struct session *session)
 	free(session->events.items);
 	idmap_deinit(&session->events.names);
 	idmap_deinit(&session->events.occurrences);
-	idle_task_deinit(&session->events.idle);
+	interrupt_code_free(session->events.interrupts);
 	idmap_deinit(&session->labels.sets);
 	field_labels_deinit(&session->labels.fields);
 	branch_labels_deinit(&session->labels.branches);
@@ -202,9 +202,9 @@ void session_count_occurrences(struct session *session, unsigned event)
 	*idmap_put(&session->events.occurrences, event, 0) = 0;
 }
 
-void session_set_kernel_symbols(struct session *session, const char *kallsyms)
+void session_set_interrupt_code(struct session *session, struct interrupt_code *code)
 {
-	session->events.idle.kallsyms = kallsyms;
+	session->events.interrupts = code;
 }
 
 const event_id *session_events(const struct session *session)
@@ -417,10 +417,21 @@ static label_set_id labels_of_sample(struct session *session, const struct recor
 	return labels;
 }
 
-static bool is_of_idle_loop(struct session *session, const struct record_sample *sample)
+/*
+ * Returns whether a sample of the idle task (process 0) is left out. Clocks and
+ * hardware counters continue while a CPU is idle. Their samples count only in
+ * interrupts, which the call chain and the kernel's symbols show. Every sample
+ * of an occurrence, such as that of a tracepoint, counts.
+ */
+static bool is_of_idle_loop(const struct session *session, const struct record_sample *sample)
 {
+	struct bytes chain = bytes_left(&sample->kernel_chain)
+				     ? sample->kernel_chain
+				     : bytes_of(&sample->ip, sizeof(sample->ip));
+
 	return idmap_get(&session->events.occurrences, sample->event, 0) == IDMAP_NONE &&
-	       !idle_task_works(&session->events.idle, sample);
+	       !(session->events.interrupts &&
+		 interrupt_code_is_in(session->events.interrupts, chain));
 }
 
 static void session_feed_sample(struct session *session, const struct record *record)

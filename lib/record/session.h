@@ -17,6 +17,7 @@
 #include "runtime/scripts.h"
 #include "unwind/unwind.h"
 
+struct interrupt_code;
 struct session;
 
 /* All pointers are borrowed. */
@@ -33,10 +34,11 @@ DEFINE_CLEANUP(session, session_free)
  */
 void session_add_event(struct session *session, const struct profile_event *event);
 /* Declares that samples of an event are occurrences, which all count. For other
- * events, samples of idle CPUs are omitted (idle_task.h). */
+ * events, samples of idle CPUs are omitted, except those of interrupts. */
 void session_count_occurrences(struct session *session, unsigned event);
-/* kallsyms is as in struct idle_task. */
-void session_set_kernel_symbols(struct session *session, const char *kallsyms);
+/* Sets what shows interrupts of idle CPUs; without it they are omitted, too.
+ * Takes ownership. To be called at most once. */
+void session_set_interrupt_code(struct session *session, struct interrupt_code *code);
 /* Returns the events of the profile in the order in which they were added. */
 const event_id *session_events(const struct session *session);
 unsigned session_event_count(const struct session *session);

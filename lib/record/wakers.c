@@ -32,7 +32,6 @@ struct wakers {
 struct error *wakers_open(const struct record_config *config, struct wakers **ret)
 {
 	CLEANUP(wakers_cleanup) struct wakers *wakers = xcalloc(1, sizeof(*wakers));
-	CLEANUP(close_file) FILE *kallsyms = NULL;
 	bool is_fixed = !config->target.command && !config->target.pid_count;
 	struct error *err = wakeups_open(
 		&(struct wakeups_options){
@@ -49,8 +48,7 @@ struct error *wakers_open(const struct record_config *config, struct wakers **re
 	}
 	if (err)
 		return err;
-	kallsyms = fopen("/proc/kallsyms", "re");
-	wakers->interrupts = interrupt_code_read(kallsyms);
+	wakers->interrupts = interrupt_code_new();
 	*ret = STEAL(wakers);
 	return NULL;
 }

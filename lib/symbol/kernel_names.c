@@ -26,10 +26,11 @@ char *kernel_names_find(const char *proc, const uint64_t *addresses, size_t coun
 			struct arena *arena, const char **names)
 {
 	bool is_ours = proc && !strcmp(proc, "/proc");
+	CLEANUP(ksym_cleanup) struct ksym *ksym = is_ours ? ksym_new() : NULL;
 	CLEANUP(error_cleanup) struct error *err = NULL;
 	const char *hint;
 
-	if (is_ours && ksym_find(addresses, count, arena, names))
+	if (ksym && ksym_find(ksym, addresses, count, arena, names))
 		return NULL;
 	err = read_kallsyms(proc, addresses, count, arena, names);
 	hint = err ? error_hint_text(err) : NULL;

@@ -1,10 +1,10 @@
 #include "symbol/ksym.h"
 
 #include "base/alloc.h"
-#include "base/cleanup.h"
 #include "base/text.h"
 
 #include <linux/bpf.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -106,24 +106,29 @@ static int program_load(const struct ksym *ksym)
 	return ksym_bpf(BPF_PROG_LOAD, &attr);
 }
 
-static bool ksym_init(struct ksym *ksym)
+struct ksym *ksym_new(void)
 {
-	*ksym = (struct ksym){.format = -1, .name = -1, .program = -1};
+	CLEANUP(ksym_cleanup) struct ksym *ksym = xcalloc(1, sizeof(*ksym));
+
+	ksym->name = ksym->program = -1;
 	ksym->format = map_new(sizeof("%ps"), BPF_F_RDONLY_PROG);
 	if (ksym->format < 0 || !map_fix(ksym->format, "%ps"))
-		return false;
+		return NULL;
 	ksym->name = map_new(NAME_BYTES, 0);
 	if (ksym->name < 0)
-		return false;
+		return NULL;
 	ksym->program = program_load(ksym);
-	return ksym->program >= 0;
+	return ksym->program < 0 ? NULL : STEAL(ksym);
 }
 
-static void ksym_deinit(struct ksym *ksym)
+void ksym_free(struct ksym *ksym)
 {
+	if (!ksym)
+		return;
 	close_fd(&ksym->program);
 	close_fd(&ksym->name);
 	close_fd(&ksym->format);
+	free(ksym);
 }
 
 static bool ksym_name(const struct ksym *ksym, uint64_t address, char name[NAME_BYTES])
@@ -137,15 +142,13 @@ static bool ksym_name(const struct ksym *ksym, uint64_t address, char name[NAME_
 	return ksym_bpf(BPF_PROG_TEST_RUN, &attr) == 0 && map_get(ksym->name, name);
 }
 
-bool ksym_find(const uint64_t *addresses, size_t count, struct arena *arena, const char **names)
+bool ksym_find(const struct ksym *ksym, const uint64_t *addresses, size_t count,
+	       struct arena *arena, const char **names)
 {
-	CLEANUP(ksym_deinit) struct ksym ksym;
 	char name[NAME_BYTES];
 
-	if (!ksym_init(&ksym))
-		return false;
 	for (size_t i = 0; i < count; i++) {
-		if (!ksym_name(&ksym, addresses[i], name))
+		if (!ksym_name(ksym, addresses[i], name))
 			return false;
 		/* An address without a symbol is printed as a number. */
 		names[i] = text_begins(name, "0x") ? NULL

@@ -5,6 +5,7 @@
 #include "unit_test.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 DEFINE_CLEANUP(interrupt_code, interrupt_code_free)
@@ -26,7 +27,7 @@ static struct interrupt_code *code_of(const char *text)
 	return interrupt_code_read(file);
 }
 
-static size_t cut(const struct interrupt_code *code, const uint64_t *chain, size_t count)
+static size_t cut(struct interrupt_code *code, const uint64_t *chain, size_t count)
 {
 	struct bytes bytes = bytes_of(chain, count * sizeof(*chain));
 	bool was_cut = interrupt_code_cut(code, &bytes);
@@ -80,4 +81,24 @@ TEST(without_addresses_no_chain_is_cut)
 
 	assert_int_equal(cut(hidden, chain, 3), 0);
 	assert_int_equal(cut(none, chain, 3), 0);
+}
+
+/* Where symbols can be named one by one, this compares both ways to find them. */
+TEST(the_code_of_this_kernel_is_that_of_kallsyms)
+{
+	CLEANUP(close_file) FILE *kallsyms = fopen("/proc/kallsyms", "re");
+	CLEANUP(interrupt_code_cleanup) struct interrupt_code *all = interrupt_code_read(kallsyms);
+	CLEANUP(interrupt_code_cleanup) struct interrupt_code *code = interrupt_code_new();
+	char line[512];
+
+	rewind(kallsyms);
+	while (fgets(line, sizeof(line), kallsyms) && !strchr(line, '[')) {
+		uint64_t pc = strtoull(line, NULL, 16) + 1;
+		struct bytes chain = bytes_of(&pc, sizeof(pc));
+
+		if (strstr(line, "irq") || strstr(line, "interrupt") || strstr(line, "sysvec") ||
+		    strstr(line, "smp_call"))
+			assert_int_equal(interrupt_code_is_in(code, chain),
+					 interrupt_code_is_in(all, chain));
+	}
 }

@@ -41,11 +41,12 @@ TEST(names_are_those_of_kallsyms)
 	static uint64_t addresses[ADDRESSES];
 	static const char *asked[ADDRESSES], *listed[ADDRESSES];
 	CLEANUP(close_file) FILE *file = fopen("/proc/kallsyms", "re");
+	CLEANUP(ksym_cleanup) struct ksym *ksym = ksym_new();
 	size_t count = read_addresses(addresses);
 	struct arena arena = {0};
 	struct error *err = file ? kallsyms_find(file, addresses, count, &arena, listed) : NULL;
 
-	if (!count || err || !ksym_find(addresses, count, &arena, asked)) {
+	if (!count || err || !ksym || !ksym_find(ksym, addresses, count, &arena, asked)) {
 		error_free(err);
 		arena_deinit(&arena);
 		RETURN_LACKING("no privileges, or an older kernel");
@@ -60,9 +61,10 @@ TEST(an_address_outside_of_the_kernel_has_no_name)
 {
 	static const uint64_t addresses[] = {0, 0x1000};
 	const char *names[] = {"unset", "unset"};
+	CLEANUP(ksym_cleanup) struct ksym *ksym = ksym_new();
 	struct arena arena = {0};
 
-	if (!ksym_find(addresses, ARRAY_SIZE(addresses), &arena, names))
+	if (!ksym || !ksym_find(ksym, addresses, ARRAY_SIZE(addresses), &arena, names))
 		RETURN_LACKING("no privileges, or an older kernel");
 	assert_null(names[0]);
 	assert_null(names[1]);

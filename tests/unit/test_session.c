@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "lacking.h"
+#include "record/interrupt_code.h"
 #include "record/latencies.h"
 #include "ucontext_regs.h"
 #include "unit_test.h"
@@ -200,16 +201,15 @@ TEST_WITH(set_up, tear_down,
 	assert_int_equal(profile_samples(f->profile).items[0].weight, 20);
 }
 
-/* Returns a file with kernel symbols, which exists while it is open. */
-static int kernel_symbols(void)
+static struct interrupt_code *kernel_symbols(void)
 {
 	static const char text[] = "ffffffff81000100 T asm_common_interrupt\n"
 				   "ffffffff81000200 T do_idle\n"
 				   "ffffffff81000300 T rest_init\n";
-	int fd = memfd_create("kallsyms", MFD_CLOEXEC);
+	CLEANUP(close_file)
+	FILE *file = fmemopen((void *)(uintptr_t)text, sizeof(text) - 1, "r");
 
-	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
-	return fd;
+	return interrupt_code_read(file);
 }
 
 static struct record sampled_idle(const uint64_t *chain, size_t count, unsigned event)
@@ -229,10 +229,8 @@ static const uint64_t idle_interrupt[] = {0xffffffff81900000, 0xffffffff81000120
 TEST_WITH(set_up, tear_down, a_clock_leaves_out_the_idle_loop_and_keeps_its_interrupts)
 {
 	struct fixture *f = *state;
-	CLEANUP(close_fd) int fd = kernel_symbols();
-	CLEANUP(free_ptr) char *path = xasprintf("/proc/self/fd/%d", fd);
 
-	session_set_kernel_symbols(f->session, path);
+	session_set_interrupt_code(f->session, kernel_symbols());
 	feed(f, sampled_idle(idle_loop, 2, 0));
 	feed(f, sampled_idle(idle_interrupt, 3, 0));
 	feed(f, sampled_idle(idle_loop, 2, 0));
@@ -269,11 +267,9 @@ TEST_WITH(set_up, tear_down, occurrences_on_an_idle_cpu_all_count)
 TEST_WITH(set_up, tear_down, idle_cpus_are_the_same_to_the_next_profile)
 {
 	struct fixture *f = *state;
-	CLEANUP(close_fd) int fd = kernel_symbols();
-	CLEANUP(free_ptr) char *path = xasprintf("/proc/self/fd/%d", fd);
 	struct profile *next = profile_new();
 
-	session_set_kernel_symbols(f->session, path);
+	session_set_interrupt_code(f->session, kernel_symbols());
 	session_add_event(
 		f->session,
 		&(struct profile_event){.name = strtab_add(profile_strings(f->profile), "probe")});
