@@ -15,8 +15,8 @@
 
 struct interrupt_code;
 
-/* Of the running kernel. Its symbols are read when the first one is needed,
- * where possible one by one (symbol/ksym.h). */
+/* Returns that of the running kernel. Its symbols are read when the first one is
+ * needed, where possible one by one (symbol/ksym.h). */
 struct interrupt_code *interrupt_code_new(void);
 /* Reads symbols in the format of /proc/kallsyms. The file is borrowed. With
  * NULL, no entry is known. */

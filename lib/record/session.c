@@ -418,7 +418,7 @@ static label_set_id labels_of_sample(struct session *session, const struct recor
 }
 
 /*
- * Returns whether a sample of the idle task (process 0) is left out. Clocks and
+ * Returns whether a sample of the idle task (process 0) is omitted. Clocks and
  * hardware counters continue while a CPU is idle. Their samples count only in
  * interrupts, which the call chain and the kernel's symbols show. Every sample
  * of an occurrence, such as that of a tracepoint, counts.

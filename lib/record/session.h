@@ -36,8 +36,8 @@ void session_add_event(struct session *session, const struct profile_event *even
 /* Declares that samples of an event are occurrences, which all count. For other
  * events, samples of idle CPUs are omitted, except those of interrupts. */
 void session_count_occurrences(struct session *session, unsigned event);
-/* Sets what shows interrupts of idle CPUs; without it they are omitted, too.
- * Takes ownership. To be called at most once. */
+/* Enables samples of interrupts of idle CPUs, which are otherwise omitted, too.
+ * Takes ownership of the code. To be called at most once. */
 void session_set_interrupt_code(struct session *session, struct interrupt_code *code);
 /* Returns the events of the profile in the order in which they were added. */
 const event_id *session_events(const struct session *session);
