@@ -31,4 +31,14 @@ struct elf_code {
 	uint64_t start, end;
 };
 
+/* Returns the section that contains vaddr, or NULL if there is none. */
+static inline const struct elf_code *elf_code_at(const struct elf_code *code, size_t count,
+						 uint64_t vaddr)
+{
+	for (size_t i = 0; i < count; i++)
+		if (vaddr >= code[i].start && vaddr < code[i].end)
+			return &code[i];
+	return NULL;
+}
+
 #endif

@@ -27,7 +27,7 @@ struct session_events {
 	uint32_t count, room;
 	struct idmap names;		   /* (name, unit) → number of events with this name */
 	struct idmap occurrences;	   /* indices of the events that count occurrences */
-	struct interrupt_code *interrupts; /* see is_of_idle_loop(); NULL: unknown */
+	struct interrupt_code *interrupts; /* or NULL if they are unknown */
 };
 
 struct main_program {

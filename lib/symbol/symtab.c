@@ -77,10 +77,9 @@ struct symtab {
  */
 static uint64_t code_end(const struct symtab *symtab, uint64_t vaddr)
 {
-	for (size_t i = 0; i < symtab->code_count; i++)
-		if (vaddr >= symtab->code[i].start && vaddr < symtab->code[i].end)
-			return symtab->code[i].end;
-	return 0;
+	const struct elf_code *code = elf_code_at(symtab->code, symtab->code_count, vaddr);
+
+	return code ? code->end : 0;
 }
 
 /* Returns the name, truncated to a maximum length (see bytes_text()). */

@@ -153,15 +153,6 @@ bool called_functions_may_jump(const unsigned char *code, size_t len, int64_t ta
 	return false;
 }
 
-static const struct elf_code *called_functions_code_at(const struct elf_code *code, size_t count,
-						       uint64_t vaddr)
-{
-	for (size_t i = 0; i < count; i++)
-		if (vaddr >= code[i].start && vaddr < code[i].end)
-			return &code[i];
-	return NULL;
-}
-
 /* Finds function pointers in data, such as virtual function tables. */
 static bool find_in_relocations(const struct called_functions_piece *piece,
 				const struct elf_code *code, size_t count,
@@ -179,7 +170,7 @@ static bool find_in_relocations(const struct called_functions_piece *piece,
 
 		memcpy(&entry, from.at, sizeof(entry));
 		if (ELF64_R_TYPE(entry.r_info) == R_X86_64_RELATIVE &&
-		    called_functions_code_at(code, count, (uint64_t)entry.r_addend) &&
+		    elf_code_at(code, count, (uint64_t)entry.r_addend) &&
 		    may_begin(piece, (uint64_t)entry.r_addend) &&
 		    !add(user, (uint64_t)entry.r_addend))
 			return false;

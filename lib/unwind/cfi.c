@@ -335,15 +335,9 @@ static bool is_in_eh_frame(const struct cfi *cfi, uint64_t vaddr)
 	       source_find(&cfi->sources[0], vaddr, &fde);
 }
 
-bool cfi_start_function(const struct cfi *cfi, uint64_t vaddr, uint64_t *start, uint64_t *end)
+const struct elf_code *cfi_start_function(const struct cfi *cfi, uint64_t vaddr)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(cfi->start_functions); i++) {
-		*start = cfi->start_functions[i].start;
-		*end = cfi->start_functions[i].end;
-		if (vaddr >= *start && vaddr < *end)
-			return true;
-	}
-	return false;
+	return elf_code_at(cfi->start_functions, ARRAY_SIZE(cfi->start_functions), vaddr);
 }
 
 enum go_function cfi_go(const struct cfi *cfi, uint64_t vaddr)

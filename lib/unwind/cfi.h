@@ -66,10 +66,10 @@ enum go_function cfi_go(const struct cfi *cfi, uint64_t vaddr);
 
 /*
  * Finds _init() or _fini(), which the C library's start files put together in
- * sections of their own, for x86-64 without CFI. Returns false if vaddr is in
+ * sections of their own, for x86-64 without CFI. Returns NULL if vaddr is in
  * neither.
  */
-bool cfi_start_function(const struct cfi *cfi, uint64_t vaddr, uint64_t *start, uint64_t *end);
+const struct elf_code *cfi_start_function(const struct cfi *cfi, uint64_t vaddr);
 
 /*
  * Returns false if no valid entry covers vaddr. Registers that an entry does

@@ -148,9 +148,12 @@ static bool analyze(struct unwinder *unwinder, module_id module, const struct el
 /* Finds the function whose code is analyzed. */
 static bool function_at(const struct module_cfi *cfi, uint64_t vaddr, struct function_range *ret)
 {
-	*ret = (struct function_range){.is_sized = true};
-	return cfi_start_function(cfi->own, vaddr, &ret->start, &ret->end) ||
-	       (cfi->functions && functions_find(cfi->functions, vaddr, ret));
+	const struct elf_code *whole = cfi_start_function(cfi->own, vaddr);
+
+	if (!whole)
+		return cfi->functions && functions_find(cfi->functions, vaddr, ret);
+	*ret = (struct function_range){.start = whole->start, .end = whole->end, .is_sized = true};
+	return true;
 }
 
 /*
@@ -191,7 +194,7 @@ static bool full_rule(struct unwinder *unwinder, const struct module_cfi *cfi,
 		      bool *is_final)
 {
 	const struct elf_file *elf = address_spaces_module(unwinder->spaces, at->module)->elf;
-	uint64_t vaddr, start, end;
+	uint64_t vaddr;
 
 	*is_final = true;
 	if (!elf_file_offset_to_vaddr(elf, at->offset, &vaddr))
@@ -201,7 +204,7 @@ static bool full_rule(struct unwinder *unwinder, const struct module_cfi *cfi,
 		return true;
 	if (!*is_final)
 		return false;
-	*is_final = cfi_start_function(cfi->own, vaddr, &start, &end) || cfi->debug ||
+	*is_final = cfi_start_function(cfi->own, vaddr) || cfi->debug ||
 		    cfi_cache_ask_debug_file(unwinder->cfi, at->module);
 	if (cfi->debug && find_rule(cfi->debug, vaddr, walk, ret, is_final))
 		return true;

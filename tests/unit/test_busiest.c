@@ -23,7 +23,7 @@ static pid_t start(bool is_busy, uid_t user)
 		return pid;
 	if (getuid() == 0 && setuid(user) < 0)
 		_exit(1);
-	/* Also if the test fails. */
+	/* The process ends also if the test fails. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	while (!is_busy)
 		pause();

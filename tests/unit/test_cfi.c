@@ -610,7 +610,8 @@ TEST(the_functions_of_the_start_files_are_their_sections)
 	static const char *const names[] = {".init", ".fini"};
 	CLEANUP(elf_file_cleanup) struct elf_file *image = open_image("/proc/self/exe");
 	CLEANUP(cfi_cleanup) struct cfi *cfi = cfi_new(image, arch_native());
-	uint64_t start, end, after;
+	const struct elf_code *found;
+	uint64_t after;
 
 	if (arch_native() != &arch_x86_64)
 		RETURN_LACKING("x86-64");
@@ -619,12 +620,13 @@ TEST(the_functions_of_the_start_files_are_their_sections)
 
 		after = section.vaddr + bytes_left(&section.data);
 		assert_true(after > section.vaddr);
-		assert_true(cfi_start_function(cfi, after - 1, &start, &end));
-		assert_int_equal(start, section.vaddr);
-		assert_int_equal(end, after);
-		assert_false(cfi_start_function(cfi, after, &start, &end));
+		found = cfi_start_function(cfi, after - 1);
+		assert_non_null(found);
+		assert_int_equal(found->start, section.vaddr);
+		assert_int_equal(found->end, after);
+		assert_null(cfi_start_function(cfi, after));
 	}
-	assert_false(cfi_start_function(cfi, 0, &start, &end));
+	assert_null(cfi_start_function(cfi, 0));
 }
 
 TEST(rules_of_an_untrusted_file_do_not_change_with_it)
