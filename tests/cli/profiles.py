@@ -11,6 +11,10 @@ from pathlib import Path
 
 from lacking import lacking, tool
 
+# How many standard deviations a number of samples may differ from the expected one. Chance exceeds five once in two
+# million checks, four once in 16,000.
+SIGMAS = 5
+
 PROTO = Path(__file__).resolve().parent / "pprof.proto"
 
 # The first frame of a thread: the entry of a program, of the dynamic linker or of a thread, or an entry of the kernel
@@ -92,9 +96,9 @@ def assert_rooted(stacks, least=0.99, roots=ROOTS):
 
 
 def assert_share(count, total, expected):
-    """Asserts that a share is within four standard deviations of the true one."""
+    """Asserts that a share is the true one, as far as chance allows."""
     sigma = math.sqrt(expected * (1 - expected) / total)
-    assert abs(count / total - expected) < 4 * sigma + 0.005, f"{count} of {total} is not {expected:.0%}"
+    assert abs(count / total - expected) < SIGMAS * sigma + 0.005, f"{count} of {total} is not {expected:.0%}"
 
 
 @functools.lru_cache

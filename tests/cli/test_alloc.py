@@ -1,9 +1,9 @@
 """Memory by prof record --alloc: the profile must show the amounts that the program reports.
 
-A block of S bytes is sampled with probability p = 1 - exp(-S / R) and counts 1 / p times. A sum over N blocks
-therefore has the standard deviation S * sqrt(N * (1 - p) / p), which is computed from the program's output, not from
-the profile. A test compares about twenty sums: one of them deviates by 3 standard deviations in one of twenty runs,
-and by 4 in one of a thousand. If nearly all blocks are sampled, the missing blocks have a Poisson distribution
+A block of S bytes is sampled with probability p = 1 - exp(-S / R) and counts 1 / p times. A sum over N blocks therefore
+has the standard deviation S * sqrt(N * (1 - p) / p), which is computed from the program's output, not from the profile.
+A test compares about twenty sums: one of them deviates by 3 standard deviations in one of twenty runs, by 4 in one of
+800, and by 5 in one of 90,000. If nearly all blocks are sampled, the missing blocks have a Poisson distribution
 instead: of 120 blocks of 1 MiB at 128 KiB, one is missed in one of 25 runs, and three in one of 100,000. A sum may
 therefore also deviate by two samples of its largest block.
 
@@ -24,11 +24,12 @@ import pytest
 from conftest import Prof
 from control_channel import Phases
 from lacking import tool
+from profiles import SIGMAS
 from segment_directory import wait_for
 from time_limit import TIME_LIMIT_S
 
 KB, MB = 1 << 10, 1 << 20
-SIGMAS, SAMPLES = 4, 2
+SAMPLES = 2
 # The environment is at the start of a program's stack, which every sample copies.
 ENVIRONMENT = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
 FUNCTIONS = {"small", "medium", "large", "zeroed", "grown", "array", "aligned", "created", "hand_over", "threaded"}

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from conftest import NOBODY
-from profiles import Stacks, assert_rooted, assert_share
+from profiles import SIGMAS, Stacks, assert_rooted, assert_share
 
 SHARES = {"half": 0.5, "third": 0.3, "fifth": 0.2}
 SECONDS = "2"  # CPU time; at the kernel's tick, at least 200 samples
@@ -38,7 +38,7 @@ def test_its_shares_are_those_of_perf_events(prof, target):
     for function in ("filled", "second", "aligned"):
         left, right = (stacks.share("main", "spend", function) for stacks in (inside, perf))
         sigma = math.sqrt(left * (1 - left) / inside.total + right * (1 - right) / perf.total)
-        assert abs(left - right) < 4 * sigma + 0.005, (function, left, right)
+        assert abs(left - right) < SIGMAS * sigma + 0.005, (function, left, right)
 
 
 @pytest.mark.parametrize("via", ["perf", "inside"])

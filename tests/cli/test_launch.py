@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-from profiles import Pprof, Stacks
+from profiles import SIGMAS, Pprof, Stacks
 
 
 def record(prof, *command, **options):
@@ -98,7 +98,7 @@ def test_a_period_takes_a_sample_every_n_events(prof, target):
     assert pprof.sample_types() == [("samples", "count"), ("cpu", "nanoseconds")]
     assert pprof.message.period == 2000000
     samples, ns = (sum(sample.value[value] for sample in pprof.message.sample) for value in (0, 1))
-    assert abs(samples - 300) < 4 * math.sqrt(300) + 30, samples  # the others are from the start of the program
+    assert abs(samples - 300) < SIGMAS * math.sqrt(300) + 30, samples  # the others are from the start of the program
     assert 0.6 < ns / 0.6e9 < 1.4
 
 
