@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 
+from asleep import wait_until_asleep
 from time_limit import TIME_LIMIT_S
 from profiles import Stacks, assert_rooted
 from until_busy import wait
@@ -77,17 +78,19 @@ if os.fork() == 0:
     child = os.fork()
     if child == 0:
         burn() if sys.argv[1] == "child" else signal.pause()
-    print(child, flush=True)
+    print(os.getpid(), child, flush=True)
     signal.pause()
 burn() if sys.argv[1] == "parent" else signal.pause()
 """
 
 
 def family(started, who_works):
-    """Starts a process and its grandchild, one of which uses CPU time."""
+    """Starts a process and its grandchild, one of which uses CPU time. The other one and the child sleep."""
     process = started(subprocess.Popen([sys.executable, "-c", FAMILY, who_works], stdout=subprocess.PIPE, text=True,
                                        start_new_session=True))
-    return process.pid, int(process.stdout.readline())
+    child, grandchild = map(int, process.stdout.readline().split())
+    wait_until_asleep(child, process.pid if who_works == "child" else grandchild)
+    return process.pid, grandchild
 
 
 def test_children_that_run_already_are_recorded_with_the_option(prof, started, until_busy):

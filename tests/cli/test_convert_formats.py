@@ -6,11 +6,11 @@ import os
 import re
 import subprocess
 from collections import Counter
-from pathlib import Path
 from random import Random
 
 import pytest
 
+from asleep import wait_until_asleep
 from conftest import SOURCE, Prof
 from time_limit import TIME_LIMIT_S
 from profiles import Pprof, profile_message
@@ -89,12 +89,6 @@ def test_a_pipe_may_be_written_byte_by_byte(prof, pack):
             rest.write(data[70:])
         assert process.communicate(timeout=TIME_LIMIT_S)[0].decode() == GO_FOLDED
         assert process.returncode == 0
-
-
-def wait_until_asleep(pid):
-    """Waits until the process has processed its input and sleeps."""
-    while Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0] != "S":
-        os.sched_yield()
 
 
 def test_a_format_that_is_only_written_is_refused_with_advice(prof):
