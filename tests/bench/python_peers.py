@@ -95,10 +95,10 @@ def folded(perf, path, out):
 
 
 def stacks(text):
-    """Yields the frames and the count of each stack. prof shows what it could not sample as a frame."""
+    """Yields the frames and the count of each sampled stack. prof also shows how much CPU time was not sampled."""
     for line in text.splitlines():
         frames, _, count = line.rpartition(" ")
-        if "[not sampled]" not in frames:
+        if not frames.endswith((";[not sampled]", ";[kernel]")):
             yield frames.split(";"), int(count)
 
 
