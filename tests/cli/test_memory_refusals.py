@@ -2,6 +2,7 @@
 tests/unit/test_inside_refusal.c tests which programs are refused."""
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -105,9 +106,11 @@ def test_the_summary_says_what_was_allocated_and_what_is_in_use_or_why_there_is_
         program = shutil.copy(prof.folder / program, folder)
         result = prof("record", "--alloc", "-o", "out.pb.gz", "--", "sh", "-c", f"{program}; {program}; :")
     assert result.returncode == 0
-    assert "allocated: " in result.stderr and "one sample per 512 KiB; in use: 134 MB in 2 objects at the end" in result.stderr
+    # One run in fifty also samples a buffer of stdout or a block of sh, which counts as 512 KiB in many objects.
+    in_use = re.search(r"one sample per 512 KiB; in use: (13[4-6] MB in [\d,]+ objects) at the end", result.stderr)
+    assert "allocated: " in result.stderr and in_use, result.stderr
     assert "3 processes ran prof's library" in result.stderr
     report = prof("report", "out.pb.gz").stdout
-    assert "> alloc_space: " in report and "  inuse_space: 134 MB in 2 objects at the end, " in report
+    assert "> alloc_space: " in report and f"  inuse_space: {in_use[1]} at the end, " in report
     assert ": prof report --leaks\n" in report
     assert "keep" in prof("report", "--leaks", "out.pb.gz").stdout
