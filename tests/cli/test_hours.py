@@ -171,7 +171,8 @@ def test_minutes_that_stay_for_less_than_two_hours_stay_minutes(ring, recorder):
     process = recorder("--keep", "119m")
     wait_for(process, lambda: len(segments(ring)) > 62)
     stop(process)
-    assert len(of_hour(ring, start)) >= 59
+    # In the last minute of an hour, the first one expires; if the next hour has begun since, the second one, too.
+    assert len(of_hour(ring, start)) >= 58
 
 
 def test_only_what_was_delivered_is_merged(ring, merged):
