@@ -6,6 +6,7 @@ import http.client
 import os
 import re
 import select
+import shutil
 import signal
 import socket
 import ssl
@@ -110,7 +111,7 @@ def read_all(connection):
 
 
 def test_a_profile_is_what_clients_get_from_go_programs(server, service):
-    status, headers, body = server.get(f"{PPROF}profile?seconds=1&pid={service.pid}")
+    status, headers, body = server.get(f"{PPROF}profile?seconds=1&hz=999&pid={service.pid}")
     assert status == 200
     assert headers["Content-Type"] == "application/octet-stream"
     assert headers["Content-Disposition"] == 'attachment; filename="profile"'
@@ -174,11 +175,18 @@ def test_head_records_nothing(server):
 # ---- Other pages -----------------------------------------------------------------------------------------
 
 
-def test_processes_are_chosen_by_name_or_cgroup_and_other_formats_are_served(root, server, service):
+def test_processes_are_chosen_by_name_or_cgroup_and_other_formats_are_served(root, server, service, target, started,
+                                                                                 tmp_path):
     with open(f"/proc/{service.pid}/cgroup", encoding="utf-8") as file:
         path = max((line.rstrip("\n").split(":", 2)[2] for line in file), key=len)
-    assert service.pid in set(Pprof(server.profile(seconds=1, cgroup=path)).by_label("pid"))
-    assert Stacks(server.profile(seconds=1, comm="servic?", format="folded").decode()).share("early_work", "burn") > 0.9
+    assert service.pid in set(Pprof(server.profile(seconds=1, hz=999, cgroup=path)).by_label("pid"))
+    # Other tests have services, too.
+    name = f"servic{os.getpid():x}e"
+    shutil.copy(target("service"), tmp_path / name)
+    named = started(subprocess.Popen([tmp_path / name], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+    assert named.stdout.readline() == "ready\n"
+    stacks = Stacks(server.profile(seconds=1, hz=999, comm=f"{name[:-1]}?", format="folded").decode())
+    assert stacks.share("early_work", "burn") > 0.9
 
 
 def test_a_flame_graph_is_a_page(server, service):
@@ -204,10 +212,10 @@ def test_the_index_lists_processes_without_scripts(server, service):
     assert int(re.search(r">(\d+)&nbsp;%", row)[1]) > 0
 
 
-def test_names_of_processes_are_text_in_the_index(server, started, tmp_path):
+def test_names_of_processes_are_text_in_the_index(server, started, target, tmp_path):
     name = tmp_path / "<b>&x"
-    name.symlink_to("/bin/sleep")
-    started(subprocess.Popen([name, "600"]))
+    name.symlink_to(target("shares"))
+    started(subprocess.Popen([name, "600"]))  # the index begins with busy processes, and is bounded
     body = server.get(PPROF)[2].decode()
     assert "&lt;b>&amp;x" in body and "<b>&x" not in body
 
@@ -227,15 +235,14 @@ def test_memory_of_a_process_that_prof_inside_has_started_is_recorded(server, pr
     program.stdin.write("small\n")
     while program.stdout.readline() != "small\n":
         pass
-    path = f"{PPROF}profile?seconds=1&event=alloc&pid={program.pid}"
+    path = f"{PPROF}profile?event=alloc&pid={program.pid}&seconds="
     for _ in range(2):
         # When a client disconnects, the library is idle for the next one.
-        connection = server.ask(path)
+        connection = server.ask(path + "300")
         server.until("prof_serve_recordings_running", 1)
         connection.close()
         server.until("prof_serve_recordings_running", 0)
-    answer = server.ask(path)
-    server.until("prof_serve_recordings_running", 1)
+    answer = server.ask(path + "1")
     while not select.select([answer], [], [], 0)[0]:
         program.stdin.write("medium*100\n")
         assert program.stdout.readline() == "medium*100\n"
@@ -246,7 +253,7 @@ def test_memory_of_a_process_that_prof_inside_has_started_is_recorded(server, pr
 
 
 def test_metrics_count_what_was_done(server, service):
-    server.profile(seconds=1, pid=service.pid)
+    server.profile(seconds=1, hz=999, pid=service.pid)
     server.get(PPROF, Host="evil.example")
     status, headers, body = server.get("/metrics")
     assert status == 200 and headers["Content-Type"].startswith("text/plain; version=0.0.4")
@@ -305,7 +312,7 @@ def test_a_unix_socket_answers_the_same_users(ordinary, serve, client):
 def test_an_ordinary_user_serves_his_own_processes(ordinary, serve, target, started):
     server = serve("--listen", "127.0.0.1:0", program=ordinary, user=NOBODY, group=NOBODY, extra_groups=[])
     own = started(subprocess.Popen(["sh", "-c", "while :; do :; done"], user=NOBODY, group=NOBODY, extra_groups=[]))
-    profile = Pprof(server.profile(seconds=1))
+    profile = Pprof(server.profile(seconds=1, hz=999))
     assert own.pid in set(profile.by_label("pid"))
     status, _, body = server.get(f"{PPROF}profile?seconds=1&pid={os.getpid()}")
     assert status == 500, body
@@ -350,7 +357,7 @@ def test_over_tls_who_knows_the_token_is_answered(serve, token, certificate, tmp
     server = serve("--listen", "127.0.0.1:0", "--token-file", token, *certificate)
     assert server.url.startswith("https://")
     trusts = ssl.create_default_context(cafile=tmp_path / "cert.pem")
-    path = f"{PPROF}profile?seconds=1&pid={service.pid}"
+    path = f"{PPROF}profile?seconds=1&hz=999&pid={service.pid}"
     assert server.get(path, context=trusts)[0] == 401
     assert server.get(path, context=trusts, Authorization="Bearer " + TOKEN[:-1])[0] == 401
     status, _, body = server.get(path, context=trusts, Authorization="Bearer " + TOKEN)
