@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from elsewhere import elsewhere_ns
 from profiles import Pprof, Stacks
 from test_waiting import assert_whole
 
@@ -88,8 +89,9 @@ def test_a_thread_that_was_asked_for_has_its_wakers(tracer, target, started):
 
 
 def test_the_times_of_threads_are_still_whole(tracer, target):
+    before = elsewhere_ns()
     _, result = record(tracer, "--wall", "--", target("asleep"), "halves", "1.5")
-    assert_whole(Pprof.read(tracer.folder / "record.pb.gz"), result.stdout)
+    assert_whole(Pprof.read(tracer.folder / "record.pb.gz"), result.stdout, elsewhere_ns() - before)
 
 
 def test_the_function_that_waits_stays_the_one_with_the_time(tracer, target):
