@@ -2,17 +2,16 @@
 
 import json
 import math
-import os
 import re
 import shutil
 import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from conftest import Prof
+from elsewhere import elsewhere_ns
 from profiles import SIGMAS, Stacks, assert_same_but_late
 
 # Starts each program this many times, and prints the kernel's counts for all runs of each, and for itself.
@@ -69,19 +68,13 @@ def assert_sampled(ns, used_ns, rate):
 def assert_counted(prof):
     """Asserts that the CPU time that the kernel counted for record.pb.gz is what the processes used. What a hypervisor
     took away since the test began counts for perf's clock, and not for a process."""
-    before_ns = stolen_ns()
+    before_ns = elsewhere_ns()
 
     def check(used_ns):
         event, = json.loads(prof("report", "--json", "record.pb.gz").stdout)["quality"]["events"]
-        assert 0.95 * used_ns < event["counted"] < 1.05 * used_ns + stolen_ns() - before_ns
+        assert 0.95 * used_ns < event["counted"] < 1.05 * used_ns + elsewhere_ns() - before_ns
 
     return check
-
-
-def stolen_ns():
-    """The time that a hypervisor has taken away from all CPUs (proc_stat(5))."""
-    ticks = Path("/proc/stat").read_text(encoding="ascii").split()[8]
-    return int(ticks) * 1e9 / os.sysconf("SC_CLK_TCK")
 
 
 def test_short_processes_add_up_to_the_cpu_time_that_they_used(prof, programs, whole_cpus, strangers, assert_counted):
