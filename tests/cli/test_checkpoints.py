@@ -200,7 +200,7 @@ def test_records_that_were_a_checkpoint_are_completed(prof, running):
 def test_a_checkpoint_that_fails_is_reported_once_and_the_recording_goes_on(prof, running):
     (prof.folder / "gone").mkdir()
     recording = running("-o", "gone/out.folded", "-o", "out.folded", interval="0.1")
-    (prof.folder / "gone").rmdir()
+    (prof.folder / "gone").rename(prof.folder / "elsewhere")
     wait_for_samples(recording, prof.folder / "out.folded", 300)
     errors = end(recording)
     assert errors.count("checkpoint: ") == 1, errors
