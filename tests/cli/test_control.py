@@ -151,10 +151,11 @@ def test_what_a_program_asks_for_before_it_ends_is_done(prof, target):
     script = f'''
 echo "left 0.2" | {target("phases")} >/dev/null
 echo "snapshot left.pb.gz" >"$ctl"
+read -r answer <"$ack"
 echo "right 0.2" | {target("phases")} >/dev/null
 printf "disable\\nsnapshot right.pb.gz\\nsnapshot nothing.pb.gz\\n" >"$ctl"'''
     prof.run("record", "--control", "auto", "-o", "rest.pb.gz", "--",
-             "sh", "-c", "ctl=${PROF_CONTROL#fifo:}; ctl=${ctl%,*}" + script)
+             "sh", "-c", "ctl=${PROF_CONTROL#fifo:}; ack=${ctl#*,}; ctl=${ctl%,*}" + script)
     # A busy host takes part of the time. It is not sampled.
     assert of(weights(prof.folder / "left.pb.gz"), "left") > 0.1
     sums = weights(prof.folder / "right.pb.gz")
