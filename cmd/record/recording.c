@@ -230,8 +230,12 @@ struct error *recording_start(struct recording *recording)
 
 	recording->launch.loads_library = recording->is_of_command &&
 					  recorder_needs_library(recording->recorder);
-	if (!err && recording->has_command)
+	if (!err && recording->has_command) {
+		/* Other processes of the machine may have filled the rings. The
+		 * records of the command's exec and forks need room. */
+		recorder_drain(recording->recorder);
 		err = launch_release(&recording->launch, recording->command[0]);
+	}
 	return err;
 }
 
