@@ -213,7 +213,8 @@ def test_the_whole_machine_is_read(perf, convert, root, target):
 def test_the_recording_of_a_killed_perf_is_read(perf, convert, started, target):
     process = started(subprocess.Popen(
         [perf.binary, "record", "-F", "4999", "--call-graph", "dwarf", "-o", "perf.data", target("shares"), "20"],
-        cwd=perf.folder, env=perf.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        cwd=perf.folder, env=perf.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        start_new_session=True))
     data = perf.folder / "perf.data"
     while process.poll() is None and not (data.exists() and data.stat().st_size > 4 << 20):
         os.sched_yield()
