@@ -3,16 +3,23 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/quiet_thread.h"
+#include "base/thread_state.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 /*
- * How long cfi_loader_free() waits for a thread. Threads check `stop` every few
+ * How long cfi_loader_free() waits for a thread that sleeps, and how much CPU
+ * time it grants to one that does not. Threads check `stop` every few
  * microseconds of CPU time.
  */
 #define END_NS (200 * NS_PER_MS)
+/* How often the thread is looked at during that time. */
+enum { END_LOOKS = 20 };
 /* Longer than a disk needs to spin up or a server to restart. */
 #define STANDSTILL_NS (10 * NS_PER_SECOND)
 
@@ -30,11 +37,13 @@ struct cfi_load {
 /* Allocated separately, because it can outlive the loader. */
 struct cfi_loader_thread {
 	pthread_t id;
+	_Atomic pid_t tid; /* 0 before it has run */
 	bool has_started;
 	pthread_mutex_t mutex; /* protects the following members */
 	pthread_cond_t changed;
-	/* Requests that are not done. The first one is in progress. */
+	/* Requests whose results were not taken, in their order. */
 	struct cfi_load *first, *last;
+	struct cfi_load *in_progress; /* the first one that is not done, or NULL */
 	bool has_ended;
 	atomic_bool stop;
 	struct timed_caller *caller;
@@ -116,19 +125,47 @@ static void thread_stop(struct cfi_loader_thread *thread)
 	pthread_mutex_unlock(&thread->mutex);
 }
 
+/* Returns 0 if the clock cannot be read. */
+static uint64_t cfi_loader_cpu_ns(const struct cfi_loader_thread *thread)
+{
+	clockid_t clock;
+
+	return thread->has_started && !pthread_getcpuclockid(thread->id, &clock)
+		       ? clock_read_ns(clock)
+		       : 0;
+}
+
 /*
- * Ends the thread and frees its pending requests. Returns false if the thread
- * was abandoned.
+ * A thread that is only runnable, because the machine is busy, does not hang.
+ */
+static bool cfi_loader_is_asleep(const struct cfi_loader_thread *thread)
+{
+	pid_t tid = atomic_load(&thread->tid);
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
+	return tid && thread_state(path) != 'R';
+}
+
+/*
+ * Ends the thread and frees its requests. Returns false if the thread was
+ * abandoned.
  */
 static bool thread_end(struct cfi_loader_thread *thread)
 {
-	const struct timespec until = clock_wait_end(END_NS);
+	uint64_t most_cpu_ns;
+	unsigned looks = 0;
 	bool has_ended;
 
 	pthread_mutex_lock(&thread->mutex);
-	while (thread->has_started && !thread->has_ended &&
-	       pthread_cond_timedwait(&thread->changed, &thread->mutex, &until) == 0)
-		;
+	most_cpu_ns = thread->has_ended ? 0 : cfi_loader_cpu_ns(thread) + END_NS;
+	while (thread->has_started && !thread->has_ended && looks < END_LOOKS &&
+	       cfi_loader_cpu_ns(thread) < most_cpu_ns) {
+		const struct timespec until = clock_wait_end(END_NS / END_LOOKS);
+
+		if (pthread_cond_timedwait(&thread->changed, &thread->mutex, &until) != 0)
+			looks += cfi_loader_is_asleep(thread);
+	}
 	has_ended = thread->has_ended || !thread->has_started;
 	pthread_mutex_unlock(&thread->mutex);
 	if (!has_ended) {
@@ -192,9 +229,10 @@ static void *cfi_loader_run(void *context)
 {
 	struct cfi_loader_thread *thread = context;
 
+	atomic_store(&thread->tid, (pid_t)syscall(SYS_gettid));
 	pthread_mutex_lock(&thread->mutex);
 	while (!atomic_load(&thread->stop)) {
-		struct cfi_load *load = thread->first;
+		struct cfi_load *load = thread->in_progress;
 		uint64_t begin_ns;
 
 		if (!load) {
@@ -213,7 +251,7 @@ static void *cfi_loader_run(void *context)
 		 */
 		if (atomic_load(&thread->stop))
 			break;
-		thread->first = load->next;
+		thread->in_progress = load->next;
 		atomic_store(&load->is_done, true);
 		pthread_cond_broadcast(&thread->changed);
 	}
@@ -242,6 +280,8 @@ static struct cfi_load *request(struct cfi_loader_thread *thread, struct cfi_loa
 	else
 		thread->first = load;
 	thread->last = load;
+	if (!thread->in_progress)
+		thread->in_progress = load;
 	pthread_cond_broadcast(&thread->changed);
 	pthread_mutex_unlock(&thread->mutex);
 	return load;
@@ -369,10 +409,24 @@ bool cfi_load_wait_long(struct cfi_load *load)
 	return true;
 }
 
+static void cfi_loader_unlink(struct cfi_loader_thread *thread, struct cfi_load *load)
+{
+	struct cfi_load **at = &thread->first, *before = NULL;
+
+	pthread_mutex_lock(&thread->mutex);
+	for (; *at != load; at = &before->next)
+		before = *at;
+	*at = load->next;
+	if (thread->last == load)
+		thread->last = before;
+	pthread_mutex_unlock(&thread->mutex);
+}
+
 struct loaded_cfi cfi_load_take(struct cfi_load *load)
 {
 	struct loaded_cfi loaded = load->loaded;
 
+	cfi_loader_unlink(load->thread, load);
 	load->loaded = (struct loaded_cfi){0};
 	load->thread->not_taken--;
 	load_free(load);

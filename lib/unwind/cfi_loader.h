@@ -38,9 +38,9 @@ struct cfi_load; /* a request */
 /* Starts no thread; the first request does. */
 struct cfi_loader *cfi_loader_new(const struct arch *arch);
 /*
- * Frees the pending requests, too. Their results must have been freed before. A
- * thread that cannot be stopped, because a page of an untrusted file never
- * arrives, is abandoned together with the memory it uses.
+ * Frees the requests that were not taken, too. The results of others must have
+ * been freed before. A thread that cannot be stopped, because a page of an
+ * untrusted file never arrives, is abandoned together with the memory it uses.
  */
 void cfi_loader_free(struct cfi_loader *loader);
 
