@@ -126,7 +126,7 @@ enum { THREADS_MAX = 100, NAPS = 10 };
  * attach while they do. */
 struct sleepers {
 	unsigned count;
-	atomic_uint started;
+	atomic_uint begun, started; /* started: its tid is known */
 	atomic_int tids[THREADS_MAX];
 	atomic_bool begin; /* the threads are started when this is set */
 	atomic_bool sleep; /* they sleep this number of times when this is set */
@@ -138,8 +138,10 @@ struct sleepers {
 static void *sleeper_thread(void *arg)
 {
 	struct sleepers *sleepers = arg;
+	unsigned self = atomic_fetch_add(&sleepers->begun, 1);
 
-	sleepers->tids[atomic_fetch_add(&sleepers->started, 1)] = (pid_t)syscall(SYS_gettid);
+	sleepers->tids[self] = (pid_t)syscall(SYS_gettid);
+	atomic_fetch_add(&sleepers->started, 1);
 	while (!sleepers->sleep)
 		nap();
 	for (unsigned i = 0; sleepers->on_and_on ? !sleepers->end : i < NAPS; i++)
@@ -194,8 +196,11 @@ struct life {
 	bool is_out, is_in;
 };
 
+/* More threads than run on a machine while it is recorded. */
+enum { LIVES_MAX = 4096 };
+
 struct heard {
-	struct life lives[256];
+	struct life lives[LIVES_MAX];
 	size_t life_count;
 	uint64_t switches, of_idle, samples, lost, lost_switches, out_of_order, incomplete, execs;
 	uint64_t batches;
@@ -207,8 +212,7 @@ static struct life *life_of(struct heard *heard, pid_t tid)
 	for (size_t i = 0; i < heard->life_count; i++)
 		if (heard->lives[i].tid == tid)
 			return &heard->lives[i];
-	if (heard->life_count == ARRAY_SIZE(heard->lives))
-		return &heard->lives[0];
+	assert_true(heard->life_count < LIVES_MAX);
 	heard->lives[heard->life_count].tid = tid;
 	return &heard->lives[heard->life_count++];
 }
