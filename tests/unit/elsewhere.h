@@ -9,10 +9,15 @@
 #include <stdio.h>
 #include <unistd.h>
 
+static inline uint64_t tick_ns(void)
+{
+	return NS_PER_SECOND / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
 /*
  * Returns how long CPUs of this machine were in interrupts, or ran another
- * guest of their hypervisor. During this time, the clock of an event runs
- * without samples, and the clock of a process stands still.
+ * guest of their hypervisor, in whole ticks. During this time, the clock of an
+ * event runs without samples, and the clock of a process stands still.
  */
 static inline uint64_t elsewhere_ns(void)
 {
@@ -22,7 +27,14 @@ static inline uint64_t elsewhere_ns(void)
 	if (!file || fscanf(file, "cpu %*u %*u %*u %*u %*u %" SCNu64 "%" SCNu64 "%" SCNu64, &irq,
 			    &softirq, &stolen) != 3)
 		return 0;
-	return (irq + softirq + stolen) * (NS_PER_SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
+	return (irq + softirq + stolen) * tick_ns();
+}
+
+/* Returns how long this can have been since elsewhere_ns() at most. The kernel
+ * rounds down. */
+static inline uint64_t elsewhere_since_ns(uint64_t before_ns)
+{
+	return elsewhere_ns() - before_ns + tick_ns();
 }
 
 #endif

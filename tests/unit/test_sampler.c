@@ -1115,7 +1115,7 @@ TEST(what_samples_miss_of_short_children_the_kernel_counts)
 	/* No child had a whole period. The child's own clock starts a moment
 	 * earlier, at the switch. */
 	assert_true(counted_ns > CHILDREN * SHORT_NS * 9 / 10);
-	assert_true(counted_ns < used_of(&usage).ns + elsewhere_ns() - before_ns + NS_PER_MS);
+	assert_true(counted_ns < used_of(&usage).ns + elsewhere_since_ns(before_ns) + NS_PER_MS);
 }
 
 /* Returns the offset of a function in this program's file, or 0. */
