@@ -174,6 +174,18 @@ static struct confined_end confined_end_of(const struct forked_child_end *child,
 	return end;
 }
 
+/*
+ * Waits for the kernel to end a killed process. A process that is only runnable,
+ * because the machine is busy, will end.
+ */
+static bool await_kill(const struct confined *confined, struct forked_child_end *ret)
+{
+	while (!forked_child_wait_until(confined->pid, clock_now_ns() + END_TIMEOUT_NS, ret))
+		if (!confined_wants_cpu(confined))
+			return forked_child_wait_until(confined->pid, 0, ret);
+	return true;
+}
+
 struct confined_end confined_end(struct confined *confined)
 {
 	struct confined_end end = {.outcome = CONFINED_KILLED};
@@ -182,8 +194,7 @@ struct confined_end confined_end(struct confined *confined)
 
 	if (!ended) {
 		kill(confined->pid, SIGKILL);
-		ended = forked_child_wait_until(confined->pid, clock_now_ns() + END_TIMEOUT_NS,
-						&child);
+		ended = await_kill(confined, &child);
 	}
 	if (ended)
 		end = confined_end_of(&child, killed);

@@ -84,9 +84,9 @@ bool confined_wants_cpu(const struct confined *confined);
 bool confined_is_stopped(const struct confined *confined);
 /*
  * Kills the process if it is still running, frees it, and returns how it ended.
- * NULL is not allowed. Takes at most a second. A process that the kernel cannot
- * end yet, because it waits for an unresponsive file system, is abandoned and
- * counts as killed.
+ * NULL is not allowed. Takes at most a second, or until a busy machine has a CPU
+ * for the process to end on. A process that the kernel cannot end yet, because
+ * it waits for an unresponsive file system, is abandoned and counts as killed.
  */
 struct confined_end confined_end(struct confined *confined);
 
