@@ -505,6 +505,12 @@ static bool may_record_cpus(void)
 	return !err;
 }
 
+/* Other processes may fill the rings of whole CPUs. */
+static bool has_losses(const struct heard *heard)
+{
+	return heard->lost || heard->lost_switches;
+}
+
 TEST(whole_cpus_that_are_sampled_for_a_command_give_its_switches_alone)
 {
 	struct launched child = {0};
@@ -528,9 +534,11 @@ TEST(whole_cpus_that_are_sampled_for_a_command_give_its_switches_alone)
 	assert_int_equal(heard->switches, 0);
 	close(child.hold);
 	read_until_exit(sampler, child.pid, heard);
-	assert_whole(heard);
 	assert_true(heard->samples > 0);
-	assert_two_alternate(heard, 3);
+	if (!has_losses(heard)) {
+		assert_whole(heard);
+		assert_two_alternate(heard, 3);
+	}
 }
 
 TEST(the_whole_system_has_the_switches_of_every_thread)
@@ -547,8 +555,7 @@ TEST(the_whole_system_has_the_switches_of_every_thread)
 	sleepers->begin = sleepers->sleep = true;
 	read_until_exit(sampler, sleepers->pid, heard);
 	assert_int_equal(heard->of_idle, 0);
-	/* Other processes may fill the rings. */
-	if (!heard->lost_switches)
+	if (!has_losses(heard))
 		assert_all_alternate(heard, sleepers);
 }
 
