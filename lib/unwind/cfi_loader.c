@@ -18,7 +18,7 @@
  * microseconds of CPU time.
  */
 #define END_NS (200 * NS_PER_MS)
-/* How often the thread is looked at during that time. */
+/* How often the state of the thread is read during that time. */
 enum { END_LOOKS = 20 };
 /* Longer than a disk needs to spin up or a server to restart. */
 #define STANDSTILL_NS (10 * NS_PER_SECOND)
