@@ -258,8 +258,15 @@ static void open_pending(struct task_watcher *watcher)
 
 /* ---- Snapshots ---- */
 
-static void watcher_add_counts(struct task_watcher *watcher, const struct process *process,
-			       bool is_first)
+static void watcher_add_process(struct task_watcher *watcher)
+{
+	pthread_mutex_lock(&watcher->lock);
+	watcher->counts.processes++;
+	watcher->counts.lacks_lists = false;
+	pthread_mutex_unlock(&watcher->lock);
+}
+
+static void watcher_add_counts(struct task_watcher *watcher, const struct process *process)
 {
 	struct task_counts counts = task_reader_counts(process->reader);
 	struct task_counts *sum = &watcher->counts.tasks;
@@ -270,9 +277,6 @@ static void watcher_add_counts(struct task_watcher *watcher, const struct proces
 	sum->changed += counts.changed;
 	sum->unknown += counts.unknown;
 	sum->cut_lists += counts.cut_lists;
-	watcher->counts.processes += is_first;
-	if (is_first)
-		watcher->counts.lacks_lists = false;
 	watcher->counts.rounds++;
 }
 
@@ -286,13 +290,15 @@ static void read_tasks(struct task_watcher *watcher, struct process *process)
 	process->rounds++;
 	if (!process->has_lists)
 		return;
+	if (!had_lists)
+		watcher_add_process(watcher); /* its first read may take long */
 	now_ns = clock_now_ns();
 	watcher->current = process;
 	watcher->weight_ns = process->looked_ns ? now_ns - process->looked_ns : period_ns;
 	process->looked_ns = now_ns;
 	task_reader_read(process->reader, watcher_add_wait, watcher);
 	pthread_mutex_lock(&watcher->lock);
-	watcher_add_counts(watcher, process, !had_lists);
+	watcher_add_counts(watcher, process);
 	pthread_mutex_unlock(&watcher->lock);
 }
 
