@@ -28,6 +28,9 @@ enum { FILES_MAX = 16000 };
  * thread opens it.
  */
 #define OPENING_PER_SECOND_NS (100 * NS_PER_MS)
+/* A deferred file is opened when it gets a sample. Memory, such as a memfd, is
+ * opened at once or never, so it has this many times as long. */
+enum { OPENING_OF_MEMORY = 4 };
 
 /*
  * Processes that write jitdumps or perf maps at the same time. Each needs a
@@ -674,16 +677,17 @@ static module_id module_add_file(struct modules *modules, const struct mapping *
  * Returns whether files are mapped so fast that opening them would keep prof
  * from reading samples.
  */
-static bool is_storm(struct modules *modules)
+static bool is_storm(struct modules *modules, const char *path)
 {
-	uint64_t now_ns = clock_now_ns();
+	uint64_t now_ns = clock_now_ns(), max_ns = modules->opening_max_ns;
 
+	if (mapping_is_of_memory(path))
+		max_ns *= OPENING_OF_MEMORY;
 	if (now_ns - modules->second_ns >= NS_PER_SECOND) {
 		modules->second_ns = now_ns;
 		modules->opening_ns = 0;
 	}
-	return file_locator_may_find_later(modules->locator) &&
-	       modules->opening_ns > modules->opening_max_ns;
+	return file_locator_may_find_later(modules->locator) && modules->opening_ns > max_ns;
 }
 
 static struct located_file module_open_file(struct modules *modules, pid_t pid,
@@ -716,7 +720,7 @@ static module_id module_new_file(struct modules *modules, pid_t pid, const struc
 				 size_t path_len, bool deleted)
 {
 	CLEANUP(free_ptr) char *path = xstrndup(mapping->path, path_len);
-	bool is_deferred = is_storm(modules);
+	bool is_deferred = is_storm(modules, path);
 	struct located_file finding = {0};
 	module_id id;
 
@@ -746,7 +750,7 @@ static void retry(struct modules *modules, pid_t pid, const struct mapping *mapp
 	struct module_entry *entry = modules->entries[id];
 	struct located_file finding;
 
-	if (is_storm(modules))
+	if (is_storm(modules, entry->module.path))
 		return;
 	finding = module_open_file(modules, pid, mapping, entry->module.path, deleted);
 	entry->attempts_left--;

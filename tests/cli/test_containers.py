@@ -269,6 +269,7 @@ def recorded(prof, folder, started):
             process.wait(TIME_LIMIT_S)  # before the command's pipe would end it
         _, errors = process.communicate("" if kills else "\n", timeout=TIME_LIMIT_S)
         assert process.returncode == 0, errors
+        print(errors)  # shown if the test fails
         return Stacks.read(output / "out.folded")
 
     return record
