@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 char thread_state(const char *path)
@@ -19,4 +20,12 @@ char thread_state(const char *path)
 	if (!name_end || !text_begins(name_end, ") ") || !name_end[2])
 		return 'X';
 	return name_end[2];
+}
+
+bool thread_is_asleep(pid_t tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
+	return tid && thread_state(path) != 'R';
 }

@@ -5,7 +5,6 @@
 #include "base/thread_state.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -150,20 +149,6 @@ static bool timed_call_start(struct helper *helper)
 	return started;
 }
 
-/*
- * Returns whether the thread sleeps instead of being runnable. The caller holds
- * the mutex.
- */
-static bool timed_call_is_asleep(const struct helper *helper)
-{
-	char path[64];
-
-	if (!helper->tid)
-		return false; /* it has not run yet */
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)helper->tid);
-	return thread_state(path) != 'R';
-}
-
 /* The caller holds the mutex. */
 static void wait_while_it_runs(struct helper *helper, uint64_t look_ns)
 {
@@ -174,7 +159,7 @@ static void wait_while_it_runs(struct helper *helper, uint64_t look_ns)
 
 		if (pthread_cond_timedwait(&helper->changed, &helper->mutex, &until) != 0 &&
 		    helper->state == HELPER_CALLED)
-			looks += timed_call_is_asleep(helper);
+			looks += thread_is_asleep(helper->tid);
 	}
 }
 

@@ -6,7 +6,6 @@
 #include "base/thread_state.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -37,10 +36,10 @@ struct cfi_load {
 /* Allocated separately, because it can outlive the loader. */
 struct cfi_loader_thread {
 	pthread_t id;
-	_Atomic pid_t tid; /* 0 before it has run */
 	bool has_started;
 	pthread_mutex_t mutex; /* protects the following members */
 	pthread_cond_t changed;
+	pid_t tid; /* 0 before it has run */
 	/* Requests whose results were not taken, in their order. */
 	struct cfi_load *first, *last;
 	struct cfi_load *in_progress; /* the first one that is not done, or NULL */
@@ -136,20 +135,8 @@ static uint64_t cfi_loader_cpu_ns(const struct cfi_loader_thread *thread)
 }
 
 /*
- * A thread that is only runnable, because the machine is busy, does not hang.
- */
-static bool cfi_loader_is_asleep(const struct cfi_loader_thread *thread)
-{
-	pid_t tid = atomic_load(&thread->tid);
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
-	return tid && thread_state(path) != 'R';
-}
-
-/*
  * Ends the thread and frees its requests. Returns false if the thread was
- * abandoned.
+ * abandoned. One that is only runnable, because the machine is busy, is not.
  */
 static bool thread_end(struct cfi_loader_thread *thread)
 {
@@ -158,13 +145,13 @@ static bool thread_end(struct cfi_loader_thread *thread)
 	bool has_ended;
 
 	pthread_mutex_lock(&thread->mutex);
-	most_cpu_ns = thread->has_ended ? 0 : cfi_loader_cpu_ns(thread) + END_NS;
+	most_cpu_ns = cfi_loader_cpu_ns(thread) + END_NS;
 	while (thread->has_started && !thread->has_ended && looks < END_LOOKS &&
 	       cfi_loader_cpu_ns(thread) < most_cpu_ns) {
 		const struct timespec until = clock_wait_end(END_NS / END_LOOKS);
 
 		if (pthread_cond_timedwait(&thread->changed, &thread->mutex, &until) != 0)
-			looks += cfi_loader_is_asleep(thread);
+			looks += thread_is_asleep(thread->tid);
 	}
 	has_ended = thread->has_ended || !thread->has_started;
 	pthread_mutex_unlock(&thread->mutex);
@@ -229,8 +216,8 @@ static void *cfi_loader_run(void *context)
 {
 	struct cfi_loader_thread *thread = context;
 
-	atomic_store(&thread->tid, (pid_t)syscall(SYS_gettid));
 	pthread_mutex_lock(&thread->mutex);
+	thread->tid = (pid_t)syscall(SYS_gettid);
 	while (!atomic_load(&thread->stop)) {
 		struct cfi_load *load = thread->in_progress;
 		uint64_t begin_ns;
