@@ -171,7 +171,7 @@ def test_minutes_that_stay_for_less_than_two_hours_stay_minutes(ring, recorder):
     process = recorder("--keep", "119m")
     wait_for(process, lambda: len(segments(ring)) > 62)
     stop(process)
-    # In the last minute of an hour, the first one expires; if the next hour has begun since, the second one, too.
+    # In the last minute of an hour, the first one expires; if the next hour has started since, the second one, too.
     assert len(of_hour(ring, start)) >= 58
 
 

@@ -1207,7 +1207,7 @@ def test_a_recording_of_waiting_shows_what_threads_wait_for(prof, target, show):
     running, wanted, locks, *others = page.value("[...prof.stateSums()]")
     assert locks > max(others), (running, wanted, locks, *others)
     whole = page.value("prof.tree().total(0)")
-    # On a busy machine, the threads begin late in the recording.
+    # On a busy machine, the threads start late in the recording.
     over = page.value("prof.profile.info.durationUs + 1")
     halves = [page.value(f"(() => {{ prof.go({{from: {begin}, to: {end}}}); return prof.tree().total(0); }})()")
               for begin, end in ((0, over // 2), (over // 2, over))]

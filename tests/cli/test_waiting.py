@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from asleep import state_of
 from conftest import NOBODY
 from elsewhere import elsewhere_ns
 from profiles import Pprof, Stacks
@@ -29,10 +30,6 @@ def wait_for(true):
     while not true():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.01)
-
-
-def state_of(pid, tid=None):
-    return Path(f"/proc/{pid}/task/{tid or pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
 
 
 def record(prof, *arguments, **options):
